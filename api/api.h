@@ -265,7 +265,7 @@ uint64_t api_moment(const api_service *service);
 
 /* What the head of a request tells. */
 typedef struct api_head {
-    size_t route;        /* its api_route_of */
+    size_t route;        /* by api_route_find */
     uint64_t body_limit; /* the most bytes that the body may have */
     bool spooled;        /* a long body is read by `read_body`, so it need not be in memory */
 } api_head;
@@ -287,7 +287,7 @@ typedef enum api_fault {
 api_reply *api_fault_reply(api_service *service, api_fault fault);
 
 /* The same with another detail; with NULL the 503 that was prepared at the start. */
-api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail);
+api_reply *api_fault_reply_explained(api_service *service, api_fault fault, const char *detail);
 
 /* A route as metrics and logs name it: a method, where GET includes HEAD, and a pattern such as
  * "/v1/encodings/{scheme}". The last route, whose method and pattern are "other", is for
@@ -296,10 +296,10 @@ typedef struct api_route_name {
     const char *method, *pattern;
 } api_route_name;
 size_t api_route_count(void); /* including "other" */
-api_route_name api_route_name_at(size_t index);
+api_route_name api_route_name_get(size_t index);
 
 /* The index of the route that a request matches. */
-size_t api_route_of(const char *method, const char *target);
+size_t api_route_find(const char *method, const char *target);
 
 /* Whether a target has the path of a health check or of the metrics, which a host answers under
  * any load. */

@@ -299,7 +299,7 @@ size_t api_route_count(void)
     return ROUTE_COUNT + 1;
 }
 
-api_route_name api_route_name_at(size_t index)
+api_route_name api_route_name_get(size_t index)
 {
     return index < ROUTE_COUNT ? (api_route_name){ROUTES[index].method, ROUTES[index].pattern}
                                : (api_route_name){"other", "other"};
@@ -310,7 +310,7 @@ size_t api_route_index(const api_match *match)
     return match->route ? (size_t)(match->route - ROUTES) : ROUTE_COUNT;
 }
 
-size_t api_route_of(const char *method, const char *target)
+size_t api_route_find(const char *method, const char *target)
 {
     const api_match match = api_match_route(method, target);
     return api_route_index(&match);

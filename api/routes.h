@@ -57,7 +57,7 @@ typedef struct api_match {
 /* Match a request's method and the path of its target; HEAD matches the route of GET. */
 api_match api_match_route(const char *method, const char *target);
 
-/* The index of the route, as api_route_of. */
+/* The index of the route, as api_route_find. */
 size_t api_route_index(const api_match *match);
 
 /* The answer to a request that matches no route: 404, or 405 or the answer to OPTIONS where the

@@ -38,7 +38,7 @@ static api_call begin_call(const api_service *service, const api_request *reques
 }
 
 /* The refusal that a guard has made, or without memory the reply that was prepared. */
-static api_reply *refusal_of(const api_call *call, api_reply *refusal)
+static api_reply *close_refusal(const api_call *call, api_reply *refusal)
 {
     return refusal ? refusal : api_reply_ref(call->service->out_of_memory);
 }
@@ -50,7 +50,7 @@ static bool lacks_right(const api_call *call, const api_match *match, api_reply 
     api_reply *refusal = NULL;
     if (!api_refuse_access(call, match->right, &refusal))
         return false;
-    *ret_refusal = refusal_of(call, refusal);
+    *ret_refusal = close_refusal(call, refusal);
     return true;
 }
 
@@ -70,7 +70,7 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
         API_UNSUPPORTED_MEDIA_TYPE,
         "the body has a Content-Encoding; send it as it is, without one", NULL, NULL);
     api_reply_add(refusal, "Accept-Encoding", "identity");
-    *ret_refusal = refusal_of(call, refusal);
+    *ret_refusal = close_refusal(call, refusal);
     return true;
 }
 
@@ -160,7 +160,7 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
     ret_head->spooled = (match.route->kind & API_TABLES) != 0;
     ret_head->body_limit =
         ret_head->spooled ? service->host->table_body_bytes : service->host->upload_bytes;
-    return match.route->check_head(&call, &refusal) ? refusal_of(&call, refusal) : NULL;
+    return match.route->check_head(&call, &refusal) ? close_refusal(&call, refusal) : NULL;
 }
 
 /* The reply to a computation that was ended: before the deadline, if the server stops. Takes
@@ -213,7 +213,7 @@ static const struct {
         {API_NOT_IMPLEMENTED, "the message is framed in a way that this server does not know"},
 };
 
-api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail)
+api_reply *api_fault_reply_explained(api_service *service, api_fault fault, const char *detail)
 {
     api_document_begin();
     api_reply *reply = detail ? api_problem(FAULTS[fault].code, detail, NULL, NULL) : NULL;
@@ -222,7 +222,7 @@ api_reply *api_fault_reply_with(api_service *service, api_fault fault, const cha
 
 api_reply *api_fault_reply(api_service *service, api_fault fault)
 {
-    return api_fault_reply_with(service, fault, FAULTS[fault].detail);
+    return api_fault_reply_explained(service, fault, FAULTS[fault].detail);
 }
 
 /* ---- start and end ---- */

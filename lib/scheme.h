@@ -17,7 +17,7 @@ typedef struct pe_values {
     const pe_value *items;
 } pe_values;
 
-const pe_value *pe_value_of(const pe_values *values, const char *name);
+const pe_value *pe_value_find(const pe_values *values, const char *name);
 bool pe_is_present(const pe_values *values, const char *name);
 int64_t pe_integer(const pe_values *values, const char *name);
 double pe_real(const pe_values *values, const char *name);
@@ -171,12 +171,12 @@ uint64_t pe_rows_of_price(double row_price, double price);
 
 /* Count work that is about to be done, and ask the runner whether to go on if it has not been
  * asked for a few milliseconds. False: PE_CANCELLED was added to reterr. */
-bool pe_pace_go_on(pe_pace *pace, double price);
+bool pe_pace_may_continue(pe_pace *pace, double price);
 
 /* Tell the runner, if there is one, the share that is done (limited to 0 … 1), and ask it
  * whether to continue. If not, adds PE_CANCELLED to reterr and returns false. */
-bool pe_may_go_on(const pe_runner *runner, const pe_scheme *scheme, double done,
-                  pe_error *reterr);
+bool pe_may_continue(const pe_runner *runner, const pe_scheme *scheme, double done,
+                     pe_error *reterr);
 
 /* Two rows of a parameter table for trained tensors: `parameters`, a stored set, and `seed`,
  * for random tensors. The text `tensors` lists the tensors of the set. */

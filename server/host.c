@@ -44,7 +44,7 @@ static void run_parts(void *context, void (*task)(void *argument, size_t i), voi
 }
 
 /* One clock for a request, whatever it computes: that of its job. */
-static bool go_on(void *context, const pe_scheme *scheme, double done)
+static bool may_continue(void *context, const pe_scheme *scheme, double done)
 {
     const server_host *host = context;
     const uint64_t now = clock_now();
@@ -52,13 +52,13 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
         preparations_note(host->preparations, pe_scheme_describe(scheme)->name, done);
     return now < atomic_load_explicit(&host->end, memory_order_relaxed) &&
            workers_time_used(now) < host->settings->compute_seconds * CLOCK_SECOND &&
-           workers_may_go_on(host->workers);
+           workers_may_continue(host->workers);
 }
 
 /* Whether a computation was cancelled because all of its clients have left. */
 static bool is_abandoned(void *context)
 {
-    return !workers_may_go_on(((server_host *)context)->workers);
+    return !workers_may_continue(((server_host *)context)->workers);
 }
 
 static char *write_metrics(void *context)
@@ -117,7 +117,7 @@ const char *host_build_service(server_host *host)
     host->runner = (pe_runner){.context = host,
                                .pool = host->cache ? pe_cache_pool(host->cache) : NULL,
                                .run = run_parts,
-                               .go_on = go_on,
+                               .go_on = may_continue,
                                .is_abandoned = is_abandoned};
     if (host->cache)
         pe_cache_set_runner(host->cache, &host->runner);

@@ -97,7 +97,7 @@ static void divide_memory(server_process *process)
 static bool open_store(server_process *process, char *reterr, size_t size)
 {
     const server_settings *settings = &process->settings;
-    const set_store_settings store_settings = set_store_settings_from(settings);
+    const set_store_settings store_settings = set_store_read_settings(settings);
     if (!key_files_read(settings, &process->keys, reterr, size))
         return false;
     process->store = set_store_open(&store_settings, reterr, size);
@@ -230,7 +230,7 @@ static void stop(server_process *process, unsigned seconds)
 static int serve(server_process *process)
 {
     sigset_t signals;
-    heap_set_up();
+    heap_configure();
     log_use_json(strcmp(process->settings.log_format, "json") == 0);
     block_signals(&signals);
     bool started = start(process);

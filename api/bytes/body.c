@@ -135,7 +135,7 @@ api_body *api_body_from_source(const api_source *source)
         return NULL;
     }
     body->source = *source;
-    body->share = api_reserve_hand_over();
+    body->share = api_reserve_transfer();
     return body;
 }
 

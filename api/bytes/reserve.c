@@ -113,7 +113,7 @@ bool api_reserve_lasting(uint64_t bytes, const char *what, pe_error *reterr)
     return true;
 }
 
-api_share api_reserve_hand_over(void)
+api_share api_reserve_transfer(void)
 {
     api_share share = {call.lasting > 0 ? call.memory : NULL, call.lasting};
     call.bytes -= call.lasting;

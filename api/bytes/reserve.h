@@ -25,7 +25,7 @@ bool api_reserve(uint64_t bytes, const char *what, pe_error *reterr);
 bool api_reserve_lasting(uint64_t bytes, const char *what, pe_error *reterr);
 
 /* For the body: take over what was reserved so. */
-api_share api_reserve_hand_over(void);
+api_share api_reserve_transfer(void);
 
 /* Give a share back; it holds nothing then. */
 void api_share_release(api_share *share);

@@ -74,13 +74,13 @@ static void read_options(applying *self, pe_error *error)
         .axes = pe_options_value(self->given, API_APPLY_AXES)->text};
     refuse_options(self, error);
     if (self->against)
-        self->target = api_target_of(self->call, self->scheme, arguments, error);
+        self->target = api_target_write(self->call, self->scheme, arguments, error);
     if (arguments->count < API_ARGUMENTS_MAX)
         arguments->items[arguments->count++] = (pe_argument){.name = "dtype", .text = "f64"};
 }
 
 /* The price of all that is computed. */
-static double price_of(const applying *self)
+static double estimate_price(const applying *self)
 {
     const pe_request *request = self->representation.request;
     return 2 * self->representation.facts.preparation +
@@ -101,7 +101,8 @@ static bool find_tensors(applying *self, bool is_npy, pe_error *reterr)
     if (self->options.dtype == PE_DTYPE_COUNT && self->against)
         (void)pe_element_is_real(api_applied_element(self->applied), &self->options.dtype);
     if (limit > 0)
-        pe_request_check_price(self->representation.request, price_of(self), limit, reterr);
+        pe_request_check_price(self->representation.request, estimate_price(self), limit,
+                               reterr);
     return true;
 }
 
@@ -198,7 +199,7 @@ static api_reply *apply(void *job)
 static double price_to_begin(const void *job)
 {
     const applying *self = job;
-    return self->against ? price_of(self) : 2 * self->representation.facts.preparation;
+    return self->against ? estimate_price(self) : 2 * self->representation.facts.preparation;
 }
 
 static const api_table_endpoint APPLY = {

@@ -18,7 +18,7 @@
 
 /* Pages of others may show the visualiser in a frame as ?embed=1 alone: then it has nothing
  * that changes anything, and no more than CORS gives them anyway. */
-static const char *policy_of(const api_call *call, const api_asset *asset)
+static const char *choose_policy(const api_call *call, const api_asset *asset)
 {
     static const char embedded[] = "embed=1";
     const char *pair = strcmp(asset->path, "/") == 0 ? call->query : NULL;
@@ -69,7 +69,7 @@ static api_reply *new_reply(const api_call *call, const api_asset *asset,
     api_reply_add(reply, "Cache-Control", "%s",
                   page ? "no-cache" : "public, max-age=31536000, immutable");
     api_reply_add(reply, "Vary", "Accept-Encoding");
-    api_reply_add(reply, "Content-Security-Policy", "%s", policy_of(call, asset));
+    api_reply_add(reply, "Content-Security-Policy", "%s", choose_policy(call, asset));
     api_reply_add(reply, "Referrer-Policy", "no-referrer");
     if (coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");

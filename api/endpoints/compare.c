@@ -66,7 +66,7 @@ static void read_file(comparing *self, const char *tensor, pe_error *error)
 }
 
 /* The exact tensor. */
-static const pe_tensor *tensor_of(const comparing *self)
+static const pe_tensor *find_tensor(const comparing *self)
 {
     return pe_request_tensor(self->representation.request,
                              self->representation.selection.first);
@@ -75,7 +75,7 @@ static const pe_tensor *tensor_of(const comparing *self)
 /* Check that the file's numbers can be those of the tensor. */
 static void check_kind(comparing *self, pe_error *error)
 {
-    const pe_tensor *tensor = tensor_of(self);
+    const pe_tensor *tensor = find_tensor(self);
     pe_dtype dtype;
     bool real = pe_element_is_real(self->view.element, &dtype);
     if (self->format == API_TABLE_RAW)
@@ -99,7 +99,7 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     self->judgement = api_read_judgement(self->options, API_COMPARE_TOLERANCE);
     read_file(self, given(&self->arguments, "tensor"), &error);
     add_dtype(self);
-    self->target = api_target_of(self->call, self->scheme, &self->arguments, &error);
+    self->target = api_target_write(self->call, self->scheme, &self->arguments, &error);
     if (!api_representation_read(&self->representation, self->call, self->scheme,
                                  &self->arguments, &error, &asked, reterr, ret_reply))
         return false;
@@ -119,9 +119,9 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 #define ENTRY_BYTES  32
 #define COLUMN_BYTES 128
 
-static uint64_t bytes_of(const comparing *self)
+static uint64_t estimate_bytes(const comparing *self)
 {
-    const pe_tensor *tensor = tensor_of(self);
+    const pe_tensor *tensor = find_tensor(self);
     uint64_t row = tensor->elements / tensor->rows;
     uint64_t block = BLOCK_BYTES / pe_dtype_size(tensor->dtype);
     block = block > row ? block : row;
@@ -131,7 +131,7 @@ static uint64_t bytes_of(const comparing *self)
            ENTRY_BYTES * block + COLUMN_BYTES * row + sizeof(pe_comparison);
 }
 
-static double price_of(const void *job)
+static double estimate_price(const void *job)
 {
     const comparing *self = job;
     return self->representation.facts.price;
@@ -141,9 +141,9 @@ static api_reply *compare(void *job)
 {
     const comparing *self = job;
     const api_host *host = self->call->service->host;
-    const api_compared compared = api_compared_of(tensor_of(self));
+    const api_compared compared = api_compared_init(find_tensor(self));
     const api_compared_names names = {.scheme = pe_scheme_describe(self->scheme)->name,
-                                      .tensor = tensor_of(self)->name,
+                                      .tensor = find_tensor(self)->name,
                                       .url = self->target,
                                       .format = api_table_format_name(self->format),
                                       .file_tensor =
@@ -155,7 +155,7 @@ static api_reply *compare(void *job)
     if (!comparison)
         return NULL;
     pe_error_init(&error);
-    if (api_reserve(bytes_of(self), "the comparison", &error) &&
+    if (api_reserve(estimate_bytes(self), "the comparison", &error) &&
         pe_compare(self->representation.request, self->representation.selection.first,
                    &self->view, self->judgement.tolerance, host->runner, comparison,
                    &error) == PE_OK)
@@ -168,7 +168,7 @@ static api_reply *compare(void *job)
 }
 
 static const api_table_endpoint COMPARE = {
-    .read = read_all, .price = price_of, .work = compare};
+    .read = read_all, .price = estimate_price, .work = compare};
 
 api_reply *api_post_compare(const api_call *call)
 {

@@ -21,7 +21,7 @@ typedef struct converting {
 
 /* ---- reading ---- */
 
-static const pe_value *value_of(const converting *self, api_convert_option option)
+static const pe_value *describe_value(const converting *self, api_convert_option option)
 {
     return pe_options_value(self->options, option);
 }
@@ -43,19 +43,19 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     api_arguments_from_query(self->call->query, &self->arguments, reterr);
     self->options = pe_options_read(api_convert_options, API_CONVERT_OPTIONS,
                                     self->arguments.items, self->arguments.count, reterr);
-    const pe_value *heads = value_of(self, API_CONVERT_HEADS);
-    const pe_value *kv_heads = value_of(self, API_CONVERT_KV_HEADS);
+    const pe_value *heads = describe_value(self, API_CONVERT_HEADS);
+    const pe_value *kv_heads = describe_value(self, API_CONVERT_KV_HEADS);
     if (self->format != API_TABLE_SAFETENSORS)
         refuse_names(self, reterr);
     self->asked = (api_convert_request){
-        .from = (pe_pairing)value_of(self, API_CONVERT_FROM)->integer,
-        .to = (pe_pairing)value_of(self, API_CONVERT_TO)->integer,
+        .from = (pe_pairing)describe_value(self, API_CONVERT_FROM)->integer,
+        .to = (pe_pairing)describe_value(self, API_CONVERT_TO)->integer,
         .heads = (uint64_t)heads->integer,
         .kv_heads = (uint64_t)(kv_heads->present ? kv_heads : heads)->integer,
-        .rotary_dim = (uint64_t)value_of(self, API_CONVERT_ROTARY_DIM)->integer,
-        .axis = (int)value_of(self, API_CONVERT_AXIS)->integer,
-        .tensors = value_of(self, API_CONVERT_TENSORS)->text,
-        .kv_tensors = value_of(self, API_CONVERT_KV_TENSORS)->text};
+        .rotary_dim = (uint64_t)describe_value(self, API_CONVERT_ROTARY_DIM)->integer,
+        .axis = (int)describe_value(self, API_CONVERT_AXIS)->integer,
+        .tensors = describe_value(self, API_CONVERT_TENSORS)->text,
+        .kv_tensors = describe_value(self, API_CONVERT_KV_TENSORS)->text};
     return true;
 }
 

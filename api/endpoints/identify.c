@@ -181,8 +181,8 @@ static void read_tensor(identifying *self, const char *name, pe_error *error)
 
 /* ---- answering ---- */
 
-static api_reply *reply_of(const identifying *self, const pe_identity *identity,
-                           const pe_alike *alike)
+static api_reply *make_reply(const identifying *self, const pe_identity *identity,
+                             const pe_alike *alike)
 {
     json_t *document = api_identity_document(identity, alike, &self->view);
     json_t *file = json_pack("{s:s, s:s}", "format", api_table_format_name(self->format),
@@ -209,7 +209,7 @@ static pe_status find_held(void *context, const char *name, pe_set **ret_set)
 #define SEARCH_MOST   ((uint64_t)64 << 20)
 #define SEARCH_COPIES 16 /* of the table's elements */
 
-static uint64_t bytes_of(const identifying *self)
+static uint64_t estimate_bytes(const identifying *self)
 {
     uint64_t elements = pe_view_elements(&self->view);
     return SEARCH_LEAST +
@@ -232,12 +232,12 @@ static api_reply *identify(void *job)
     limits.sets = name ? &sets : NULL;
     pe_error_init(&error);
     if (identity && alike) {
-        if (api_reserve(bytes_of(self), "the search", &error) &&
+        if (api_reserve(estimate_bytes(self), "the search", &error) &&
             pe_identify(&self->view, self->only, name, &limits, host->runner, identity,
                         &error) == PE_OK &&
             pe_find_alike(identity, dtype, self->most, &limits, host->runner, alike, &error) ==
                 PE_OK)
-            reply = reply_of(self, identity, alike);
+            reply = make_reply(self, identity, alike);
         else
             reply = api_problem_from_error(&error);
     }
@@ -249,7 +249,7 @@ static api_reply *identify(void *job)
 /* What the search costs in multiply-adds, as noise does, of which nothing is found: looking at
  * so many entries closely, at all of them once or twice, and at rows and columns that are as
  * long as the table; and what the set's tensors make. */
-static double price_of(const void *job)
+static double estimate_price(const void *job)
 {
     const identifying *self = job;
     const pe_view *view = &self->view;
@@ -265,7 +265,7 @@ static double price_of(const void *job)
 static void check_price(const identifying *self, pe_error *error)
 {
     const uint64_t limit = self->call->service->host->compute_cost;
-    const double price = price_of(self);
+    const double price = estimate_price(self);
     char given[48];
     if (limit == 0 || price <= (double)limit)
         return;
@@ -307,9 +307,9 @@ static bool read_stored(void *job, pe_error *reterr, api_reply **ret_reply)
 }
 
 static const api_table_endpoint POSTED = {
-    .read = read_posted, .price = price_of, .work = identify};
+    .read = read_posted, .price = estimate_price, .work = identify};
 static const api_table_endpoint STORED = {
-    .read = read_stored, .price = price_of, .work = identify};
+    .read = read_stored, .price = estimate_price, .work = identify};
 
 static void done(identifying *self)
 {

@@ -26,7 +26,7 @@ static json_t *describe_formats(void)
 {
     json_t *formats = json_array();
     for (size_t i = 0; i < api_format_count(); i++) {
-        const api_format *format = api_format_at(i);
+        const api_format *format = api_format_get(i);
         json_t *options = json_array();
         for (size_t o = 0; o < format->option_count; o++)
             json_array_append_new(options, api_describe_parameter(&format->options[o]));

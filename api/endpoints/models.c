@@ -34,13 +34,13 @@ static json_t *build_list(const api_call *call)
     size_t row_count;
     const pe_parameter *rows = api_model_option_rows(&row_count);
     for (size_t i = 0; i < api_model_type_count(); i++) {
-        api_model_type_name type = api_model_type_at(i);
+        api_model_type_name type = api_model_type_get(i);
         json_array_append_new(types, json_pack("{s:s, s:s, s:o}", "model_type", type.model_type,
                                                "title", type.family, "source",
                                                model_source_describe(type.model_type, NULL)));
     }
     for (size_t i = 0; i < api_known_model_count(); i++) {
-        const api_known_model *model = api_known_model_at(i);
+        const api_known_model *model = api_known_model_get(i);
         json_array_append_new(models, json_pack("{s:s, s:s, s:o}", "name", model->name,
                                                 "source", model->source, "config",
                                                 json_loads(model->config, 0, NULL)));

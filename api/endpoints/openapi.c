@@ -41,10 +41,10 @@ static void add_format_options(parameter_adder *add, json_t *document)
         size_t used = (size_t)snprintf(help, sizeof help, "%s; with", rows[i]->help);
         const char *separator = " format=";
         for (size_t f = 0; f < api_format_count() && used < sizeof help; f++) {
-            if (!api_takes_option(api_format_at(f), rows[i]->name))
+            if (!api_takes_option(api_format_get(f), rows[i]->name))
                 continue;
             used += (size_t)snprintf(help + used, sizeof help - used, "%s%s", separator,
-                                     api_format_at(f)->name);
+                                     api_format_get(f)->name);
             separator = ", ";
         }
         add(document, rows[i]->name, help, api_parameter_schema(rows[i]));
@@ -107,7 +107,7 @@ static void add_optional_property(json_t *properties, const char *name, const ch
 }
 
 /* The value of a parameter in an example query; NULL if the query does not give it. */
-static json_t *example_of(const char *query, const pe_parameter *parameter)
+static json_t *make_example(const char *query, const pe_parameter *parameter)
 {
     size_t length = strlen(parameter->name);
     const char *pair = query; /* "name=value", and then `&` or the end */
@@ -123,13 +123,13 @@ static json_t *example_of(const char *query, const pe_parameter *parameter)
     return api_parameter_value(parameter, text);
 }
 
-static const char *tag_of(const pe_scheme_info *info)
+static const char *name_tag(const pe_scheme_info *info)
 {
     return info->similarity_of ? "similarity" : "encodings";
 }
 
 /* The summary of an operation; `how` ends it. */
-static json_t *summary_of(const pe_scheme_info *info, const char *how)
+static json_t *write_summary(const pe_scheme_info *info, const char *how)
 {
     if (!info->similarity_of)
         return json_sprintf("%s%s", info->title, how);
@@ -147,7 +147,7 @@ static json_t *get_operation(const json_t *document, const pe_scheme_info *info,
         add_query_parameter(parameters, parameter->name, parameter->help,
                             api_parameter_schema(parameter));
         json_t *added = json_array_get(parameters, json_array_size(parameters) - 1);
-        json_t *example = example_of(query, parameter);
+        json_t *example = make_example(query, parameter);
         if (example)
             json_object_set_new(added, "example", example);
         if (api_is_required(parameter))
@@ -156,8 +156,8 @@ static json_t *get_operation(const json_t *document, const pe_scheme_info *info,
     add_request_options(info, add_query_parameter, parameters);
     api_contract_add_parameters(parameters, API_TENSORS);
     return json_pack("{s:s+, s:o, s:s, s:[s], s:o, s:o}", "operationId", "get_", info->name,
-                     "summary", summary_of(info, ""), "description", info->summary, "tags",
-                     tag_of(info), "parameters", parameters, "responses",
+                     "summary", write_summary(info, ""), "description", info->summary, "tags",
+                     name_tag(info), "parameters", parameters, "responses",
                      api_contract_responses(document, API_TENSORS, NULL));
 }
 
@@ -171,7 +171,7 @@ static json_t *post_operation(const json_t *document, const pe_scheme_info *info
         bool is_required = api_is_required(parameter);
         parameter_adder *add = is_required ? add_property : add_optional_property;
         add(properties, parameter->name, parameter->help, api_parameter_schema(parameter));
-        json_t *value = example_of(query, parameter);
+        json_t *value = make_example(query, parameter);
         if (value)
             json_object_set_new(example, parameter->name, value);
         if (is_required)
@@ -185,8 +185,8 @@ static json_t *post_operation(const json_t *document, const pe_scheme_info *info
     json_t *parameters = json_array();
     api_contract_add_parameters(parameters, API_TENSORS_BY_POST);
     return json_pack("{s:s+, s:o, s:s, s:[s], s:o, s:o, s:o}", "operationId", "post_",
-                     info->name, "summary", summary_of(info, ", asked for by a JSON object"),
-                     "description", info->summary, "tags", tag_of(info), "parameters",
+                     info->name, "summary", write_summary(info, ", asked for by a JSON object"),
+                     "description", info->summary, "tags", name_tag(info), "parameters",
                      parameters, "requestBody", body, "responses",
                      api_contract_responses(document, API_TENSORS_BY_POST, NULL));
 }

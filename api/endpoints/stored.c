@@ -167,7 +167,7 @@ static void drop_set(void *set)
 }
 
 /* A body of the set's bytes, which are not copied. */
-static api_body *body_of(api_set *set)
+static api_body *make_body(api_set *set)
 {
     api_segment bytes;
     bytes.data = api_set_bytes(set, &bytes.size);
@@ -181,7 +181,7 @@ static api_reply *set_reply(const api_call *call, api_set *set, const char *tag)
     api_reply_add(reply, "Content-Type", "application/vnd.safetensors");
     api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s.safetensors\"",
                   call->parameter);
-    return api_reply_with_body(reply, body_of(set), false);
+    return api_reply_with_body(reply, make_body(set), false);
 }
 
 api_reply *api_get_set(const api_call *call)

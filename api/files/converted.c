@@ -25,8 +25,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* The place in its head of the entry that comes to `place`. */
-static uint64_t source_of(const api_conversion *conversion, const api_heads *part,
-                          uint64_t place)
+static uint64_t find_source(const api_conversion *conversion, const api_heads *part,
+                            uint64_t place)
 {
     return place < part->turned
                ? pe_pairing_source(conversion->from, conversion->to, part->turned, place)
@@ -47,7 +47,7 @@ static bool gather(converted_file *self, const api_heads *part, uint64_t offset)
         for (uint64_t place = 0; place < part->width; place++)
             memcpy(self->sorted + start + place * part->entry,
                    self->read_in + start +
-                       source_of(&self->conversion, part, place) * part->entry,
+                       find_source(&self->conversion, part, place) * part->entry,
                    (size_t)part->entry);
     self->first = first;
     self->size = size;
@@ -72,7 +72,7 @@ static uint64_t read_part(converted_file *self, const api_heads *part, uint64_t 
     uint64_t place = within / part->entry, begun = within % part->entry;
     size = least(part->entry - begun, room);
     uint64_t source =
-        offset - within + source_of(&self->conversion, part, place) * part->entry + begun;
+        offset - within + find_source(&self->conversion, part, place) * part->entry + begun;
     return file.read(file.context, source, dst, (size_t)size) ? size : 0;
 }
 

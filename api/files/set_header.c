@@ -34,7 +34,7 @@ static uint64_t read_length(const char *bytes)
  * takes 48 bytes at least, and is an object of two arrays and four strings. */
 static bool has_few_values(const char *text, size_t size, pe_error *reterr)
 {
-    const api_json_measure found = api_json_measure_of(text, size);
+    const api_json_measure found = api_json_count(text, size);
     if (found.containers > 8 + size / 16 || found.strings > 8 + size / 4)
         return refuse(reterr, "header", "",
                       "an object of tensors, each of dtype, shape and data_offsets");

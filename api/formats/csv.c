@@ -10,14 +10,14 @@
 
 static const pe_parameter OPTIONS[] = {API_SLICE_ROW};
 
-static char *write_before(char *dst, const pe_tensor *tensor, uint64_t first)
+static char *begin_piece(char *dst, const pe_tensor *tensor, uint64_t first)
 {
     if (tensor->rank > 1 && first % tensor->shape[tensor->rank - 1] > 0)
         *dst++ = ',';
     return dst;
 }
 
-static char *write_after(char *dst, const pe_tensor *tensor, uint64_t end)
+static char *end_piece(char *dst, const pe_tensor *tensor, uint64_t end)
 {
     if (tensor->rank == 1 || end % tensor->shape[tensor->rank - 1] == 0)
         *dst++ = '\n';
@@ -57,10 +57,10 @@ static size_t print(char *dst, const pe_tensor *tensor, const void *elements, si
 }
 
 static const api_printer PRINTER = {
-    .before = write_before,
-    .after = write_after,
+    .before = begin_piece,
+    .after = end_piece,
     .print = print,
-    .slice = api_slice_of,
+    .slice = api_slice_select,
 };
 
 static void check(const api_selection *selection, pe_error *error)

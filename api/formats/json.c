@@ -51,7 +51,7 @@ static char *write_brackets(char *dst, const pe_tensor *tensor, uint64_t row, ch
 #define ROW_BREAK ",\n   "
 
 /* A row begins on a line of its own. */
-static char *write_before(char *dst, const pe_tensor *tensor, uint64_t first)
+static char *begin_piece(char *dst, const pe_tensor *tensor, uint64_t first)
 {
     uint64_t columns = tensor->shape[tensor->rank - 1], row = first / columns;
     if (first % columns > 0) {
@@ -65,7 +65,7 @@ static char *write_before(char *dst, const pe_tensor *tensor, uint64_t first)
     return write_brackets(dst, tensor, row, '[');
 }
 
-static char *write_after(char *dst, const pe_tensor *tensor, uint64_t end)
+static char *end_piece(char *dst, const pe_tensor *tensor, uint64_t end)
 {
     uint64_t columns = tensor->shape[tensor->rank - 1];
     return end % columns == 0 ? write_brackets(dst, tensor, end / columns, ']') : dst;
@@ -80,8 +80,8 @@ static const api_printer PRINTER = {
     .head = append_head,
     .tensor_head = append_tensor_head,
     .tensor_tail = append_tensor_tail,
-    .before = write_before,
-    .after = write_after,
+    .before = begin_piece,
+    .after = end_piece,
     .print = print,
 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The limit on a format's work; UINT64_MAX: there is none. */
-static uint64_t limit_of(const api_format *format, const api_host *host)
+static uint64_t find_limit(const api_format *format, const api_host *host)
 {
     switch (format->measure) {
     case API_ELEMENTS:
@@ -30,15 +30,15 @@ static api_selection carried(const api_format *format, const api_wish *wish)
 }
 
 /* How many elements or pixels the format would write. */
-static uint64_t work_of(const api_format *format, const api_wish *wish)
+static uint64_t estimate_work(const api_format *format, const api_wish *wish)
 {
     api_selection part = carried(format, wish);
     return format->work ? format->work(&part) : 0;
 }
 
-static bool is_over(const api_format *format, const api_wish *wish)
+static bool exceeds_limit(const api_format *format, const api_wish *wish)
 {
-    return work_of(format, wish) > limit_of(format, wish->host);
+    return estimate_work(format, wish) > find_limit(format, wish->host);
 }
 
 /* Why the format cannot represent the first selected tensor, or NULL. */
@@ -69,8 +69,9 @@ static void list_alternatives(const api_wish *wish, char dst[API_REASON_SIZE])
     size_t used = strlen(dst);
     const char *separator = "; available: ";
     for (size_t i = 0; i < api_format_count(); i++) {
-        const api_format *format = api_format_at(i);
-        if (refusal(format, wish) || is_wrong(format, wish, NULL) || is_over(format, wish))
+        const api_format *format = api_format_get(i);
+        if (refusal(format, wish) || is_wrong(format, wish, NULL) ||
+            exceeds_limit(format, wish))
             continue;
         int length = snprintf(dst + used, size - used, "%s%s (format=%s)", separator,
                               format->media_type, format->name);
@@ -103,11 +104,11 @@ static api_choice check_asked(const api_wish *wish, char ret_reason[API_REASON_S
     }
     if (is_wrong(asked, wish, error))
         return API_CHOICE_WRONG;
-    if (is_over(asked, wish)) {
+    if (exceeds_limit(asked, wish)) {
         snprintf(ret_reason, API_REASON_SIZE,
                  "one that carries %llu %s: %s carries at most %llu",
-                 (unsigned long long)work_of(asked, wish), UNITS[asked->measure], asked->name,
-                 (unsigned long long)limit_of(asked, wish->host));
+                 (unsigned long long)estimate_work(asked, wish), UNITS[asked->measure],
+                 asked->name, (unsigned long long)find_limit(asked, wish->host));
         list_alternatives(wish, ret_reason);
         return API_CHOICE_TOO_LARGE;
     }
@@ -121,7 +122,8 @@ static api_choice check_asked(const api_wish *wish, char ret_reason[API_REASON_S
 /* The quality that Accept gives a format. A browser that opens a page accepts text/html and,
  * for the pictures within, also types such as image/png, with the same quality. For such an
  * Accept, a picture counts as the least welcome format, and as one that is not named. */
-static unsigned quality_for(const char *accept, const api_format *format, int *ret_specificity)
+static unsigned judge_quality(const char *accept, const api_format *format,
+                              int *ret_specificity)
 {
     int page;
     unsigned quality = api_accept_quality(accept, format->media_type, ret_specificity);
@@ -151,7 +153,7 @@ static bool can_serve(const api_format *format, const api_wish *wish, obstacles 
         blocked->reason = blocked->reason ? blocked->reason : NO_CODING;
     } else if (is_wrong(format, wish, NULL)) {
         blocked->wrong = blocked->wrong ? blocked->wrong : format;
-    } else if (is_over(format, wish)) {
+    } else if (exceeds_limit(format, wish)) {
         blocked->over = format;
     } else {
         return true;
@@ -170,9 +172,9 @@ api_choice api_choose_format(const api_wish *wish, const api_format **ret_format
     obstacles blocked = {.over = NULL};
     unsigned best_quality = 0;
     for (size_t i = 0; i < api_format_count(); i++) {
-        const api_format *format = api_format_at(i);
+        const api_format *format = api_format_get(i);
         int specific;
-        unsigned quality = quality_for(wish->accept, format, &specific);
+        unsigned quality = judge_quality(wish->accept, format, &specific);
         if (quality == 0 || quality <= best_quality)
             continue;
         if (blocked.over &&
@@ -193,8 +195,9 @@ api_choice api_choose_format(const api_wish *wish, const api_format **ret_format
     if (blocked.over)
         snprintf(ret_reason, API_REASON_SIZE, "%s carries at most %llu %s, but there are %llu",
                  blocked.over->media_type,
-                 (unsigned long long)limit_of(blocked.over, wish->host),
-                 UNITS[blocked.over->measure], (unsigned long long)work_of(blocked.over, wish));
+                 (unsigned long long)find_limit(blocked.over, wish->host),
+                 UNITS[blocked.over->measure],
+                 (unsigned long long)estimate_work(blocked.over, wish));
     else
         snprintf(ret_reason, API_REASON_SIZE, "%s",
                  blocked.reason ? blocked.reason : "Accept admits no format of tensors");

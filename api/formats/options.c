@@ -12,7 +12,7 @@ size_t api_option_rows(const pe_parameter *ret_rows[API_OPTIONS_MAX])
 {
     size_t count = 0;
     for (size_t f = 0; f < api_format_count(); f++) {
-        const api_format *format = api_format_at(f);
+        const api_format *format = api_format_get(f);
         for (size_t i = 0; i < format->option_count; i++) {
             size_t seen = 0;
             while (seen < count && strcmp(ret_rows[seen]->name, format->options[i].name) != 0)
@@ -47,7 +47,7 @@ void api_options_read(api_options *ret_options, api_arguments *arguments, pe_err
     assert(api_format_count() <= API_FORMATS_MAX);
     *ret_options = (api_options){0};
     for (size_t f = 0; f < api_format_count(); f++) {
-        const api_format *format = api_format_at(f);
+        const api_format *format = api_format_get(f);
         if (is_named(format, arguments))
             ret_options->tables[f] =
                 pe_options_take(format->options, format->option_count, arguments->items,
@@ -65,9 +65,9 @@ void api_options_done(api_options *options)
 static const pe_value *find_given(const api_options *options, const char *name)
 {
     for (size_t f = 0; f < api_format_count(); f++)
-        for (size_t i = 0; i < api_format_at(f)->option_count; i++)
+        for (size_t i = 0; i < api_format_get(f)->option_count; i++)
             if (pe_options_text(options->tables[f], i) &&
-                strcmp(api_format_at(f)->options[i].name, name) == 0)
+                strcmp(api_format_get(f)->options[i].name, name) == 0)
                 return pe_options_value(options->tables[f], i);
     return NULL;
 }
@@ -78,17 +78,17 @@ static void name_takers(const char *option, char *dst, size_t size)
     size_t used = 0;
     dst[0] = '\0';
     for (size_t f = 0; f < api_format_count(); f++)
-        if (api_takes_option(api_format_at(f), option) && used < size)
+        if (api_takes_option(api_format_get(f), option) && used < size)
             used += (size_t)snprintf(dst + used, size - used, "%sformat=%s", used ? " or " : "",
-                                     api_format_at(f)->name);
+                                     api_format_get(f)->name);
 }
 
 void api_options_check(const api_options *options, const api_format *format, pe_error *error)
 {
     char takers[128];
     for (size_t f = 0; f < api_format_count(); f++) {
-        const pe_parameter *rows = api_format_at(f)->options;
-        for (size_t i = 0; i < api_format_at(f)->option_count; i++) {
+        const pe_parameter *rows = api_format_get(f)->options;
+        for (size_t i = 0; i < api_format_get(f)->option_count; i++) {
             if (!pe_options_text(options->tables[f], i) ||
                 api_takes_option(format, rows[i].name))
                 continue;

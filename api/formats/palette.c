@@ -1,4 +1,4 @@
-/* Colormaps: their anchors, the palettes between these, and the entries of values. */
+/* Colormaps: their stops, the palettes between these, and the entries of values. */
 #include "formats/palette.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static const uint32_t VIRIDIS_ANCHORS[] = {
 static const uint32_t GRAY_ANCHORS[] = {0x000000, 0xffffff};
 
 static const struct {
-    const uint32_t *anchors;
+    const uint32_t *stops;
     int count;
 } COLORMAPS[] = {
     [API_DIVERGING] = {DIVERGING_ANCHORS, sizeof DIVERGING_ANCHORS / sizeof(uint32_t)},
@@ -33,32 +33,31 @@ static const struct {
     [API_GRAY] = {GRAY_ANCHORS, sizeof GRAY_ANCHORS / sizeof(uint32_t)},
 };
 
-/* A channel of an anchor; `shift` picks the channel. Beyond the ends it is extrapolated
+/* A channel of a stop; `shift` picks the channel. Beyond the ends it is extrapolated
  * linearly. */
-static double channel_of_anchor(api_colormap colormap, int anchor, int shift)
+static double read_channel(api_colormap colormap, int stop, int shift)
 {
-    const uint32_t *anchors = COLORMAPS[colormap].anchors;
+    const uint32_t *stops = COLORMAPS[colormap].stops;
     int last = COLORMAPS[colormap].count - 1;
-    if (anchor < 0)
-        return 2 * channel_of_anchor(colormap, 0, shift) -
-               channel_of_anchor(colormap, 1, shift);
-    if (anchor > last)
-        return 2 * channel_of_anchor(colormap, last, shift) -
-               channel_of_anchor(colormap, last - 1, shift);
-    return anchors[anchor] >> shift & 0xff;
+    if (stop < 0)
+        return 2 * read_channel(colormap, 0, shift) - read_channel(colormap, 1, shift);
+    if (stop > last)
+        return 2 * read_channel(colormap, last, shift) -
+               read_channel(colormap, last - 1, shift);
+    return stops[stop] >> shift & 0xff;
 }
 
-/* A channel of a palette entry, interpolated between four anchors by a Catmull-Rom spline. */
+/* A channel of a palette entry, interpolated between four stops by a Catmull-Rom spline. */
 static unsigned char channel_of_entry(api_colormap colormap, int entry, int shift)
 {
     int intervals = COLORMAPS[colormap].count - 1;
     double position = (double)(entry - LOW) * intervals / (HIGH - LOW);
     int left = (int)position < intervals - 1 ? (int)position : intervals - 1;
     double t = position - left;
-    double a = channel_of_anchor(colormap, left - 1, shift);
-    double b = channel_of_anchor(colormap, left, shift);
-    double c = channel_of_anchor(colormap, left + 1, shift);
-    double d = channel_of_anchor(colormap, left + 2, shift);
+    double a = read_channel(colormap, left - 1, shift);
+    double b = read_channel(colormap, left, shift);
+    double c = read_channel(colormap, left + 1, shift);
+    double d = read_channel(colormap, left + 2, shift);
     double value =
         b + t / 2 * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
     return (unsigned char)fmax(0, fmin(255, floor(value + 0.5)));
@@ -75,7 +74,7 @@ void api_palette_fill(api_colormap colormap, api_colour ret_palette[API_PALETTE_
 
 /* ---- values ---- */
 
-api_colour_range api_colour_range_of(api_colormap colormap, double low, double high)
+api_colour_range api_choose_colour_range(api_colormap colormap, double low, double high)
 {
     api_colour_range range = {.colormap = colormap, .finite = low <= high};
     if (colormap == API_DIVERGING) {
@@ -94,7 +93,7 @@ static double nearest_step(double value, double end, int steps)
     return floor(value * steps / end + 0.5);
 }
 
-static unsigned char entry_of(const api_colour_range *range, double value)
+static unsigned char choose_entry(const api_colour_range *range, double value)
 {
     if (!isfinite(value))
         return 0;
@@ -113,5 +112,5 @@ void api_palette_entries(const api_colour_range *range, const double *values, si
                          unsigned char *ret_entries)
 {
     for (size_t i = 0; i < count; i++)
-        ret_entries[i] = entry_of(range, values[i]);
+        ret_entries[i] = choose_entry(range, values[i]);
 }

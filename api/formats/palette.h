@@ -38,7 +38,7 @@ typedef struct api_colour_range {
 
 /* The range for data whose finite values lie between `low` and `high`; low > high where there
  * is no finite value. */
-api_colour_range api_colour_range_of(api_colormap colormap, double low, double high);
+api_colour_range api_choose_colour_range(api_colormap colormap, double low, double high);
 
 /* The palette entries of `count` values, which lie in the range or are not finite. */
 void api_palette_entries(const api_colour_range *range, const double *values, size_t count,

@@ -48,15 +48,15 @@ static void check(const api_selection *selection, pe_error *error)
     api_slice_check(selection, true, error);
 }
 
-static uint64_t scale_of(const api_selection *selection)
+static uint64_t read_scale(const api_selection *selection)
 {
     return (uint64_t)api_option(selection, &OPTIONS[SCALE]).integer;
 }
 
 static uint64_t work(const api_selection *selection)
 {
-    api_slice slice = api_slice_of(selection);
-    return slice.rows * slice.columns * scale_of(selection) * scale_of(selection);
+    api_slice slice = api_slice_select(selection);
+    return slice.rows * slice.columns * read_scale(selection) * read_scale(selection);
 }
 
 /* ---- elements ---- */
@@ -86,7 +86,7 @@ static void read_values(drawn_matrix *matrix, uint64_t element, size_t count)
     pe_read_row(matrix->values, matrix->dtype, bytes, count);
 }
 
-static size_t piece_of(uint64_t rest)
+static size_t choose_piece(uint64_t rest)
 {
     return rest < PIECE ? (size_t)rest : PIECE;
 }
@@ -97,7 +97,7 @@ static void find_range(drawn_matrix *matrix, api_colormap colormap)
     uint64_t elements = matrix->slice.rows * matrix->slice.columns;
     double low = INFINITY, high = -INFINITY;
     for (uint64_t first = 0; first < elements; first += PIECE) {
-        size_t count = piece_of(elements - first);
+        size_t count = choose_piece(elements - first);
         read_values(matrix, first, count);
         for (size_t i = 0; i < count; i++) {
             double value = matrix->values[i];
@@ -105,7 +105,7 @@ static void find_range(drawn_matrix *matrix, api_colormap colormap)
             high = isfinite(value) && value > high ? value : high;
         }
     }
-    matrix->range = api_colour_range_of(colormap, low, high);
+    matrix->range = api_choose_colour_range(colormap, low, high);
 }
 
 /* Write the pixels of a row of elements to dst. */
@@ -113,7 +113,7 @@ static void draw_row(drawn_matrix *matrix, uint64_t row, png_byte *dst)
 {
     unsigned char entries[PIECE];
     for (uint64_t column = 0; column < matrix->slice.columns; column += PIECE) {
-        size_t count = piece_of(matrix->slice.columns - column);
+        size_t count = choose_piece(matrix->slice.columns - column);
         read_values(matrix, row * matrix->slice.columns + column, count);
         api_palette_entries(&matrix->range, matrix->values, count, entries);
         for (size_t i = 0; i < count; i++, dst += matrix->scale)
@@ -249,9 +249,9 @@ static api_body *draw_body(const api_selection *selection, drawn_matrix *matrix,
 {
     const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
     png_encoder encoder = {.png = NULL};
-    matrix->slice = api_slice_of(selection);
+    matrix->slice = api_slice_select(selection);
     matrix->dtype = tensor->dtype;
-    matrix->scale = scale_of(selection);
+    matrix->scale = read_scale(selection);
     if (matrix->stream)
         pe_stream_end_at(matrix->stream,
                          (matrix->slice.first + matrix->slice.rows * matrix->slice.columns) *

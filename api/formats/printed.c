@@ -16,7 +16,7 @@ typedef struct span {
     uint64_t first, end;
 } span;
 
-static span span_of(const api_printer *printer, const api_selection *selection, size_t tensor)
+static span find_span(const api_printer *printer, const api_selection *selection, size_t tensor)
 {
     if (!printer->slice)
         return (span){0, pe_request_tensor(selection->request, tensor)->elements};
@@ -28,7 +28,7 @@ uint64_t api_printed_elements(const api_printer *printer, const api_selection *s
 {
     uint64_t elements = 0;
     for (size_t i = 0; i < selection->count; i++) {
-        span printed = span_of(printer, selection, selection->first + i);
+        span printed = find_span(printer, selection, selection->first + i);
         elements += printed.end - printed.first;
     }
     return elements;
@@ -103,7 +103,7 @@ static uint64_t expect_length(const pe_tensor *tensor, const unsigned char *data
 }
 
 /* The address of a span's first element. */
-static const unsigned char *data_of(pe_table *table, size_t tensor, span printed)
+static const unsigned char *find_data(pe_table *table, size_t tensor, span printed)
 {
     return (const unsigned char *)pe_table_data(table, tensor) +
            printed.first * pe_dtype_size(pe_table_tensor(table, tensor)->dtype);
@@ -116,17 +116,17 @@ api_body *api_printed_body(const api_printer *printer, const api_selection *sele
     uint64_t expected = 4096 + PIECE * PE_PRINT_MAX; /* the head, and room for the last piece */
     size_t end = selection->first + selection->count;
     for (size_t i = selection->first; i < end; i++) {
-        span printed = span_of(printer, selection, i);
-        expected += expect_length(pe_table_tensor(table, i), data_of(table, i, printed),
+        span printed = find_span(printer, selection, i);
+        expected += expect_length(pe_table_tensor(table, i), find_data(table, i, printed),
                                   printed.end - printed.first);
     }
     api_text_begin(&text, selection->runner ? selection->runner->pool : NULL, (size_t)expected);
     append_head(printer, &text, selection);
     for (size_t i = selection->first; i < end; i++) {
         const pe_tensor *tensor = pe_table_tensor(table, i);
-        span printed = span_of(printer, selection, i);
+        span printed = find_span(printer, selection, i);
         append_tensor_head(printer, &text, tensor, i == selection->first);
-        append_elements(printer, &text, tensor, printed.first, data_of(table, i, printed),
+        append_elements(printer, &text, tensor, printed.first, find_data(table, i, printed),
                         printed.end - printed.first);
         append_tensor_tail(printer, &text, i + 1 == end);
     }
@@ -230,7 +230,7 @@ static bool open_streams(printed_source *source, pe_error *reterr)
         return false;
     for (size_t i = 0; i < selection->count; i++) {
         const pe_tensor *tensor = pe_request_tensor(selection->request, order[i]);
-        source->spans[i] = span_of(source->printer, selection, order[i]);
+        source->spans[i] = find_span(source->printer, selection, order[i]);
         pe_stream_end_at(source->streams[i],
                          source->spans[i].end * pe_dtype_size(tensor->dtype));
     }

@@ -25,7 +25,7 @@ size_t api_format_count(void)
     return sizeof FORMATS / sizeof *FORMATS;
 }
 
-const api_format *api_format_at(size_t index)
+const api_format *api_format_get(size_t index)
 {
     assert(index < api_format_count());
     return FORMATS[index];

@@ -5,7 +5,7 @@
 #include "formats/format.h"
 
 size_t api_format_count(void);
-const api_format *api_format_at(size_t index);       /* 0 is the default */
+const api_format *api_format_get(size_t index);      /* 0 is the default */
 const api_format *api_format_find(const char *name); /* NULL if there is none */
 
 /* The names as an array, for choices. */

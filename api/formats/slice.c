@@ -7,14 +7,14 @@
 
 static const pe_parameter SLICE = API_SLICE_ROW;
 
-static const pe_tensor *tensor_of(const api_selection *selection)
+static const pe_tensor *find_tensor(const api_selection *selection)
 {
     return pe_request_tensor(selection->request, selection->first);
 }
 
-api_slice api_slice_of(const api_selection *selection)
+api_slice api_slice_select(const api_selection *selection)
 {
-    const pe_tensor *tensor = tensor_of(selection);
+    const pe_tensor *tensor = find_tensor(selection);
     pe_value indices = api_option(selection, &SLICE);
     uint64_t columns = tensor->shape[tensor->rank - 1], index = 0;
     if (!indices.present)
@@ -50,7 +50,7 @@ static void refuse(const pe_tensor *tensor, const char *given, pe_status status,
 
 void api_slice_check(const api_selection *selection, bool needed, pe_error *error)
 {
-    const pe_tensor *tensor = tensor_of(selection);
+    const pe_tensor *tensor = find_tensor(selection);
     pe_value indices = api_option(selection, &SLICE);
     char given[PE_RANK_MAX * PE_PRINT_MAX] = "";
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;

@@ -22,7 +22,7 @@ typedef struct api_slice {
 
 /* The matrix that is picked of the selection's first tensor. Without the option it is the whole
  * tensor, with all axes but the last as rows; a vector is one row. */
-api_slice api_slice_of(const api_selection *selection);
+api_slice api_slice_select(const api_selection *selection);
 
 /* Add to `error` if the indices do not fit the selection's first tensor. If the option is
  * `needed`, also if it is missing for a tensor of more than two axes. */

@@ -48,7 +48,7 @@ static unsigned read_quality(const char *text, size_t length)
 
 /* The value of the parameter q among the parameters of a range, in thousandths; 1000 if there
  * is none. */
-static unsigned quality_of(const char *parameters, size_t length)
+static unsigned parse_quality(const char *parameters, size_t length)
 {
     const char *end = parameters + length;
     while (parameters < end) {
@@ -80,9 +80,9 @@ unsigned api_accept_quality(const char *accept, const char *media_type, int *ret
         int specific = specificity(name, length, media_type);
         if (specific > best) {
             best = specific;
-            quality = semicolon
-                          ? quality_of(semicolon + 1, whole - (size_t)(semicolon + 1 - range))
-                          : 1000;
+            quality = semicolon ? parse_quality(semicolon + 1,
+                                                whole - (size_t)(semicolon + 1 - range))
+                                : 1000;
         }
     }
     *ret_specificity = best;

@@ -242,7 +242,7 @@ static const char *syntax_fault(const json_error_t *problem)
 /* Refuse a body of more values than a request can mean: they take many times its bytes. */
 static bool has_few_values(const char *body, size_t size, pe_error *reterr)
 {
-    const api_json_measure found = api_json_measure_of(body, size);
+    const api_json_measure found = api_json_count(body, size);
     char given[80];
     if (found.containers <= API_BODY_CONTAINERS && found.strings <= API_BODY_STRINGS)
         return api_json_reserve(&found, size, COPIES, reterr);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void api_etag_of(api_etag *ret_etag, const api_segment *pieces, size_t count)
+void api_etag_compute(api_etag *ret_etag, const api_segment *pieces, size_t count)
 {
     unsigned char digest[16];
     api_sha256_pieces(pieces, count, sizeof digest, digest);

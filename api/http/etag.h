@@ -9,7 +9,7 @@ typedef struct api_etag {
 } api_etag;
 
 /* The tag of several pieces of data. It depends on the length of each piece. */
-void api_etag_of(api_etag *ret_etag, const api_segment *pieces, size_t count);
+void api_etag_compute(api_etag *ret_etag, const api_segment *pieces, size_t count);
 
 /* What the preconditions of a request come to, in their order (RFC 9110, section 13.2.2).
  * If-Modified-Since and If-Unmodified-Since are ignored, since no reply has a date. */

@@ -16,8 +16,8 @@ static void add_encoded(api_text *text, const char *value)
     }
 }
 
-char *api_target_of(const api_call *call, const pe_scheme *scheme,
-                    const api_arguments *arguments, pe_error *error)
+char *api_target_write(const api_call *call, const pe_scheme *scheme,
+                       const api_arguments *arguments, pe_error *error)
 {
     api_text text = {0};
     const char *separator = "?";

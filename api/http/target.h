@@ -7,7 +7,7 @@
 
 /* The target "/v1/encodings/…", from malloc. NULL if it is longer than the server takes, or
  * without memory, which is added to `error`. */
-char *api_target_of(const api_call *call, const pe_scheme *scheme,
-                    const api_arguments *arguments, pe_error *error);
+char *api_target_write(const api_call *call, const pe_scheme *scheme,
+                       const api_arguments *arguments, pe_error *error);
 
 #endif

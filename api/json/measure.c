@@ -29,7 +29,7 @@ static bool is_plain(char c)
            c == '-' || c == '+' || c == '.';
 }
 
-api_json_measure api_json_measure_of(const char *text, size_t size)
+api_json_measure api_json_count(const char *text, size_t size)
 {
     api_json_measure found = {.bytes = READING};
     size_t objects = 0, longest = 0, characters = 0;

@@ -11,7 +11,7 @@ typedef struct api_json_measure {
 
 /* Count the values of a text in one pass, without memory. Of a text that is not JSON the counts
  * hold for what precedes the mistake, or are larger. */
-api_json_measure api_json_measure_of(const char *text, size_t size);
+api_json_measure api_json_count(const char *text, size_t size);
 
 /* Reserve what reading the text takes, and `copies` more bytes for each of its own; false, and
  * a problem, if there is no room. */

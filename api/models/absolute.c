@@ -19,7 +19,7 @@ static model_number read_width(const model_config *config, const char *keys, dou
 /* The row of position 0. */
 static model_number read_first(const model_config *config, const table_facts *facts)
 {
-    model_number first = {.value = facts->first, .from = model_default_of(config)};
+    model_number first = {.value = facts->first, .from = model_describe_default(config)};
     if (!facts->after_padding)
         return first;
     model_number padding =
@@ -33,7 +33,7 @@ static model_number read_first(const model_config *config, const table_facts *fa
 static model_number read_rows(const model_config *config, const table_facts *facts)
 {
     const char *keys = facts->rows_keys ? facts->rows_keys : "max_position_embeddings";
-    model_number rows = {false, facts->rows, model_default_of(config)};
+    model_number rows = {false, facts->rows, model_describe_default(config)};
     if (*keys)
         rows = model_required(config, keys, or_nan(facts->rows), 1);
     rows.value += facts->more;
@@ -84,7 +84,7 @@ void model_plan_learned(model_config *config, const void *table_rule)
         model_note(part->notes, "Position 0 has row %g; %g rows stand for positions.",
                    first.value, rows.value - first.value);
     model_number positions = {rows.given, rows.value - first.value, rows.from};
-    model_argument_length_within(config, part, positions, API_MODEL_ROWS);
+    model_argument_limited_length(config, part, positions, API_MODEL_ROWS);
     model_argument_offset(config, part, 0, MODEL_QUERY);
     model_argument_number(config, part, "dim", width.value, width.from);
     model_argument_number(config, part, "base_length", rows.value, rows.from);
@@ -103,8 +103,8 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
     api_model_part *part = model_part_new(config, facts->suffix, "sinusoidal");
     model_fact_number(part, "rows", rows.value, rows.from);
     model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "layout", facts->layout, model_default_of(config));
-    model_fact_text(part, "frequencies", facts->frequencies, model_default_of(config));
+    model_fact_text(part, "layout", facts->layout, model_describe_default(config));
+    model_fact_text(part, "frequencies", facts->frequencies, model_describe_default(config));
     model_fact_number(part, "offset", first.value, first.from);
     model_number positions = {rows.given, rows.value - first.value, rows.from};
     if (!(positions.value >= 1))
@@ -116,10 +116,11 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
         model_number base = model_real(config, facts->base_keys, 10000);
         model_argument_number(config, part, "base", base.value, base.from);
     }
-    model_argument(config, part, "layout", facts->layout, model_default_of(config));
-    model_argument(config, part, "frequencies", facts->frequencies, model_default_of(config));
+    model_argument(config, part, "layout", facts->layout, model_describe_default(config));
+    model_argument(config, part, "frequencies", facts->frequencies,
+                   model_describe_default(config));
     if (fmod(width.value, 2) != 0)
-        model_argument(config, part, "odd_dim", "pad", model_default_of(config));
+        model_argument(config, part, "odd_dim", "pad", model_describe_default(config));
     if (facts->stored)
         model_note(part->notes, "The checkpoint holds this table as well.");
     add_notes(facts, part);
@@ -200,10 +201,11 @@ static void finish_grid_of_sinusoids(const model_config *config, const patches_f
     model_argument_number(config, part, "height", height, MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "width", columns, MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", "concat", model_default_of(config));
-    model_argument(config, part, "axis_order", "width_first", model_default_of(config));
-    model_argument(config, part, "shape", "nc", model_default_of(config));
-    model_argument_number(config, part, "extra_tokens", facts->more, model_default_of(config));
+    model_argument(config, part, "layout", "concat", model_describe_default(config));
+    model_argument(config, part, "axis_order", "width_first", model_describe_default(config));
+    model_argument(config, part, "shape", "nc", model_describe_default(config));
+    model_argument_number(config, part, "extra_tokens", facts->more,
+                          model_describe_default(config));
     model_part_finish(config, part, "sinusoidal_2d", "encoding");
 }
 
@@ -217,9 +219,9 @@ static void finish_trained(const model_config *config, const patches_facts *fact
                        .value;
     double source = floor(sqrt(rows.value - facts->more));
     part->state = API_PART_TRAINED;
-    model_fact_number(part, "offset", 0, model_default_of(config));
+    model_fact_number(part, "offset", 0, model_describe_default(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
-        model_argument(config, part, "preset", facts->preset, model_default_of(config));
+        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
         double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
         model_argument_number(config, part, "height",
                               model_patches((double)options->height, patch, merge),
@@ -229,7 +231,7 @@ static void finish_trained(const model_config *config, const patches_facts *fact
         model_argument_number(config, part, "dim", width.value, width.from);
         model_argument_number(config, part, "source_height", source, rows.from);
         model_argument_number(config, part, "prefix_tokens", facts->more,
-                              model_default_of(config));
+                              model_describe_default(config));
         model_part_finish(config, part, "resized", "encoding");
         return;
     }
@@ -256,11 +258,11 @@ void model_plan_patches(model_config *config, const void *patches_rule)
     model_fact_number(part, "rows", rows.value, rows.from);
     model_fact_number(part, "dim", width.value, width.from);
     if (facts->class_row)
-        model_fact_text(part, "cls", facts->class_row, model_default_of(config));
+        model_fact_text(part, "cls", facts->class_row, model_describe_default(config));
     if (facts->gate)
-        model_fact_text(part, "gate", facts->gate, model_default_of(config));
+        model_fact_text(part, "gate", facts->gate, model_describe_default(config));
     if (facts->resized)
-        model_fact_text(part, "resized", facts->resized, model_default_of(config));
+        model_fact_text(part, "resized", facts->resized, model_describe_default(config));
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
     note_image(config, facts, part);
@@ -297,12 +299,12 @@ void model_plan_video(model_config *config, const void *video_rule)
                from);
     model_fact_number(part, "rows", rows, from);
     model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "layout", "interleaved", model_default_of(config));
-    model_fact_text(part, "frequencies", "vaswani", model_default_of(config));
+    model_fact_text(part, "layout", "interleaved", model_describe_default(config));
+    model_fact_text(part, "frequencies", "vaswani", model_describe_default(config));
     model_argument_number(config, part, "length", rows, from);
     model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", "interleaved", model_default_of(config));
-    model_argument(config, part, "frequencies", "vaswani", model_default_of(config));
+    model_argument(config, part, "layout", "interleaved", model_describe_default(config));
+    model_argument(config, part, "frequencies", "vaswani", model_describe_default(config));
     model_note(part->notes, "The position is the number of the token: frame by frame, row by "
                             "row. There is no class token.");
     model_part_finish(config, part, "sinusoidal", "encoding");
@@ -319,7 +321,7 @@ void model_plan_tiles(model_config *config, const void *tiles_rule)
     api_model_part *part = model_part_new(config, facts->suffix, "learned");
     part->state = API_PART_TRAINED;
     if (!ratios)
-        from = model_default_of(config);
+        from = model_describe_default(config);
     /* one for each aspect ratio, and one for padding; four tiles can be set in eight ways */
     double rows = ratios ? (double)json_array_size(ratios) + 1 : 9;
     double patches = 1;
@@ -329,7 +331,7 @@ void model_plan_tiles(model_config *config, const void *tiles_rule)
     }
     model_fact_number(part, "rows", rows, from);
     model_fact_number(part, "dim", tiles.value * patches * width.value, tiles.from);
-    model_fact_text(part, "gate", "tanh g", model_default_of(config));
+    model_fact_text(part, "gate", "tanh g", model_describe_default(config));
     model_note(part->notes, "%s", facts->note);
     model_use(config, part, NULL);
 }

@@ -44,7 +44,7 @@ void model_refuse_choice(model_planner *planner, api_origin origin, const json_t
 
 /* A value as a word. As in Python, a number that stands for a flag is true unless it is 0.
  * NULL: it is no word. */
-static const char *word_of(const json_t *value, bool is_flag)
+static const char *read_word(const json_t *value, bool is_flag)
 {
     if (is_flag && json_is_number(value))
         return json_number_value(value) != 0 ? "true" : "false";
@@ -59,11 +59,11 @@ const char *model_choice(const model_config *config, const char *key, const char
     const json_t *value = model_find(config, key, ret_from);
     model_use_key(config->planner->used, *ret_from);
     const bool is_flag = model_lists(words, "true");
-    const char *word = word_of(value, is_flag);
+    const char *word = read_word(value, is_flag);
     if (is_flag)
         words = "true false";
     if (!value)
-        *ret_from = model_default_of(config);
+        *ret_from = model_describe_default(config);
     if (word && model_lists(words, word))
         return word;
     if (value)

@@ -19,7 +19,7 @@ static void add_component(model_config *config, const char *name)
 }
 
 /* The words that a key has in any condition of a row; the plan keeps them. */
-static const char *words_of(const model_config *config, const char *key)
+static const char *join_words(const model_config *config, const char *key)
 {
     const char *words = "";
     for (const model_rule *rule = config->type->rules; rule->plan || rule->key; rule++)
@@ -37,7 +37,7 @@ static bool holds(const model_config *config, const model_rule *rule)
     if (rule->only_4_53 && config->planner->plan->options->convention != API_CONVENTION_4_53)
         return true;
     const char *word =
-        model_choice(config, rule->key, words_of(config, rule->key), rule->otherwise, &from);
+        model_choice(config, rule->key, join_words(config, rule->key), rule->otherwise, &from);
     return model_lists(rule->is, word);
 }
 
@@ -74,7 +74,7 @@ static void note_type(const model_config *inner, const char *name, api_origin fr
 
 /* The row of a component's own model_type, or of the default. An empty text is none, as
  * transformers wrote it once. NULL: unknown, which is a problem or a note. */
-static const model_type *type_of(const model_config *inner, const component_facts *facts)
+static const model_type *find_type(const model_config *inner, const component_facts *facts)
 {
     api_origin from;
     const char *name = model_string(inner, "model_type", &from);
@@ -106,7 +106,7 @@ static json_t *read_values(const model_config *config, const component_facts *fa
 /* Plan the object of a component by its own type. */
 static void plan_object(model_config *inner, const component_facts *facts)
 {
-    inner->type = type_of(inner, facts);
+    inner->type = find_type(inner, facts);
     if (inner->type)
         model_plan_type(inner);
 }
@@ -147,7 +147,7 @@ void model_plan_component(model_config *config, const void *component_rule)
         inner.name = facts->name;
         inner.type = model_type_find(facts->type);
         model_plan_type(&inner);
-    } else if (config->planner->is_unasked || model_is_asked_for(config->planner, inner.name)) {
+    } else if (config->planner->is_unasked || model_is_requested(config->planner, inner.name)) {
         plan_object(&inner, facts);
     } else {
         plan_unasked(&inner, facts);
@@ -188,7 +188,7 @@ static bool describes_component(const char *key, const json_t *object)
 #define LEFT_OUT_LISTED 8 /* of more the number is told */
 
 /* Note what an object leaves out, and count it. `path` is its own, "" for the whole. */
-static void note_left_out(model_planner *planner, json_t *object, const char *path,
+static void note_omission(model_planner *planner, json_t *object, const char *path,
                           size_t *count)
 {
     const char *key;
@@ -201,7 +201,7 @@ static void note_left_out(model_planner *planner, json_t *object, const char *pa
             model_keep(planner, *path ? json_sprintf("%s.%s", path, key) : json_string(key));
         bool used = json_object_get(planner->used, inner) != NULL;
         if (used && !*path)
-            note_left_out(planner, value, inner, count);
+            note_omission(planner, value, inner, count);
         else if (!used && (*count)++ < LEFT_OUT_LISTED)
             model_note(planner->plan->notes,
                        "%s describes a component that no rule of this type reads: it is left "
@@ -210,10 +210,10 @@ static void note_left_out(model_planner *planner, json_t *object, const char *pa
     }
 }
 
-void model_note_left_out(model_planner *planner, json_t *config)
+void model_note_omission(model_planner *planner, json_t *config)
 {
     size_t count = 0;
-    note_left_out(planner, config, "", &count);
+    note_omission(planner, config, "", &count);
     if (count > LEFT_OUT_LISTED)
         model_note(planner->plan->notes, "%zu more objects of the config are left out.",
                    count - LEFT_OUT_LISTED);

@@ -124,7 +124,7 @@ static json_t *member(const model_config *config, const char *key, api_origin *r
 {
     json_t *value = json_object_get(config->object, key);
     if (!value && config->fallback && json_object_get(config->fallback, key)) {
-        *ret_from = model_default_of(config->parent);
+        *ret_from = model_describe_default(config->parent);
         return json_object_get(config->fallback, key);
     }
     if (!value)
@@ -138,7 +138,8 @@ static json_t *member(const model_config *config, const char *key, api_origin *r
 }
 
 /* The first of several spellings, joined by "|", that is there. */
-static json_t *first_of(const model_config *config, const char *spellings, api_origin *ret_from)
+static json_t *find_first(const model_config *config, const char *spellings,
+                          api_origin *ret_from)
 {
     char key[64];
     for (const char *at = spellings; at && *at; at += strcspn(at, "|"), at += *at == '|') {
@@ -160,7 +161,7 @@ static json_t *find_key(const model_config *config, const char *key, api_origin 
     if (row == SPELLING_COUNT)
         return value;
     api_origin again_from;
-    json_t *again = first_of(config, SPELLINGS[row].same, &again_from);
+    json_t *again = find_first(config, SPELLINGS[row].same, &again_from);
     if (value && again && !json_equal(value, again))
         model_refuse(config->planner, again_from, again,
                      "the same as %s, which means the same, or left out",
@@ -169,7 +170,7 @@ static json_t *find_key(const model_config *config, const char *key, api_origin 
         *ret_from = again_from;
         return again;
     }
-    return value ? value : first_of(config, SPELLINGS[row].other, ret_from);
+    return value ? value : find_first(config, SPELLINGS[row].other, ret_from);
 }
 
 json_t *model_find(const model_config *config, const char *keys, api_origin *ret_from)
@@ -206,7 +207,7 @@ static model_number number(const model_config *config, const char *keys, double 
     else if (value)
         refuse_kind(config, result.from, value, integral ? "an integer" : "a number");
     else if (!isnan(fallback))
-        result.from = model_default_of(config);
+        result.from = model_describe_default(config);
     return result;
 }
 
@@ -243,7 +244,7 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
     json_t *value = model_find(config, keys, ret_from);
     model_use_key(config->planner->used, *ret_from);
     if (!value)
-        *ret_from = model_default_of(config);
+        *ret_from = model_describe_default(config);
     else if (json_is_number(value))
         return json_number_value(value) != 0;
     else if (!json_is_boolean(value))

@@ -61,7 +61,7 @@ const char *model_keep(model_planner *planner, json_t *text);
 #define MODEL_IMAGE_CELLS   ((api_origin){API_ORIGIN_CONFIG, "image_size", " / patch_size"})
 
 /* The class of the config's model type. */
-api_origin model_default_of(const model_config *config);
+api_origin model_describe_default(const model_config *config);
 
 /* A key of the config: "text_config.head_dim". */
 api_origin model_origin(const model_config *config, const char *key);

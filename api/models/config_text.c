@@ -136,7 +136,7 @@ json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
     size -= mark;
     if (!is_moderate(text, size, reterr))
         return NULL;
-    const api_json_measure found = api_json_measure_of(text, size);
+    const api_json_measure found = api_json_count(text, size);
     if (!api_json_reserve(&found, size, CONFIG_COPIES, reterr))
         return NULL;
     size_t length;

@@ -39,7 +39,7 @@ static json_t *take_string(api_text *text)
 /* ---- layers ---- */
 
 /* The layers of a component that use a part. */
-static json_t *layers_of(const api_model_plan *plan, size_t part)
+static json_t *list_layers(const api_model_plan *plan, size_t part)
 {
     const api_model_component *component = &plan->components[plan->parts[part].component];
     if (plan->parts[part].second)
@@ -257,7 +257,7 @@ bool api_model_part_is_served(const api_model_plan *plan, const api_model_part *
                              (part->state == API_PART_TRAINED && plan->options->parameters));
 }
 
-json_t *api_model_left_out(const api_model_plan *plan)
+json_t *api_model_list_omissions(const api_model_plan *plan)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < plan->part_count; i++) {
@@ -285,7 +285,7 @@ static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t 
 {
     const api_model_part *part = &plan->parts[index];
     uint64_t unsent = 0; /* bytes of tensors that are left out */
-    json_t *layers = layers_of(plan, index);
+    json_t *layers = list_layers(plan, index);
     json_t *described =
         json_pack("{s:s, s:o, s:s, s:s, s:s, s:s?}", "name", part->name, "summary",
                   summarise(plan, index, json_array_size(layers)), "component",
@@ -350,7 +350,7 @@ static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes, size_t
 json_t *api_model_plan_describe(const api_model_plan *plan)
 {
     json_t *components = json_array(), *parts = json_array();
-    json_t *left_out = api_model_left_out(plan);
+    json_t *left_out = api_model_list_omissions(plan);
     uint64_t bytes = 0;
     for (size_t i = 0; i < plan->component_count; i++)
         json_array_append_new(components, describe_component(plan, i));

@@ -161,7 +161,7 @@ static size_t draw_positions(double rows, double positions[POSITIONS])
     return count + 1;
 }
 
-static double rows_of(const api_model_part *part)
+static double count_rows(const api_model_part *part)
 {
     const pe_argument *length = find_argument(part, "length");
     return length ? strtod(length->text, NULL) : 0;
@@ -174,7 +174,8 @@ static bool is_about_rows(const char *name)
 }
 
 /* The part's table at some positions, in f64; NULL where the scheme has none. */
-static pe_table *compute_at(const api_model_part *part, const char *positions, pe_error *error)
+static pe_table *compute_positions(const api_model_part *part, const char *positions,
+                                   pe_error *error)
 {
     pe_argument arguments[API_PART_ARGUMENTS + 2];
     size_t count = 0;
@@ -264,12 +265,12 @@ static void compare_tables(pair *both, const api_model_part *first,
     if (first->state != API_PART_COMPUTED || second->state != API_PART_COMPUTED ||
         !takes_positions(first->scheme) || !takes_positions(second->scheme))
         return;
-    size_t rows = draw_positions(fmax(rows_of(first), rows_of(second)), positions);
+    size_t rows = draw_positions(fmax(count_rows(first), count_rows(second)), positions);
     for (size_t i = 0; i < rows; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.0f", i > 0 ? "," : "",
                                  positions[i]);
-    pe_table *one = compute_at(first, text, both->error);
-    pe_table *other = one ? compute_at(second, text, both->error) : NULL;
+    pe_table *one = compute_positions(first, text, both->error);
+    pe_table *other = one ? compute_positions(second, text, both->error) : NULL;
     if (one && other)
         compare_tensors(both, first, (const pe_table *[2]){one, other}, positions, rows);
     pe_table_unref(one);

@@ -79,8 +79,8 @@ void model_plan_latents(model_config *config, const void *latents_rule)
     model_argument_number(config, part, "height", grid.height, grid.from);
     model_argument_number(config, part, "width", grid.width, grid.from);
     model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", "concat", model_default_of(config));
-    model_argument(config, part, "shape", "nc", model_default_of(config));
+    model_argument(config, part, "layout", "concat", model_describe_default(config));
+    model_argument(config, part, "shape", "nc", model_describe_default(config));
     model_argument_number(config, part, "base_size", grid.base.value, grid.base.from);
     if (facts->table > 0) {
         model_number table = model_required(config, "pos_embed_max_size", facts->table, 1);
@@ -158,7 +158,7 @@ void model_plan_unet(model_config *config, const void *unet_rule)
         return;
     }
     from = channels ? model_add_remark(config, from, ", the first of them")
-                    : model_default_of(config);
+                    : model_describe_default(config);
     if (shift.value != 0 && shift.value != 1)
         model_refuse(config->planner, shift.from, NULL, "0 or 1, not %g", shift.value);
     const char *layout = flip ? "concat_cos_first" : "concat";

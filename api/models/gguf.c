@@ -72,7 +72,7 @@ static const char *take_text(reader *from, size_t *ret_size)
     return text;
 }
 
-static double number_from(uint64_t bits, gguf_type type)
+static double decode_number(uint64_t bits, gguf_type type)
 {
     float f32;
     double f64;
@@ -105,7 +105,7 @@ static json_t *take_number(reader *from, gguf_type type)
         return NULL;
     if (type == GGUF_BOOL)
         return json_boolean(bits != 0);
-    json_t *number = json_real(number_from(bits, type));
+    json_t *number = json_real(decode_number(bits, type));
     return number ? number : json_null();
 }
 

@@ -284,7 +284,7 @@ static void read_width(const metadata *from)
 /* ---- the whole ---- */
 
 /* The pairs themselves, without what `gguf-dump --json` puts around them. */
-static const json_t *pairs_of(const json_t *file)
+static const json_t *find_pairs(const json_t *file)
 {
     const json_t *inner = json_object_get(file, "metadata");
     return json_is_object(inner) ? inner : file;
@@ -292,7 +292,7 @@ static const json_t *pairs_of(const json_t *file)
 
 bool model_is_gguf(const json_t *file)
 {
-    return json_object_get(pairs_of(file), "general.architecture") != NULL;
+    return json_object_get(find_pairs(file), "general.architecture") != NULL;
 }
 
 static const struct architecture *find_architecture(const char *name)
@@ -340,7 +340,7 @@ static void note_what_is_known(const metadata *from)
 
 json_t *model_config_of_gguf(json_t *file, json_t *notes, pe_error *reterr)
 {
-    const json_t *pairs = pairs_of(file);
+    const json_t *pairs = find_pairs(file);
     const char *name =
         json_string_value(unwrap(json_object_get(pairs, "general.architecture")));
     metadata from = {.file = pairs,

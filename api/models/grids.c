@@ -48,7 +48,7 @@ static model_number read_merge(const model_config *config, const grid_facts *fac
 {
     bool video = facts->merged_video && config->planner->plan->options->frames > 0;
     if (facts->unmerged && !video)
-        return (model_number){false, 1, model_default_of(config)};
+        return (model_number){false, 1, model_describe_default(config)};
     return model_integer(config, "spatial_merge_size", 2);
 }
 
@@ -111,9 +111,10 @@ static void add_first_cells(const model_config *config, const json_t *sizes,
     for (size_t axis = 0; axis < 2; axis++)
         json_array_append_new(
             first, json_real(half[axis] - json_number_value(json_array_get(sizes, axis + 1))));
-    model_argument_list(config, part, "first_index", first, model_default_of(config));
+    model_argument_list(config, part, "first_index", first, model_describe_default(config));
     json_decref(first);
-    model_fact_number(part, "text_first", fmax(half[0], half[1]), model_default_of(config));
+    model_fact_number(part, "text_first", fmax(half[0], half[1]),
+                      model_describe_default(config));
     model_note(part->notes,
                "Rows and columns are counted from -(n - floor(n / 2)); the first token of text "
                "has %g on all axes, the larger half of the picture's sides.",
@@ -137,7 +138,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     json_array_append_new(sizes, json_real(grid->height));
     json_array_append_new(sizes, json_real(grid->width));
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_default_of(config));
+        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
     model_argument_list(config, part, "sizes", sizes, grid->from);
     if (facts->centred)
         add_first_cells(config, sizes, part);
@@ -168,7 +169,8 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
 static void add_temperature(const model_config *config, const char *keys, double fallback,
                             const char *fact, const char *argument, api_model_part *part)
 {
-    model_number base = {false, fallback > 0 ? fallback : 10000, model_default_of(config)};
+    model_number base = {false, fallback > 0 ? fallback : 10000,
+                         model_describe_default(config)};
     if (keys)
         base = model_real(config, keys, base.value);
     model_fact_number(part, fact, base.value, base.from);
@@ -185,8 +187,8 @@ static void add_sines(const model_config *config, const grid_facts *facts, const
         &holder, facts->width_keys ? facts->width_keys : "d_model|hidden_size|hidden_dim", 256,
         1);
     model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "center", facts->centre, model_default_of(config));
-    model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    model_fact_text(part, "center", facts->centre, model_describe_default(config));
+    model_argument(config, part, "preset", facts->preset, model_describe_default(config));
     add_temperature(config, facts->theta_keys, facts->theta, "temperature", "base", part);
     if (facts->height_theta_keys)
         add_temperature(config, facts->height_theta_keys, facts->theta, "temperature_height",
@@ -205,7 +207,7 @@ static void add_features(const model_config *config, const grid_facts *facts, co
     json_t *sizes =
         json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width));
     part->state = API_PART_TRAINED;
-    model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    model_argument(config, part, "preset", facts->preset, model_describe_default(config));
     model_argument_list(config, part, "sizes", sizes, grid->from);
     json_decref(sizes);
     model_argument_number(config, part, "features", floor(width.value / 2),
@@ -239,7 +241,7 @@ static void add_numbers(const model_config *config, const grid_facts *facts,
         else if (*facts->numbers[i + 2])
             model_fact(part, facts->numbers[i],
                        json_loads(facts->numbers[i + 2], JSON_DECODE_ANY, &ignored),
-                       model_default_of(config));
+                       model_describe_default(config));
     }
 }
 
@@ -249,8 +251,9 @@ static turning add_rotary(const model_config *config, const grid_facts *facts,
 {
     bool fixed = facts->theta_keys && !*facts->theta_keys;
     const char *keys = facts->theta_keys ? facts->theta_keys : "rope_theta";
-    model_number theta = fixed ? (model_number){false, facts->theta, model_default_of(config)}
-                               : model_real(config, keys, facts->theta);
+    model_number theta =
+        fixed ? (model_number){false, facts->theta, model_describe_default(config)}
+              : model_real(config, keys, facts->theta);
     part->pairing = facts->interleaved ? "interleaved" : "half";
     const model_number head = add_head(config, facts, part);
     if (!fixed) {
@@ -259,7 +262,7 @@ static turning add_rotary(const model_config *config, const grid_facts *facts,
         theta = inner.given ? inner : theta;
     }
     model_fact_number(part, "rope_theta", theta.value, theta.from);
-    model_fact_text(part, "layout", part->pairing, model_default_of(config));
+    model_fact_text(part, "layout", part->pairing, model_describe_default(config));
     return (turning){head, theta};
 }
 
@@ -273,7 +276,8 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     cells grid = read_cells(config, facts);
     add_cells(facts, &grid, part);
     for (size_t i = 0; facts->facts[i]; i += 2)
-        model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default_of(config));
+        model_fact_text(part, facts->facts[i], facts->facts[i + 1],
+                        model_describe_default(config));
     add_numbers(config, facts, part);
     if (facts->note)
         model_note(part->notes, "%s", facts->note);

@@ -56,7 +56,7 @@ static void fold(const char *name, size_t length, char dst[64])
 }
 
 /* The bytes of a class's name before what it is for: "Phi3" of Phi3ForCausalLM. */
-static size_t stem_of(const char *name)
+static size_t find_stem(const char *name)
 {
     static const char *const ENDS[] = {"For", "Model", "LMHead", "Config", "Transformer"};
     size_t stem = strlen(name);
@@ -74,9 +74,9 @@ static const char *find_by_class(const char *class_name)
     char wanted[64], known[64];
     if (!class_name)
         return NULL;
-    fold(class_name, stem_of(class_name), wanted);
+    fold(class_name, find_stem(class_name), wanted);
     for (size_t i = 0; i < model_type_count(); i++) {
-        const char *name = model_type_at(i)->name;
+        const char *name = model_type_get(i)->name;
         fold(name, strlen(name), known);
         if (strcmp(known, wanted) == 0)
             return name;
@@ -126,8 +126,8 @@ static int agreement(const char *given, const char *known, bool are_classes)
     if (strcmp(a, b) == 0)
         return 3;
     if (are_classes) {
-        fold(given, stem_of(given), a);
-        fold(known, stem_of(known), b);
+        fold(given, find_stem(given), a);
+        fold(known, find_stem(known), b);
         if (strcmp(a, b) == 0)
             return 2;
     }
@@ -140,7 +140,7 @@ static const char *find_by_letters(const char *name, bool is_class)
     const char *found = NULL;
     int best = 0;
     for (size_t i = 0; i < model_type_count(); i++) {
-        const char *type = model_type_at(i)->name;
+        const char *type = model_type_get(i)->name;
         int agreed =
             isupper((unsigned char)*type) || !is_class ? agreement(name, type, is_class) : 0;
         if (agreed == 1 && best == 1)
@@ -154,7 +154,7 @@ static const char *find_by_letters(const char *name, bool is_class)
 }
 
 /* The name of a class that the config mentions: "Phi3ForCausalLM"; NULL: none. */
-static const char *class_of(const model_config *config)
+static const char *name_class(const model_config *config)
 {
     const json_t *classes = json_object_get(config->object, "architectures");
     const char *name = json_string_value(json_array_get(classes, 0));
@@ -198,7 +198,7 @@ static void write_relatives(const char *name, char *dst, size_t size)
     size_t used = 0, found = 0, length = strcspn(name, "-_0123456789.");
     dst[0] = '\0';
     for (size_t i = 0; length >= 3 && i < model_type_count() && found < 3; i++) {
-        const char *known = model_type_at(i)->name;
+        const char *known = model_type_get(i)->name;
         if (strncmp(known, name, length) != 0 || is_of_component(known) ||
             used + strlen(known) + 3 > size)
             continue;
@@ -221,7 +221,7 @@ static void refuse(const model_config *config, const char *key, const char *name
         relatives, classes[0] || custom ? "; the config has" : "",
         classes[0] ? " architectures " : "", classes, classes[0] && custom ? " and" : "",
         custom ? " auto_map, so its code comes with the checkpoint" : "");
-    const char *suggested = is_class ? NULL : find_by_class(class_of(config));
+    const char *suggested = is_class ? NULL : find_by_class(name_class(config));
     problem->reason = name ? PE_REASON_CHOICE : PE_REASON_MISSING;
     pe_problem_suggest(problem, suggested ? suggested
                                 : name    ? find_by_letters(name, is_class)
@@ -233,7 +233,7 @@ const char *model_type_suggest(const char *name)
     return find_by_letters(name, false);
 }
 
-const model_type *model_type_of(const model_config *config)
+const model_type *find_model_type(const model_config *config)
 {
     const char *name = json_string_value(json_object_get(config->object, "model_type"));
     const char *class_name = json_string_value(json_object_get(config->object, "_class_name"));

@@ -18,7 +18,7 @@ size_t api_known_model_count(void)
     return sizeof MODELS / sizeof *MODELS;
 }
 
-const api_known_model *api_known_model_at(size_t index)
+const api_known_model *api_known_model_get(size_t index)
 {
     return &MODELS[index];
 }

@@ -11,7 +11,7 @@ typedef struct api_known_model {
 } api_known_model;
 
 size_t api_known_model_count(void);
-const api_known_model *api_known_model_at(size_t index);
+const api_known_model *api_known_model_get(size_t index);
 
 /* The model of a name, or of a repository of the hub, whatever its case and its owner:
  * "llama-3.1-8b", "meta-llama/Llama-3.1-8B". NULL if there is none. */

@@ -13,7 +13,7 @@ static bool has_no_positions(const char *layer_type)
                        layer_type);
 }
 
-static api_model_component *component_of(const model_config *config)
+static api_model_component *find_component(const model_config *config)
 {
     return &config->planner->plan->components[config->component];
 }
@@ -21,13 +21,13 @@ static api_model_component *component_of(const model_config *config)
 /* Whether the layers of the component have been read. */
 static bool is_counted(const model_config *config)
 {
-    return component_of(config)->counted.kind != API_ORIGIN_OTHER;
+    return find_component(config)->counted.kind != API_ORIGIN_OTHER;
 }
 
 /* Make room for a component's layers, which use no part yet. */
 static bool make_layers(model_config *config, size_t count)
 {
-    api_model_component *component = component_of(config);
+    api_model_component *component = find_component(config);
     component->layers = malloc(count * sizeof *component->layers);
     component->types = malloc(count * sizeof *component->types);
     if (!component->layers || !component->types) {
@@ -52,7 +52,7 @@ static const char LAYER_TYPES[] =
 static void read_types(model_config *config, const json_t *list, api_origin from,
                        const layer_facts *facts)
 {
-    api_model_component *component = component_of(config);
+    api_model_component *component = find_component(config);
     if (json_array_size(list) != component->layer_count) {
         model_refuse(config->planner, from, NULL,
                      "a list of %zu items, one for each layer; it has %zu",
@@ -80,7 +80,7 @@ static void read_types(model_config *config, const json_t *list, api_origin from
 static void read_flags(model_config *config, const json_t *list, api_origin from,
                        const layer_facts *facts)
 {
-    api_model_component *component = component_of(config);
+    api_model_component *component = find_component(config);
     if (json_array_size(list) != component->layer_count) {
         model_refuse(config->planner, from, NULL,
                      "a list of %zu numbers, one for each layer; it has %zu",
@@ -98,7 +98,7 @@ static void read_flags(model_config *config, const json_t *list, api_origin from
  * files whose layers were cut. */
 static void read_indices(model_config *config, const json_t *list, const layer_facts *facts)
 {
-    api_model_component *component = component_of(config);
+    api_model_component *component = find_component(config);
     for (size_t i = 0; i < component->layer_count; i++)
         component->types[i] = facts->other;
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -133,7 +133,7 @@ static double read_period(const model_config *config, const layer_facts *facts)
 /* Types by a pattern that repeats: every so many layers, or by a text such as "LLLG". */
 static void repeat_types(model_config *config, const layer_facts *facts)
 {
-    api_model_component *component = component_of(config);
+    api_model_component *component = find_component(config);
     const char *full = facts->full ? facts->full : "full_attention";
     const char *other = facts->other ? facts->other : "sliding_attention";
     api_origin from;
@@ -177,7 +177,7 @@ bool model_plan_stages(model_config *config, const double depths[], size_t count
         layers += depths[i];
     if (is_counted(config)) /* more components than a plan has room for */
         return true;
-    component_of(config)->counted = from;
+    find_component(config)->counted = from;
     if (layers > API_MODEL_LAYERS) {
         model_refuse(config->planner, from, NULL, "at most %d layers together",
                      API_MODEL_LAYERS);
@@ -188,7 +188,7 @@ bool model_plan_stages(model_config *config, const double depths[], size_t count
     for (size_t i = 0; i < count; i++) {
         const char *type = model_keep(config->planner, json_sprintf("stage%d", (int)i + 1));
         for (size_t layer = 0; layer < (size_t)depths[i]; layer++)
-            component_of(config)->types[next++] = type;
+            find_component(config)->types[next++] = type;
     }
     return true;
 }
@@ -202,7 +202,7 @@ void model_plan_layers(model_config *config, const void *layer_rule)
         model_integer(config, facts->count_keys ? facts->count_keys : "num_hidden_layers", NAN);
     if (is_counted(config))
         return;
-    component_of(config)->counted = count.from;
+    find_component(config)->counted = count.from;
     if (!count.given)
         return;
     if (count.value < 1 || count.value > API_MODEL_LAYERS) {
@@ -234,7 +234,7 @@ void model_plan_layers(model_config *config, const void *layer_rule)
 void model_use(model_config *config, const api_model_part *part, const char *layer_type)
 {
     model_plan_layers(config, NULL);
-    api_model_component *component = component_of(config);
+    api_model_component *component = find_component(config);
     int32_t index = (int32_t)(part - config->planner->plan->parts);
     for (size_t i = 0; i < component->layer_count; i++) {
         const char *type = component->types[i];
@@ -247,7 +247,7 @@ void model_use(model_config *config, const api_model_part *part, const char *lay
 void model_use_besides(model_config *config, api_model_part *part, const char *layer_type)
 {
     model_plan_layers(config, NULL);
-    const api_model_component *component = component_of(config);
+    const api_model_component *component = find_component(config);
     part->second = json_array();
     for (size_t i = 0; i < component->layer_count; i++)
         if (layer_type ? strcmp(component->types[i], layer_type) == 0
@@ -258,7 +258,7 @@ void model_use_besides(model_config *config, api_model_part *part, const char *l
 bool model_has_layers(model_config *config, const char *layer_type)
 {
     model_plan_layers(config, NULL);
-    const api_model_component *component = component_of(config);
+    const api_model_component *component = find_component(config);
     for (size_t i = 0; i < component->layer_count; i++)
         if (strcmp(component->types[i], layer_type) == 0)
             return true;

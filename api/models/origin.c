@@ -7,14 +7,14 @@
 api_origin model_origin(const model_config *config, const char *key)
 {
     if (!config->path)
-        return model_default_of(config);
+        return model_describe_default(config);
     const char *path =
         model_keep(config->planner,
                    *config->path ? json_sprintf("%s.%s", config->path, key) : json_string(key));
     return (api_origin){.kind = API_ORIGIN_CONFIG, .path = path};
 }
 
-api_origin model_default_of(const model_config *config)
+api_origin model_describe_default(const model_config *config)
 {
     return (api_origin){.kind = API_ORIGIN_DEFAULT, .path = config->type->name};
 }

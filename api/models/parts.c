@@ -117,8 +117,8 @@ void model_argument_length(const model_config *config, api_model_part *part, mod
     model_argument_number(config, part, "length", rows.value <= most ? rows.value : most, from);
 }
 
-void model_argument_length_within(const model_config *config, api_model_part *part,
-                                  model_number rows, double most)
+void model_argument_limited_length(const model_config *config, api_model_part *part,
+                                   model_number rows, double most)
 {
     const api_model_options *options = config->planner->plan->options;
     double left = rows.value - (options->offset ? strtod(options->offset, NULL) : 0);

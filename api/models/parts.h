@@ -27,8 +27,8 @@ void model_argument_length(const model_config *config, api_model_part *part, mod
                            double most);
 
 /* The same of a table that has an end: what is asked for beyond it is cut off. */
-void model_argument_length_within(const model_config *config, api_model_part *part,
-                                  model_number rows, double most);
+void model_argument_limited_length(const model_config *config, api_model_part *part,
+                                   model_number rows, double most);
 
 /* Add the position of row 0: that of the request, or `first` unless it is 0. */
 void model_argument_offset(const model_config *config, api_model_part *part, double first,

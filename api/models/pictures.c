@@ -39,23 +39,23 @@ typedef struct picture {
 
 /* What holds the text's config and, beside it, the vision_config. Defaults are those of the
  * text's row. */
-static model_config whole_of(const model_config *config)
+static model_config find_whole(const model_config *config)
 {
     model_config whole = config->parent ? *config->parent : *config;
     whole.type = config->type;
     return whole;
 }
 
-static model_config vision_of(const model_config *config)
+static model_config find_vision(const model_config *config)
 {
-    model_config whole = whole_of(config);
+    model_config whole = find_whole(config);
     return model_object(&whole, "vision_config");
 }
 
 static picture read_picture(const model_config *config, const picture_facts *facts)
 {
     const api_model_options *options = config->planner->plan->options;
-    model_config vision = vision_of(config);
+    model_config vision = find_vision(config);
     model_number patch = model_required(&vision, "patch_size", facts->patch, 1);
     model_number tube = model_integer(&vision, "temporal_patch_size", facts->tube);
     picture result = {.frames = 1,
@@ -89,10 +89,10 @@ static void add_time(const model_config *config, const picture_facts *facts,
                               shown->temporal_merge.from);
     if (facts->frames)
         model_argument(config, part, "frame_positions", facts->frames,
-                       model_default_of(config));
+                       model_describe_default(config));
     if (facts->tokens_per_second == 0)
         return;
-    model_config vision = vision_of(config), whole = whole_of(config);
+    model_config vision = find_vision(config), whole = find_whole(config);
     model_number tokens = model_integer(&vision, "tokens_per_second", NAN);
     if (isnan(tokens.value))
         tokens = model_integer(&whole, "position_id_per_seconds", facts->tokens_per_second);
@@ -127,7 +127,7 @@ static void add_runs(const model_config *config, const picture *shown, double gr
 }
 
 /* The tokens of text after the picture; NAN, with a problem, where there is no room. */
-static double text_after(const model_config *config, double taken, model_number rows)
+static double count_following_text(const model_config *config, double taken, model_number rows)
 {
     const api_model_options *options = config->planner->plan->options;
     double most = rows.value < API_MODEL_ROWS ? rows.value : API_MODEL_ROWS;
@@ -159,7 +159,7 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
                      "fewer: at most %d grids, each with a time stamp before it", GRIDS_MAX);
         return;
     }
-    double after = text_after(config, grids + shown.tokens, rows);
+    double after = count_following_text(config, grids + shown.tokens, rows);
     if (isnan(after))
         return;
     add_runs(config, &shown, grids, after, part);

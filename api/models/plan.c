@@ -89,7 +89,7 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     json_array_append_new(plan->kept, translated);
     object = translated;
     model_config config = {.planner = &planner, .object = object, .path = ""};
-    config.type = model_type_of(&config);
+    config.type = find_model_type(&config);
     if (!config.type) {
         json_decref(planner.used);
         return;
@@ -102,7 +102,7 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     else
         model_plan_type(&config);
     model_list_unused(&planner, object);
-    model_note_left_out(&planner, object);
+    model_note_omission(&planner, object);
     note_code(&planner, object);
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
@@ -162,8 +162,8 @@ size_t api_model_type_count(void)
     return model_type_count();
 }
 
-api_model_type_name api_model_type_at(size_t index)
+api_model_type_name api_model_type_get(size_t index)
 {
-    const model_type *type = model_type_at(index);
+    const model_type *type = model_type_get(index);
     return (api_model_type_name){type->name, type->family};
 }

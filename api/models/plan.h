@@ -82,14 +82,14 @@ typedef struct api_model_type_name {
     const char *model_type, *family;
 } api_model_type_name;
 size_t api_model_type_count(void);
-api_model_type_name api_model_type_at(size_t index);
+api_model_type_name api_model_type_get(size_t index);
 
 /* Whether the answer to a request for the tensors has those of a part. */
 bool api_model_part_is_served(const api_model_plan *plan, const api_model_part *part);
 
 /* The parts whose tensors the answer leaves out, each with the reason, and the request that
  * completes it where there is one. */
-json_t *api_model_left_out(const api_model_plan *plan);
+json_t *api_model_list_omissions(const api_model_plan *plan);
 
 /* The plan as JSON, for a person to read. */
 json_t *api_model_plan_describe(const api_model_plan *plan);

@@ -55,11 +55,12 @@ void model_plan_t5(model_config *config, const void *relative_rule)
     add_heads(config, facts, part);
     model_fact_number(part, "num_buckets", buckets.value, buckets.from);
     model_fact_number(part, "max_distance", distance.value, distance.from);
-    model_fact(part, "bidirectional", json_boolean(!facts->one_way), model_default_of(config));
+    model_fact(part, "bidirectional", json_boolean(!facts->one_way),
+               model_describe_default(config));
     model_argument_number(config, part, "num_buckets", buckets.value, buckets.from);
     model_argument_number(config, part, "max_distance", distance.value, distance.from);
     model_argument_flag(config, part, "bidirectional", !facts->one_way,
-                        model_default_of(config));
+                        model_describe_default(config));
     model_note(part->notes,
                "The buckets are computed; the bias of each is trained, a table "
                "[num_buckets, heads]%s.",
@@ -113,12 +114,12 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
         model_integer(config, "max_position_embeddings|max_seq_len|seq_length", NAN);
     api_model_part *part = begin(config, facts, "alibi", length);
     add_heads(config, facts, part);
-    model_fact_number(part, "alibi_bias_max", 8, model_default_of(config));
-    model_fact_text(part, "mask", facts->layout, model_default_of(config));
+    model_fact_number(part, "alibi_bias_max", 8, model_describe_default(config));
+    model_fact_text(part, "mask", facts->layout, model_describe_default(config));
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_default_of(config));
+        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
     else
-        model_argument(config, part, "mask", facts->layout, model_default_of(config));
+        model_argument(config, part, "mask", facts->layout, model_describe_default(config));
     if (facts->divided)
         add_divisor(config, facts, part);
     if (facts->note)
@@ -151,7 +152,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     if (facts->buckets_keys && buckets.value > 0) {
         model_fact_number(part, "position_buckets", buckets.value, buckets.from);
         model_argument_number(config, part, "position_buckets", buckets.value, buckets.from);
-        model_argument(config, part, "beyond", "continue", model_default_of(config));
+        model_argument(config, part, "beyond", "continue", model_describe_default(config));
     }
     model_note(part->notes, "The indices are computed; the table that they point into is "
                             "trained.");
@@ -167,7 +168,7 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
     api_model_part *part = begin(config, facts, "transformer_xl", ANY_LENGTH);
     const char *attention = facts->layout;
     if (attention)
-        from = model_default_of(config);
+        from = model_describe_default(config);
     else
         attention = model_choice(config, "attn_type", "bi uni", "bi", &from);
     add_width(config, facts, part);
@@ -193,8 +194,8 @@ void model_plan_two_sided(model_config *config, const void *relative_rule)
     add_width(config, facts, part);
     add_heads(config, facts, part);
     model_fact_number(part, "rows", 2 * keys - 1, MODEL_REMARK("2 length - 1"));
-    model_fact_text(part, "layout", "interleaved", model_default_of(config));
-    model_argument(config, part, "preset", "conformer", model_default_of(config));
+    model_fact_text(part, "layout", "interleaved", model_describe_default(config));
+    model_argument(config, part, "preset", "conformer", model_describe_default(config));
     model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
                             "-(length - 1). The vectors u and v are trained.");
     if (facts->note)
@@ -231,8 +232,9 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     if (left.value != right.value)
         model_argument_number(config, part, "min_distance", -left.value, left.from);
     if (facts->query_minus_key)
-        model_argument(config, part, "difference", "query_minus_key", model_default_of(config));
-    model_argument_flag(config, part, "keys_only", true, model_default_of(config));
+        model_argument(config, part, "difference", "query_minus_key",
+                       model_describe_default(config));
+    model_argument_flag(config, part, "keys_only", true, model_describe_default(config));
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
     model_part_finish(config, part, "shaw", "keys index");

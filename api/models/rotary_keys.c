@@ -126,7 +126,7 @@ static void read_theta(const model_config *config, rotary_keys *keys)
         fallback = facts->theta_4_53;
     if (fallback == 0)
         fallback = 10000;
-    model_number beside = {false, fallback, model_default_of(config)};
+    model_number beside = {false, fallback, model_describe_default(config)};
     if (older && facts->theta_object) {
         model_config object = model_object(config, facts->theta_object);
         beside = model_real(&object, "rope_theta", fallback);
@@ -199,7 +199,7 @@ static void read_head(const model_config *config, rotary_keys *keys)
                    json_is_null(json_object_get(config->object, names));
     if (!keys->head.given)
         keys->head = fallback > 0 && !is_null
-                         ? (model_number){false, fallback, model_default_of(config)}
+                         ? (model_number){false, fallback, model_describe_default(config)}
                          : divide_width(config, facts);
     if (keys->head.given && (keys->head.value < 1 || keys->head.value > 65536)) {
         model_refuse(config->planner, keys->head.from, NULL, "from 1 to 65536 columns");
@@ -213,7 +213,7 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
     const char *key = "partial_rotary_factor";
     double fallback = facts->partial > 0 ? facts->partial : 1;
     bool scaled = strcmp(keys->type, "default") != 0;
-    keys->partial = (model_number){false, fallback, model_default_of(config)};
+    keys->partial = (model_number){false, fallback, model_describe_default(config)};
     keys->width = (model_number){.value = NAN};
     if (facts->width_key) {
         keys->width =
@@ -258,7 +258,7 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
         keys.original =
             model_integer(&keys.dictionary, "original_max_position_embeddings", NAN);
     keys.interleaved = facts->interleaved;
-    keys.interleaved_from = model_default_of(config);
+    keys.interleaved_from = model_describe_default(config);
     if (facts->interleave_key)
         keys.interleaved = model_flag(config, facts->interleave_key, facts->interleaved,
                                       &keys.interleaved_from);

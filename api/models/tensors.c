@@ -60,8 +60,8 @@ static json_t *about_model(const api_model_plan *plan)
         json_array_append_new(parts, json_string(plan->parts[i].name));
     return json_pack("{s:s, s:s*, s:s, s:o, s:o, s:O, s:O}", "model_type", plan->model_type,
                      "family", plan->family, "convention", plan->options->convention_name,
-                     "parts", parts, "left_out", api_model_left_out(plan), "notes", plan->notes,
-                     "not_used", plan->not_used);
+                     "parts", parts, "left_out", api_model_list_omissions(plan), "notes",
+                     plan->notes, "not_used", plan->not_used);
 }
 
 /* Fill a batch that has begun. False without memory, or with the answer in ret_reply. */

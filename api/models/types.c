@@ -315,7 +315,7 @@ size_t model_type_count(void)
     return sizeof TYPES / sizeof *TYPES;
 }
 
-const model_type *model_type_at(size_t index)
+const model_type *model_type_get(size_t index)
 {
     return &TYPES[index];
 }

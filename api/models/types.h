@@ -12,10 +12,10 @@ const model_type *model_type_find(const char *name);
 const char *model_type_suggest(const char *name);
 
 /* The row that reads a config. NULL, with a problem, if there is none. */
-const model_type *model_type_of(const model_config *config);
+const model_type *find_model_type(const model_config *config);
 
 size_t model_type_count(void);
-const model_type *model_type_at(size_t index); /* in the order of the table */
+const model_type *model_type_get(size_t index); /* in the order of the table */
 
 /* Apply the rules of config->type to the config. */
 void model_plan_type(model_config *config);
@@ -23,7 +23,7 @@ void model_plan_type(model_config *config);
 /* ---- selection.c: the components that a request asks for ---- */
 
 /* Whether the request asks for a component, or for one inside of it. */
-bool model_is_asked_for(const model_planner *planner, const char *name);
+bool model_is_requested(const model_planner *planner, const char *name);
 
 /* Leave out of a finished plan what was not asked for. Names of no component are problems. */
 void model_keep_asked(model_planner *planner);
@@ -53,7 +53,7 @@ typedef struct stack_facts {
 void model_plan_stack(model_config *config, const void *facts);
 
 /* Note the objects of a config that describe components and that no rule has read. */
-void model_note_left_out(model_planner *planner, json_t *config);
+void model_note_omission(model_planner *planner, json_t *config);
 
 /* ---- absolute.c ---- */
 

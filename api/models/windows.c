@@ -49,7 +49,7 @@ static bool read_window(const model_config *config, double fallback, double ret_
         }
     }
     if (!given)
-        *ret_from = model_default_of(config);
+        *ret_from = model_describe_default(config);
     return true;
 }
 
@@ -67,7 +67,7 @@ static bool read_stages(const model_config *config, const char *key, const doubl
     json_t *list = model_list(config, key, &ret_list->from);
     ret_list->count = json_array_size(list);
     if (!list) {
-        ret_list->from = model_default_of(config);
+        ret_list->from = model_describe_default(config);
         for (size_t i = 0; i < MODEL_STAGES; i++)
             ret_list->items[i] = fallback[i];
         while (ret_list->count < MODEL_STAGES && fallback[ret_list->count] > 0)
@@ -128,7 +128,7 @@ static void add_network(const model_config *config, const swin_keys *keys, size_
 {
     double size = stage < keys->pretrained.count ? keys->pretrained.items[stage] : 0;
     model_fact_text(part, "formula", "16 sigmoid of a network of log-spaced coordinates",
-                    model_default_of(config));
+                    model_describe_default(config));
     if (size <= 0)
         return;
     model_fact_number(part, "pretrained_window", size, keys->pretrained.from);
@@ -201,7 +201,7 @@ void model_plan_beit(model_config *config, const void *cells_rule)
     }
     add_sizes(part, window, 3, from);
     model_fact_number(part, "heads", heads.value, heads.from);
-    model_argument(config, part, "preset", "beit", model_default_of(config));
+    model_argument(config, part, "preset", "beit", model_describe_default(config));
     model_argument_number(config, part, "height", window[0], from);
     model_argument_number(config, part, "width", window[1], from);
     model_argument_number(config, part, "heads", heads.value, heads.from);

@@ -119,7 +119,7 @@ static void add_headers(const json_t *document, const json_t *names, json_t *hea
 static void add_formats(json_t *content, bool with_ranges)
 {
     for (size_t i = 0; i < api_format_count(); i++) {
-        const api_format *format = api_format_at(i);
+        const api_format *format = api_format_get(i);
         json_t *media = json_object();
         if (format->schema_type && strcmp(format->schema_type, "object") == 0)
             json_object_set_new(media, "schema", reference("schemas", "Tensors"));

@@ -88,8 +88,8 @@ static bool has_foreign_host(const api_call *call)
 /* ---- refusals ---- */
 
 /* Refuse with "PATH reason: remedy". */
-static api_reply *refuse_with(const api_call *call, api_code code, const char *reason,
-                              const char *remedy)
+static api_reply *refuse_naming_remedy(const api_call *call, api_code code, const char *reason,
+                                       const char *remedy)
 {
     char detail[480];
     snprintf(detail, sizeof detail, "%s %s: %s", call->pattern, reason, remedy);
@@ -120,10 +120,11 @@ static bool refuse_token(const api_call *call, api_right right, const char *key,
         if ((other && api_secrets_match(given, other)) || matches)
             return false;
     }
-    *ret_refusal = refuse_with(call, API_UNAUTHORIZED,
-                               bears ? "needs a key of this server, and the token is none"
-                                     : "needs a key of this server",
-                               RIGHTS[right].keys);
+    *ret_refusal =
+        refuse_naming_remedy(call, API_UNAUTHORIZED,
+                             bears ? "needs a key of this server, and the token is none"
+                                   : "needs a key of this server",
+                             RIGHTS[right].keys);
     api_reply_add(*ret_refusal, "WWW-Authenticate", "Bearer realm=\"posenc\"%s",
                   bears ? ", error=\"invalid_token\"" : "");
     return true;
@@ -150,7 +151,7 @@ static bool refuse_others(const api_call *call, api_right right, bool own,
 {
     const char *reason = reason_to_forbid(call, own);
     if (reason)
-        *ret_refusal = refuse_with(call, API_FORBIDDEN, reason, RIGHTS[right].opening);
+        *ret_refusal = refuse_naming_remedy(call, API_FORBIDDEN, reason, RIGHTS[right].opening);
     return reason != NULL;
 }
 
@@ -193,8 +194,9 @@ bool api_refuse_reading(const api_call *call, api_reply **ret_refusal)
     const char *reason = reason_to_withhold(call);
     if (!reason)
         return false;
-    *ret_refusal = refuse_with(call, API_FORBIDDEN, reason,
-                               "--cors all opens it to all pages, --api-key-file under all "
-                               "names");
+    *ret_refusal =
+        refuse_naming_remedy(call, API_FORBIDDEN, reason,
+                             "--cors all opens it to all pages, --api-key-file under all "
+                             "names");
     return true;
 }

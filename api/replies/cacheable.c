@@ -76,7 +76,7 @@ void api_coded_text_init(api_coded_text *ret_text, api_body *body, api_coding co
     api_body_segments(body, &segments);
     ret_text->body = body;
     ret_text->coding = coding;
-    api_etag_of(&ret_text->etag, segments, 1);
+    api_etag_compute(&ret_text->etag, segments, 1);
 }
 
 /* A new reply with all fields but those of the body. */

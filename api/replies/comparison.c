@@ -30,14 +30,14 @@ const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
 };
 
 /* An error; null if it is infinite. */
-static json_t *error_of(double error)
+static json_t *describe_error(double error)
 {
     return isfinite(error) ? json_real(error) : json_null();
 }
 
 /* A value of a table: the double with the shortest text of the tensor's dtype. Infinities and
  * NaN are null, as in the json form of tensors. */
-static json_t *value_of(const api_compared *tensor, double value)
+static json_t *describe_value(const api_compared *tensor, double value)
 {
     char text[PE_PRINT_MAX];
     float narrow = (float)value;
@@ -49,7 +49,7 @@ static json_t *value_of(const api_compared *tensor, double value)
     return json_real(strtod(text, NULL));
 }
 
-static json_t *integer_of(uint64_t integer)
+static json_t *describe_integer(uint64_t integer)
 {
     return json_integer((json_int_t)integer);
 }
@@ -60,22 +60,22 @@ json_t *api_comparison_index(const api_compared *tensor, uint64_t place)
     uint64_t left = tensor->elements;
     for (size_t axis = 0; axis < tensor->rank; axis++) {
         left /= tensor->shape[axis];
-        json_array_append_new(index, integer_of(place / left));
+        json_array_append_new(index, describe_integer(place / left));
         place %= left;
     }
     return index;
 }
 
-static json_t *deviation_of(const pe_deviation *deviation, const api_compared *tensor)
+static json_t *describe_deviation(const pe_deviation *deviation, const api_compared *tensor)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "error", error_of(deviation->error), "at",
+    return json_pack("{s:o, s:o, s:o, s:o}", "error", describe_error(deviation->error), "at",
                      api_comparison_index(tensor, deviation->place), "found",
-                     value_of(tensor, deviation->found), "exact",
-                     value_of(tensor, deviation->exact));
+                     describe_value(tensor, deviation->found), "exact",
+                     describe_value(tensor, deviation->exact));
 }
 
 /* How many entries err by how many ulps; bins without entries are left out. */
-static json_t *histogram_of(const pe_comparison *comparison)
+static json_t *describe_histogram(const pe_comparison *comparison)
 {
     json_t *histogram = json_array();
     for (size_t i = 0; i < PE_COMPARE_BINS; i++) {
@@ -85,13 +85,13 @@ static json_t *histogram_of(const pe_comparison *comparison)
                 histogram,
                 json_pack("{s:o, s:o}", "ulps",
                           i == PE_COMPARE_BINS - 1 ? json_null() : api_document_number(limit),
-                          "entries", integer_of(comparison->bins[i])));
+                          "entries", describe_integer(comparison->bins[i])));
     }
     return histogram;
 }
 
 /* Parts with differing entries; `name` is what they consist of. */
-static json_t *parts_of(const pe_compared_part *parts, size_t count, const char *name)
+static json_t *list_parts(const pe_compared_part *parts, size_t count, const char *name)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
@@ -99,16 +99,16 @@ static json_t *parts_of(const pe_compared_part *parts, size_t count, const char 
         if (part->differing == 0)
             continue;
         json_t *described = json_object();
-        json_object_set_new(described, name, integer_of(part->first));
-        json_object_set_new(described, "count", integer_of(part->count));
-        json_object_set_new(described, "differing", integer_of(part->differing));
-        json_object_set_new(described, "max_abs", error_of(part->max_abs));
+        json_object_set_new(described, name, describe_integer(part->first));
+        json_object_set_new(described, "count", describe_integer(part->count));
+        json_object_set_new(described, "differing", describe_integer(part->differing));
+        json_object_set_new(described, "max_abs", describe_error(part->max_abs));
         json_array_append_new(list, described);
     }
     return list;
 }
 
-static json_t *rows_of(const pe_comparison *comparison, const api_compared *tensor)
+static json_t *list_rows(const pe_comparison *comparison, const api_compared *tensor)
 {
     json_t *rows = json_array();
     uint64_t columns = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
@@ -120,16 +120,16 @@ static json_t *rows_of(const pe_comparison *comparison, const api_compared *tens
                 entries,
                 json_pack("{s:o, s:o, s:o}", "at",
                           api_comparison_index(tensor, row->row * columns + row->columns[k]),
-                          "found", value_of(tensor, row->found[k]), "exact",
-                          value_of(tensor, row->exact[k])));
-        json_array_append_new(rows, json_pack("{s:o, s:o, s:o}", "row", integer_of(row->row),
-                                              "differing", integer_of(row->differing),
-                                              "entries", entries));
+                          "found", describe_value(tensor, row->found[k]), "exact",
+                          describe_value(tensor, row->exact[k])));
+        json_array_append_new(
+            rows, json_pack("{s:o, s:o, s:o}", "row", describe_integer(row->row), "differing",
+                            describe_integer(row->differing), "entries", entries));
     }
     return rows;
 }
 
-api_compared api_compared_of(const pe_tensor *tensor)
+api_compared api_compared_init(const pe_tensor *tensor)
 {
     api_compared compared = {
         .dtype = tensor->dtype, .rank = tensor->rank, .elements = tensor->elements};
@@ -142,36 +142,39 @@ json_t *api_comparison_axis(const pe_comparison *comparison, size_t axis)
     json_t *list = json_array();
     for (size_t i = 0; i < comparison->axis_parts[axis]; i++) {
         const pe_compared_part *part = &comparison->axes[axis][i];
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "first", integer_of(part->first),
-                            "count", integer_of(part->count), "differing",
-                            integer_of(part->differing), "max_abs", error_of(part->max_abs),
-                            "max_ulps", error_of(part->max_ulps)));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "first",
+                                              describe_integer(part->first), "count",
+                                              describe_integer(part->count), "differing",
+                                              describe_integer(part->differing), "max_abs",
+                                              describe_error(part->max_abs), "max_ulps",
+                                              describe_error(part->max_ulps)));
     }
     return list;
 }
 
 json_t *api_comparison_document(const pe_comparison *comparison, const api_compared *tensor)
 {
-    json_t *document =
-        json_pack("{s:b, s:o, s:o, s:o}", "equal", comparison->differing == 0, "entries",
-                  integer_of(comparison->entries), "differing",
-                  integer_of(comparison->differing), "signs", integer_of(comparison->signs));
+    json_t *document = json_pack("{s:b, s:o, s:o, s:o}", "equal", comparison->differing == 0,
+                                 "entries", describe_integer(comparison->entries), "differing",
+                                 describe_integer(comparison->differing), "signs",
+                                 describe_integer(comparison->signs));
     if (comparison->absolute.error > 0) {
-        json_object_set_new(document, "max_abs", deviation_of(&comparison->absolute, tensor));
-        json_object_set_new(document, "max_ulps", deviation_of(&comparison->ulps, tensor));
+        json_object_set_new(document, "max_abs",
+                            describe_deviation(&comparison->absolute, tensor));
+        json_object_set_new(document, "max_ulps",
+                            describe_deviation(&comparison->ulps, tensor));
     }
-    json_object_set_new(document, "ulps_of_one", error_of(comparison->one));
-    json_object_set_new(document, "not_finite", integer_of(comparison->not_finite));
+    json_object_set_new(document, "ulps_of_one", describe_error(comparison->one));
+    json_object_set_new(document, "not_finite", describe_integer(comparison->not_finite));
     if (comparison->not_finite > 0)
         json_object_set_new(document, "first_not_finite",
                             api_comparison_index(tensor, comparison->first_not_finite));
-    json_object_set_new(document, "histogram", histogram_of(comparison));
+    json_object_set_new(document, "histogram", describe_histogram(comparison));
     json_object_set_new(document, "columns",
-                        parts_of(comparison->columns, comparison->column_count, "column"));
+                        list_parts(comparison->columns, comparison->column_count, "column"));
     json_object_set_new(document, "blocks",
-                        parts_of(comparison->blocks, comparison->block_count, "row"));
-    json_object_set_new(document, "rows", rows_of(comparison, tensor));
+                        list_parts(comparison->blocks, comparison->block_count, "row"));
+    json_object_set_new(document, "rows", list_rows(comparison, tensor));
     return document;
 }
 

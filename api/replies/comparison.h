@@ -33,7 +33,7 @@ typedef struct api_compared {
     uint64_t shape[PE_VIEW_RANK_MAX], elements;
 } api_compared;
 
-api_compared api_compared_of(const pe_tensor *tensor);
+api_compared api_compared_init(const pe_tensor *tensor);
 
 /* The index of an element, given its number in row-major order. */
 json_t *api_comparison_index(const api_compared *tensor, uint64_t place);

@@ -155,8 +155,8 @@ static void add_found(const pe_identity *identity, const pe_alike *alike,
 }
 
 /* NULL without memory. */
-static json_t *summary_of(const pe_identity *identity, const pe_alike *alike,
-                          const api_compared *tensor)
+static json_t *write_summary(const pe_identity *identity, const pe_alike *alike,
+                             const api_compared *tensor)
 {
     api_text text = {.data = NULL};
     if (identity->status == PE_IDENTITY_UNKNOWN)
@@ -184,8 +184,8 @@ static void encode(const char *query, char *dst, size_t size)
 }
 
 /* A request that makes the exact table. */
-static json_t *request_of(const pe_scheme *scheme, const char *query, const char *tensor,
-                          const pe_view *view)
+static json_t *describe_request(const pe_scheme *scheme, const char *query, const char *tensor,
+                                const pe_view *view)
 {
     char encoded[PE_IDENTITY_QUERY_MAX + 64], url[PE_IDENTITY_QUERY_MAX + 192];
     pe_dtype dtype;
@@ -202,7 +202,8 @@ static json_t *request_of(const pe_scheme *scheme, const char *query, const char
 static json_t *found_request(const pe_identity *identity, const pe_alike *alike,
                              const pe_view *view)
 {
-    json_t *request = request_of(identity->scheme, identity->query, identity->tensor, view);
+    json_t *request =
+        describe_request(identity->scheme, identity->query, identity->tensor, view);
     json_t *presets = json_array();
     for (size_t i = 0; i < alike->preset_count; i++)
         json_array_append_new(presets, json_string(alike->presets[i]));
@@ -211,17 +212,18 @@ static json_t *found_request(const pe_identity *identity, const pe_alike *alike,
 }
 
 /* Other requests that make the same table. */
-static json_t *same_of(const pe_alike *alike, const pe_view *view)
+static json_t *list_same(const pe_alike *alike, const pe_view *view)
 {
     json_t *same = json_array();
     for (size_t i = 0; i < alike->same_count; i++)
-        json_array_append_new(same, request_of(alike->same[i].scheme, alike->same[i].query,
+        json_array_append_new(same,
+                              describe_request(alike->same[i].scheme, alike->same[i].query,
                                                alike->same[i].tensor, view));
     return same;
 }
 
 /* The values of parameters that the table leaves open, by parameter. */
-static json_t *undecided_of(const pe_alike *alike)
+static json_t *list_undecided(const pe_alike *alike)
 {
     json_t *undecided = json_array(), *values = NULL;
     for (size_t i = 0; i < alike->open_count; i++) {
@@ -237,7 +239,7 @@ static json_t *undecided_of(const pe_alike *alike)
 }
 
 /* Which column of the table each column of the exact tensor is. */
-static json_t *columns_of(const pe_identity *identity)
+static json_t *list_columns(const pe_identity *identity)
 {
     json_t *columns = json_array();
     for (uint64_t i = 0; i < identity->column_count; i++)
@@ -246,7 +248,7 @@ static json_t *columns_of(const pe_identity *identity)
 }
 
 /* The exact tensor has the shape of the table, unless that is transposed. */
-static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
+static api_compared find_tensor(const pe_identity *identity, const pe_view *view)
 {
     pe_view shape = pe_view_squeezed(view);
     api_compared tensor = {.elements = identity->comparison.entries};
@@ -259,7 +261,7 @@ static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
     return tensor;
 }
 
-static json_t *first_of(const uint64_t *items, uint64_t count)
+static json_t *list_first(const uint64_t *items, uint64_t count)
 {
     json_t *array = json_array();
     for (uint64_t i = 0; i < count && i < PE_MISFITS_MAX; i++)
@@ -274,15 +276,15 @@ static bool are_told(const pe_misfits *misfits)
 }
 
 /* Where entries do not fit. */
-static json_t *exceptions_of(const pe_misfits *misfits, const api_compared *tensor)
+static json_t *list_exceptions(const pe_misfits *misfits, const api_compared *tensor)
 {
     json_t *entries = json_array();
     for (size_t i = 0; i < misfits->entry_count; i++)
         json_array_append_new(entries, api_comparison_index(tensor, misfits->entries[i]));
     return json_pack("{s:o, s:I, s:o, s:I, s:o}", "rows",
-                     first_of(misfits->rows, misfits->row_count), "row_count",
+                     list_first(misfits->rows, misfits->row_count), "row_count",
                      (json_int_t)misfits->row_count, "columns",
-                     first_of(misfits->columns, misfits->column_count), "column_count",
+                     list_first(misfits->columns, misfits->column_count), "column_count",
                      (json_int_t)misfits->column_count, "entries", entries);
 }
 
@@ -312,15 +314,15 @@ static void add_computation(const pe_computation *computation, json_t *document)
 json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
                               const pe_view *view)
 {
-    const api_compared tensor = tensor_of(identity, view);
+    const api_compared tensor = find_tensor(identity, view);
     json_t *document = json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status],
-                                 "summary", summary_of(identity, alike, &tensor), "shape",
+                                 "summary", write_summary(identity, alike, &tensor), "shape",
                                  api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         if (identity->column_count > 0)
-            json_object_set_new(document, "columns", columns_of(identity));
+            json_object_set_new(document, "columns", list_columns(identity));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
         add_computation(&identity->computation, document);
@@ -328,11 +330,11 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
                             json_integer((json_int_t)identity->misfits.count));
         if (are_told(&identity->misfits))
             json_object_set_new(document, "exceptions",
-                                exceptions_of(&identity->misfits, &tensor));
+                                list_exceptions(&identity->misfits, &tensor));
         json_object_set_new(document, "against_exact",
                             api_comparison_document(&identity->comparison, &tensor));
-        json_object_set_new(document, "same_table", same_of(alike, view));
-        json_object_set_new(document, "undecided", undecided_of(alike));
+        json_object_set_new(document, "same_table", list_same(alike, view));
+        json_object_set_new(document, "undecided", list_undecided(alike));
     }
     json_object_set_new(
         document, "learned",

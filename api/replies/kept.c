@@ -131,7 +131,7 @@ static bool wants_whole(const api_call *call)
            !api_call_header(call, API_HEADER_IF_NONE_MATCH);
 }
 
-static api_reply *reply_with(const api_call *call, const kept_form *form)
+static api_reply *make_reply(const api_call *call, const kept_form *form)
 {
     return wants_whole(call) ? api_reply_ref(form->whole)
                              : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
@@ -146,7 +146,7 @@ api_reply *api_kept_reply(const api_call *call, size_t index, api_document_build
         return refusal;
     if (!make_ready(call, document, build))
         return NULL;
-    return reply_with(call, &document->forms[coding]);
+    return make_reply(call, &document->forms[coding]);
 }
 
 /* ---- the document of the totals ---- */
@@ -190,7 +190,7 @@ api_reply *api_kept_totals_reply(const api_call *call, const api_totals *totals,
         free_totals(kept);
         return NULL;
     }
-    reply = reply_with(call, &kept->forms[coding]);
+    reply = make_reply(call, &kept->forms[coding]);
     free_totals(atomic_exchange(&all->totals, kept));
     return reply;
 }

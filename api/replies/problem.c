@@ -64,7 +64,7 @@ static const struct {
 };
 
 /* The code of a failure of the library. */
-static api_code code_of(pe_status status)
+static api_code find_code(pe_status status)
 {
     switch (status) {
     case PE_OK:
@@ -216,7 +216,7 @@ api_reply *api_problem_from_error(const pe_error *error)
     api_word_detail(error, &text);
     char *detail = api_text_take(&text);
     api_reply *reply =
-        detail ? api_problem(code_of(error->status), detail, suggestion, error) : NULL;
+        detail ? api_problem(find_code(error->status), detail, suggestion, error) : NULL;
     free(detail);
     return reply;
 }
@@ -299,7 +299,7 @@ api_reply *api_joint_problem_reply(const api_joint_problem *joint)
     api_text_done(&detail);
     if (!text)
         return NULL;
-    api_reply *reply = problem_reply(code_of(joint->worst.status), text, NULL,
+    api_reply *reply = problem_reply(find_code(joint->worst.status), text, NULL,
                                      json_incref(joint->errors), joint->worst.dropped);
     free(text);
     return reply;

@@ -94,7 +94,7 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
 /* ---- messages ---- */
 
 /* What a sentence calls the subject of a problem. Some problems are not about a parameter. */
-static const char *subject_of(const pe_problem *problem)
+static const char *name_subject(const pe_problem *problem)
 {
     static const struct {
         const char *parameter, *subject;
@@ -178,7 +178,7 @@ static void word_missing(const pe_error *error, const pe_problem *problem, api_t
 /* "NAME must be ALLOWED (given: GIVEN)". */
 static void word_rule(const pe_error *error, const pe_problem *problem, api_text *text)
 {
-    api_text_add(text, "%s must be ", subject_of(problem));
+    api_text_add(text, "%s must be ", name_subject(problem));
     api_word_allowed(error, problem, text);
     add_given(problem, text);
     if (problem->did_you_mean[0])
@@ -219,7 +219,7 @@ void api_word_message(const pe_error *error, const pe_problem *problem, api_text
 }
 
 /* Whether an earlier problem has the same subject. */
-static bool is_named_before(const pe_error *error, size_t index)
+static bool is_named_earlier(const pe_error *error, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (strcmp(error->problems[i].parameter, error->problems[index].parameter) == 0)
@@ -228,7 +228,7 @@ static bool is_named_before(const pe_error *error, size_t index)
 }
 
 /* What all problems are, in a word. */
-static const char *verdict_on(const pe_error *error)
+static const char *give_verdict(const pe_error *error)
 {
     pe_reason reason = error->problems[0].reason;
     for (size_t i = 1; i < error->count; i++)
@@ -241,17 +241,17 @@ void api_word_detail(const pe_error *error, api_text *text)
 {
     size_t subjects = 0, named = 0;
     for (size_t i = 0; i < error->count; i++)
-        subjects += !is_named_before(error, i);
+        subjects += !is_named_earlier(error, i);
     if (subjects == 1 && error->dropped == 0) {
         api_word_message(error, &error->problems[0], text);
         return;
     }
     for (size_t i = 0; i < error->count; i++)
-        if (!is_named_before(error, i))
+        if (!is_named_earlier(error, i))
             api_text_add(text, "%s%s",
                          separator(named++, subjects, error->dropped ? ", " : " and "),
-                         subject_of(&error->problems[i]));
+                         name_subject(&error->problems[i]));
     if (error->dropped)
         api_text_add(text, " and %zu more", error->dropped);
-    api_text_add(text, " are %s; errors has a message for each", verdict_on(error));
+    api_text_add(text, " are %s; errors has a message for each", give_verdict(error));
 }

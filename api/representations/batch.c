@@ -57,7 +57,7 @@ bool api_batch_add(api_batch *batch, int index, const char *name, const pe_schem
     pe_error all;
     snprintf(part->name, sizeof part->name, "%s", name);
     part->about = about;
-    part->target = api_target_of(batch->call, scheme, arguments, error);
+    part->target = api_target_write(batch->call, scheme, arguments, error);
     bool read = api_representation_read(&part->representation, batch->call, scheme, arguments,
                                         error, &asked, &all, ret_reply);
     part->representation.post = true;
@@ -246,7 +246,7 @@ void api_batch_tag(api_batch *batch, api_batch_format format, api_segment origin
         const char *key = request ? pe_request_key(request, &length) : "";
         pieces[count++] = (api_segment){key, length};
     }
-    api_etag_of(&batch->etag, pieces, count);
+    api_etag_compute(&batch->etag, pieces, count);
 }
 
 /* Add the fields that a 304 has as well. */
@@ -326,10 +326,11 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
     if (!choose_coding(batch->call, FORMS[format].text, &coding, &refusal))
         return refusal;
     if (batch->etag.text[0]) /* other bytes have another tag */
-        api_etag_of(&batch->etag,
-                    (api_segment[]){{batch->etag.text, strlen(batch->etag.text)},
-                                    {api_coding_tag(coding), strlen(api_coding_tag(coding))}},
-                    2);
+        api_etag_compute(
+            &batch->etag,
+            (api_segment[]){{batch->etag.text, strlen(batch->etag.text)},
+                            {api_coding_tag(coding), strlen(api_coding_tag(coding))}},
+            2);
     if (is_decided(batch, &refusal))
         return refusal;
     if (batch->call->head) {

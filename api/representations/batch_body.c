@@ -45,7 +45,7 @@ static bool is_wanted(const api_batch_part *part, size_t index)
     return part->wanted == 0 || part->wanted >> index & 1;
 }
 
-static const pe_tensor *tensor_of(const member *of)
+static const pe_tensor *find_tensor(const member *of)
 {
     return of->list ? &of->list->tensor
                     : pe_request_tensor(of->part->representation.request, of->index);
@@ -152,7 +152,7 @@ static api_body *list_body(const api_batch_list *list)
 /* ---- safetensors ---- */
 
 /* An object as one string, since the format allows nothing else. */
-static json_t *text_of(const json_t *object)
+static json_t *write_text(const json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);
     json_t *string = text ? json_string(text) : NULL;
@@ -170,7 +170,7 @@ static json_t *describe(const api_batch_part *part)
         json_object_set_new(strings, "request", json_string(part->target));
     if (part->about)
         json_object_update(strings, part->about);
-    json_t *string = text_of(strings);
+    json_t *string = write_text(strings);
     json_decref(strings);
     return string;
 }
@@ -185,10 +185,10 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
     for (size_t i = 0; i < batch->count; i++)
         json_object_set_new(metadata, batch->parts[i].name, describe(&batch->parts[i]));
     if (batch->about)
-        json_object_set_new(metadata, "model", text_of(batch->about));
+        json_object_set_new(metadata, "model", write_text(batch->about));
     api_named_tensor *named = calloc(count + 1, sizeof *named);
     for (size_t i = 0; named && i < count; i++)
-        named[i] = (api_named_tensor){members[i].name, tensor_of(&members[i])};
+        named[i] = (api_named_tensor){members[i].name, find_tensor(&members[i])};
     char *head = api_safetensors_head(metadata, named ? named : NONE, named ? count : 0, &size,
                                       ret_data);
     api_body *body = head && named ? api_body_from_text(head, size) : NULL;

@@ -15,7 +15,7 @@ static unsigned attachment_id(const api_representation *representation,
 {
     _Static_assert(PE_TENSORS_MAX < 16, "the first tensor and the count have four bits each");
     unsigned format = 0;
-    while (api_format_at(format) != representation->format)
+    while (api_format_get(format) != representation->format)
         format++;
     unsigned tensors =
         (unsigned)(representation->selection.first * 16 + representation->selection.count);

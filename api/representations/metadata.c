@@ -27,7 +27,7 @@ void api_representation_tag(const api_representation *representation, api_etag *
         {info->formula, strlen(info->formula)}, /* safetensors carry these three texts */
         {info->convention, strlen(info->convention)},
         {info->reference, strlen(info->reference)}};
-    api_etag_of(ret_etag, pieces, sizeof pieces / sizeof *pieces);
+    api_etag_compute(ret_etag, pieces, sizeof pieces / sizeof *pieces);
 }
 
 /* Add the fields that a 304 has as well: ETag, Cache-Control and Vary, which names the request

@@ -6,7 +6,7 @@
 
 #define KEY_MAX 512 /* bytes; requests with longer keys have no shortcut */
 
-static const char *header_of(const api_request *request, api_header header)
+static const char *find_header(const api_request *request, api_header header)
 {
     return request->header ? request->header(request->context, header) : NULL;
 }
@@ -15,8 +15,8 @@ static const char *header_of(const api_request *request, api_header header)
  * Returns the length, 0 if the key would be too long. */
 static size_t write_key(const api_request *request, char dst[KEY_MAX])
 {
-    const char *accept = header_of(request, API_HEADER_ACCEPT);
-    const char *coding = header_of(request, API_HEADER_ACCEPT_ENCODING);
+    const char *accept = find_header(request, API_HEADER_ACCEPT);
+    const char *coding = find_header(request, API_HEADER_ACCEPT_ENCODING);
     const char *const texts[] = {request->target, accept ? accept : "*/*",
                                  coding ? coding : ""};
     size_t used = 0;
@@ -35,8 +35,9 @@ static size_t write_key(const api_request *request, char dst[KEY_MAX])
 static bool is_decided_by_key(const api_request *request)
 {
     return strcmp(request->method, "GET") == 0 && !request->body && !request->awaited &&
-           !header_of(request, API_HEADER_IF_NONE_MATCH) &&
-           !header_of(request, API_HEADER_IF_MATCH) && !header_of(request, API_HEADER_RANGE);
+           !find_header(request, API_HEADER_IF_NONE_MATCH) &&
+           !find_header(request, API_HEADER_IF_MATCH) &&
+           !find_header(request, API_HEADER_RANGE);
 }
 
 api_reply *api_shortcut_reply(const api_service *service, const api_request *request)

@@ -321,7 +321,7 @@ static size_t read_apply(void *context, uint64_t offset, void *dst, size_t size)
 {
     compared *self = context;
     double done = (double)offset / (double)pe_apply_size(self->apply);
-    if (!pe_may_go_on(self->runner, self->apply->exact->values.scheme, done, &self->stopped))
+    if (!pe_may_continue(self->runner, self->apply->exact->values.scheme, done, &self->stopped))
         return 0;
     return pe_apply_read(self->apply, offset, dst, size);
 }
@@ -339,7 +339,7 @@ pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance to
                           .request = apply->exact};
     memcpy(side.shape, apply->shape.shape, sizeof side.shape);
     pe_error_init(&self.stopped);
-    pe_compare_with(&side, view, tolerance, runner, ret_comparison, reterr);
+    pe_compare_sides(&side, view, tolerance, runner, ret_comparison, reterr);
     if (self.stopped.status != PE_OK)
         *reterr = self.stopped;
     return reterr->status;

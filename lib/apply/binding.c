@@ -37,7 +37,7 @@ static bool split(const char *text, axis_names *ret_names)
 }
 
 /* The place of a name, or `count`. */
-static size_t place_of(const axis_names *names, const axis_names *of, size_t index)
+static size_t find_place(const axis_names *names, const axis_names *of, size_t index)
 {
     size_t place = 0;
     while (place < names->count &&
@@ -48,7 +48,7 @@ static size_t place_of(const axis_names *names, const axis_names *of, size_t ind
 }
 
 /* The list of axes for the request's shape. */
-static const char *list_of(const pe_request *request, const char *axes)
+static const char *read_axis_names(const pe_request *request, const char *axes)
 {
     const char *colon = strchr(axes, ':');
     if (!colon)
@@ -93,8 +93,8 @@ static bool are_free(const pe_application *rule, const axis_names *names,
     for (size_t i = 0; i < 2; i++) {
         axis_names taken;
         for (size_t k = 0; lists[i] && split(lists[i], &taken) && k < taken.count; k++) {
-            if (place_of(wanted, &taken, k) < wanted->count ||
-                place_of(names, &taken, k) == names->count)
+            if (find_place(wanted, &taken, k) < wanted->count ||
+                find_place(names, &taken, k) == names->count)
                 continue;
             pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", given,
                          "names without %.*s: that is an axis of the encoding, and not of %s",
@@ -131,10 +131,10 @@ static bool name_axes(const pe_application *rule, const char *list, const pe_vie
     }
     bool good = split(asked, ret_names) && ret_names->count == input->rank;
     for (size_t i = 0; good && i < ret_names->count; i++)
-        good = place_of(ret_names, ret_names, i) == i;
+        good = find_place(ret_names, ret_names, i) == i;
     for (size_t i = 0; good && i < wanted.count; i++)
-        good = place_of(ret_names, &wanted, i) < input->rank;
-    if (good && place_of(ret_names, &wanted, wanted.count - 1) == input->rank - 1)
+        good = find_place(ret_names, &wanted, i) < input->rank;
+    if (good && find_place(ret_names, &wanted, wanted.count - 1) == input->rank - 1)
         return are_free(rule, ret_names, &wanted, asked, reterr);
     return refuse_axes(rule, list, asked, input->rank, reterr);
 }
@@ -166,7 +166,7 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
                      const pe_tensor *entries, const pe_view *input, const char *axes,
                      pe_binding *ret_binding, pe_error *reterr)
 {
-    const char *list = list_of(request, rule->axes);
+    const char *list = read_axis_names(request, rule->axes);
     axis_names names, of;
     pe_binding binding = {.rank = input->rank, .rows = 1};
     if (!name_axes(rule, list, input, axes, &names, reterr))
@@ -188,7 +188,7 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
         note_name(&binding, i, &names, i);
     uint64_t stride = 1;
     for (size_t i = of.count; i-- > 0;) {
-        size_t place = place_of(&names, &of, i);
+        size_t place = find_place(&names, &of, i);
         bool last = i + 1 == of.count;
         if (place < input->rank && !fits(rule, &names, place, input, entries, i, reterr))
             return false;

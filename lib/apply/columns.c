@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The choice of a parameter, as a text. */
-static const char *choice_of(const pe_request *request, const char *name)
+static const char *find_choice(const pe_request *request, const char *name)
 {
     const pe_scheme_info *info = &request->values.scheme->info;
     const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, name));
@@ -19,7 +19,7 @@ static const char *choice_of(const pe_request *request, const char *name)
 static void pair_by_axis(const pe_request *request, pe_turned *turned)
 {
     const pe_axial_request axial = pe_axial_request_read(&request->values);
-    bool reversed = strcmp(choice_of(request, "axis_order"), "reversed") == 0;
+    bool reversed = strcmp(find_choice(request, "axis_order"), "reversed") == 0;
     size_t pair = 0;
     for (size_t n = 0; n < axial.axes; n++) {
         uint64_t width = axial.widths[reversed ? axial.axes - 1 - n : n];
@@ -37,9 +37,9 @@ static void pair_by_axis(const pe_request *request, pe_turned *turned)
 
 bool pe_turned_init(pe_turned *ret_turned, const pe_request *request, const pe_tensor *cosines)
 {
-    const char *layout = choice_of(request, "layout");
+    const char *layout = find_choice(request, "layout");
     size_t columns = (size_t)cosines->shape[cosines->rank - 1];
-    bool full = strcmp(choice_of(request, "table"), "full") == 0;
+    bool full = strcmp(find_choice(request, "table"), "full") == 0;
     size_t pairs = full ? columns / 2 : columns;
     uint32_t *at = malloc(2 * pairs * sizeof *at);
     if (!at)

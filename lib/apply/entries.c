@@ -12,7 +12,7 @@ bool pe_entries_are_kept(const pe_tensor *tensor, bool paired)
 }
 
 /* Round up to a multiple. */
-static uint64_t round_up(uint64_t number, uint64_t unit)
+static uint64_t round_to_multiple(uint64_t number, uint64_t unit)
 {
     return (number + unit - 1) / unit * unit;
 }
@@ -20,11 +20,11 @@ static uint64_t round_up(uint64_t number, uint64_t unit)
 /* The rows of a chunk. */
 static uint64_t chunk_rows(uint64_t rows, uint64_t columns, uint64_t rows_at_once)
 {
-    uint64_t chunk = round_up(PE_CHUNK_ENTRIES / columns + 1, rows_at_once);
+    uint64_t chunk = round_to_multiple(PE_CHUNK_ENTRIES / columns + 1, rows_at_once);
     return chunk < rows ? chunk : rows;
 }
 
-static uint64_t slots_of(uint64_t rows, uint64_t chunk, uint64_t chunk_bytes)
+static uint64_t count_slots(uint64_t rows, uint64_t chunk, uint64_t chunk_bytes)
 {
     uint64_t count = (rows + chunk - 1) / chunk, most = PE_ENTRIES_KEPT / chunk_bytes + 1;
     return count < most ? count : most;
@@ -37,7 +37,7 @@ uint64_t pe_entries_footprint(const pe_tensor *tensor, uint64_t rows_at_once, ui
     uint64_t entries = chunk * columns, row = tensor->elements / tensor->rows;
     uint64_t piece = entries < PIECE_ENTRIES ? entries : PIECE_ENTRIES;
     for (uint64_t size = sizeof(double); size <= 2 * sizeof(double); size *= 2) {
-        uint64_t slots = slots_of(rows, chunk, entries * size);
+        uint64_t slots = count_slots(rows, chunk, entries * size);
         bytes += slots * (entries * size + sizeof(uint64_t)) + 2 * piece * size;
         bytes += row * size + held;
     }
@@ -52,7 +52,7 @@ static bool open_chunks(const pe_entries *self, pe_chunks *chunks, pe_request *r
     bool paired = pe_request_tensor(request, tensor)->dtype == PE_DD;
     size_t entries = (size_t)self->chunk * self->columns;
     size_t bytes = entries * (paired ? 2 : 1) * sizeof(double);
-    chunks->slots = slots_of(self->rows, self->chunk, bytes);
+    chunks->slots = count_slots(self->rows, self->chunk, bytes);
     chunks->kept = calloc((size_t)chunks->slots, sizeof *chunks->kept);
     chunks->hi = malloc((size_t)chunks->slots * entries * sizeof *chunks->hi);
     if (paired) {
@@ -130,7 +130,7 @@ static void fill(const pe_entries *self, pe_chunks *chunks, uint64_t chunk, uint
 }
 
 /* The entries of a row, whose chunk is computed unless it is kept. */
-static pe_entry_row rows_of(const pe_entries *self, pe_chunks *chunks, uint64_t row)
+static pe_entry_row find_rows(const pe_entries *self, pe_chunks *chunks, uint64_t row)
 {
     uint64_t chunk = row / self->chunk, slot = chunk % chunks->slots;
     if (chunks->kept[slot] != chunk + 1)
@@ -142,10 +142,10 @@ static pe_entry_row rows_of(const pe_entries *self, pe_chunks *chunks, uint64_t 
 pe_entry_row pe_entries_rows(pe_entries *entries, uint64_t row)
 {
     bool paired = !entries->doubles.stream;
-    return rows_of(entries, paired ? &entries->exact : &entries->doubles, row);
+    return find_rows(entries, paired ? &entries->exact : &entries->doubles, row);
 }
 
 pe_entry_row pe_entries_exact(pe_entries *entries, uint64_t row)
 {
-    return rows_of(entries, &entries->exact, row);
+    return find_rows(entries, &entries->exact, row);
 }

@@ -31,13 +31,13 @@ void pe_row_room_done(pe_row_room *room)
     *room = (pe_row_room){.memory = NULL};
 }
 
-static dd entry_of(pe_entry_row row, size_t column)
+static dd find_entry(pe_entry_row row, size_t column)
 {
     return (dd){row.hi[column], row.lo[column]};
 }
 
 /* The sums of a row from one on. Only those of f64 have rests. */
-static pe_sums sums_from(const pe_row_rule *rule, const pe_row_room *room, size_t first)
+static pe_sums find_sums(const pe_row_rule *rule, const pe_row_room *room, size_t first)
 {
     bool wide = rule->dtype == PE_F64;
     return (pe_sums){room->sums.value + first, wide ? room->sums.rest + first : NULL,
@@ -77,7 +77,7 @@ static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double 
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const pe_entry_row entries = pe_entries_rows(table, row);
-    const pe_sums sums = sums_from(rule, room, 0);
+    const pe_sums sums = find_sums(rule, room, 0);
     if (rule->kind == PE_APPLY_MULTIPLY)
         kernel->multiply(numbers, entries, rule->columns, sums);
     else
@@ -87,7 +87,7 @@ static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double 
         if (isnan(ret_rounded[i]) &&
             !settle_infinite(rule, numbers[i], entries.hi[i], &ret_rounded[i]))
             ret_rounded[i] =
-                settle_one(rule, numbers[i], entry_of(pe_entries_exact(table, row), i));
+                settle_one(rule, numbers[i], find_entry(pe_entries_exact(table, row), i));
 }
 
 /* ---- rotations ---- */
@@ -107,8 +107,8 @@ static double settle_turn(const pe_row_rule *rule, double x, double y, pair_entr
     infinite |= pe_sum_add_infinite(&sum, -y, entry.sine);
     if (infinite)
         return pe_sum_rounded(&sum, rule->dtype);
-    pe_sum_add(&sum, x, entry_of(pe_entries_exact(&tables[0], row), column));
-    pe_sum_add(&sum, -y, entry_of(pe_entries_exact(&tables[1], row), column));
+    pe_sum_add(&sum, x, find_entry(pe_entries_exact(&tables[0], row), column));
+    pe_sum_add(&sum, -y, find_entry(pe_entries_exact(&tables[1], row), column));
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
@@ -128,7 +128,7 @@ static pe_entry_row gather(const pe_row_rule *rule, pe_entry_row row, double *hi
 static void pass(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                  double *ret_rounded)
 {
-    const pe_sums sums = sums_from(rule, room, 0);
+    const pe_sums sums = find_sums(rule, room, 0);
     memcpy(sums.value, numbers, rule->columns * sizeof *numbers);
     memset(sums.bound, 0, rule->columns * sizeof *sums.bound);
     if (sums.rest)
@@ -155,10 +155,10 @@ static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbe
         room->y[p] = numbers[rule->other[p]];
     }
     kernel->rotate(room->x, room->y, rule->turn, cosines, sines, pairs,
-                   sums_from(rule, room, 0));
+                   find_sums(rule, room, 0));
     kernel->rotate(room->y, room->x, -rule->turn, cosines, sines, pairs,
-                   sums_from(rule, room, pairs));
-    kernel->decide(rule->dtype, sums_from(rule, room, 0), 2 * pairs, room->turned);
+                   find_sums(rule, room, pairs));
+    kernel->decide(rule->dtype, find_sums(rule, room, 0), 2 * pairs, room->turned);
     for (size_t p = 0; p < pairs; p++) {
         double x = room->x[p], y = room->y[p];
         const pair_entry entry = {cosines.hi[p], sines.hi[p]};
@@ -191,7 +191,7 @@ double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_ro
 {
     pe_sum sum = {.unsure = rule->unsure};
     for (size_t i = 0; i < rule->columns; i++)
-        pe_sum_add(&sum, numbers[i], entry_of(entries, i * step));
+        pe_sum_add(&sum, numbers[i], find_entry(entries, i * step));
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
@@ -199,7 +199,7 @@ static void combine(const pe_row_rule *rule, pe_row_room *room, const double *nu
                     pe_entries *table, uint64_t row, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
-    const pe_sums sums = sums_from(rule, room, 0);
+    const pe_sums sums = find_sums(rule, room, 0);
     const pe_entry_row entries = pe_entries_rows(table, row);
     kernel->combine(numbers, entries, rule->columns, rule->results, sums);
     kernel->decide(rule->dtype, sums, rule->results, ret_rounded);

@@ -52,8 +52,8 @@ bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_erro
 
 /* The price of a result: entries that are not all kept are computed for each product, of a
  * table of which any row may be next a whole chunk. */
-static double price_of(const pe_application *rule, const pe_binding *binding,
-                       const pe_tensor *entries, bool paired)
+static double estimate_price(const pe_application *rule, const pe_binding *binding,
+                             const pe_tensor *entries, bool paired)
 {
     const uint64_t rows = PE_CHUNK_ENTRIES / binding->columns + 1;
     double columns = (double)binding->columns;
@@ -70,7 +70,7 @@ pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
                        const pe_tensor *entries, bool paired)
 {
     pe_work work = {.block_rows = 1, .block_results = binding->results};
-    work.result_price = price_of(rule, binding, entries, paired);
+    work.result_price = estimate_price(rule, binding, entries, paired);
     double row_price = work.result_price * (double)binding->results;
     double price = rule->kind < PE_APPLY_CONTRACT ? BLOCK_PRICE : SUMS_PRICE;
     if (row_price < price)

@@ -26,7 +26,7 @@ pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
         pe_stream_new(request, tensor, PE_STREAM_FAST, runner, &stream, reterr) != PE_OK)
         return reterr->status;
     side.context = stream;
-    pe_status status = pe_compare_with(&side, view, tolerance, runner, ret_comparison, reterr);
+    pe_status status = pe_compare_sides(&side, view, tolerance, runner, ret_comparison, reterr);
     pe_stream_free(stream);
     return status;
 }

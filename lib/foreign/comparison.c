@@ -13,7 +13,7 @@
 #define BLOCK_BYTES ((size_t)1 << 20) /* of the exact tensor, at least one row */
 
 /* The distance of numbers of the dtype at a value: integers are 1 apart. */
-static double unit_at(pe_dtype dtype, double value)
+static double find_unit(pe_dtype dtype, double value)
 {
     int exponent;
     if (dtype == PE_I32)
@@ -67,7 +67,7 @@ static void keep_most(pe_deviation *most, double error, uint64_t place, double f
 
 /* The bin of an error in ulps: 1 for up to half an ulp, and twice as much for each further one.
  */
-static size_t bin_of(double ulps)
+static size_t find_bin(double ulps)
 {
     size_t bin = 1;
     double limit = 0.5;
@@ -104,7 +104,7 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
                                  &result->blocks[row / self->rows_in_block]};
     bool finite = isfinite(found) && isfinite(exact);
     double error = finite ? fabs(found - exact) : INFINITY;
-    double ulps = finite ? error / unit_at(self->dtype, exact) : INFINITY;
+    double ulps = finite ? error / find_unit(self->dtype, exact) : INFINITY;
     result->differing++;
     result->outside += error > self->tolerance.absolute && ulps > self->tolerance.ulps;
     for (size_t i = 0; i < PE_COUNT(parts); i++)
@@ -117,7 +117,7 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
         result->bins[PE_COMPARE_BINS - 1]++;
         return;
     }
-    result->bins[bin_of(ulps)]++;
+    result->bins[find_bin(ulps)]++;
     keep_most(&result->absolute, error, place, found, exact);
     keep_most(&result->ulps, ulps, place, found, exact);
 }
@@ -226,7 +226,7 @@ static bool read_exact(pass *self, uint64_t offset, size_t bytes)
 }
 
 /* The view of a plane. */
-static pe_view plane_of(const pass *self, uint64_t plane)
+static pe_view select_plane(const pass *self, uint64_t plane)
 {
     pe_view view = self->view;
     for (size_t axis = self->axis; axis-- > 0;) {
@@ -266,13 +266,13 @@ static bool compare_rows(pass *self, tally *counts, const pe_view *plane, uint64
 static bool compare_plane(pass *self, tally *counts, uint64_t plane, uint64_t at_once,
                           const pe_scheme *scheme, const pe_runner *runner, pe_error *reterr)
 {
-    const pe_view view = plane_of(self, plane);
+    const pe_view view = select_plane(self, plane);
     uint64_t place = plane * self->rows * self->row_entries;
     for (uint64_t row = 0, rows; row < self->rows; row += rows) {
         double done = (double)(place + row * self->row_entries);
         rows = self->rows - row < at_once ? self->rows - row : at_once;
         if (done > 0 &&
-            !pe_may_go_on(runner, scheme, done / (double)counts->result->entries, reterr))
+            !pe_may_continue(runner, scheme, done / (double)counts->result->entries, reterr))
             return false;
         if (!compare_rows(self, counts, &view, place, row, rows)) {
             pe_error_add(reterr, PE_MALFORMED, "body", "", "a table that can be read");
@@ -302,7 +302,7 @@ static bool compare_all(pass *self, tally *counts, const pe_request *request,
 /* ---- the whole ---- */
 
 /* Take the exact shape without axes of size 1; an empty shape becomes [1]. */
-static pe_view shape_of(const pe_exact_side *side)
+static pe_view find_shape(const pe_exact_side *side)
 {
     pe_view shape = {.rank = side->rank};
     memcpy(shape.shape, side->shape, side->rank * sizeof *side->shape);
@@ -321,7 +321,7 @@ static void write_shape(const uint64_t *shape, size_t rank, char *dst, size_t si
 
 bool pe_compare_fits(const pe_view *view, const pe_exact_side *side, pe_error *reterr)
 {
-    const pe_view wanted = shape_of(side), found = pe_view_squeezed(view);
+    const pe_view wanted = find_shape(side), found = pe_view_squeezed(view);
     bool same = wanted.rank == found.rank;
     for (size_t i = 0; same && i < wanted.rank; i++)
         same = wanted.shape[i] == found.shape[i];
@@ -350,9 +350,9 @@ static void choose_rows(pass *self, uint64_t elements)
     }
 }
 
-pe_status pe_compare_with(const pe_exact_side *side, const pe_view *view,
-                          pe_tolerance tolerance, const pe_runner *runner,
-                          pe_comparison *ret_comparison, pe_error *reterr)
+pe_status pe_compare_sides(const pe_exact_side *side, const pe_view *view,
+                           pe_tolerance tolerance, const pe_runner *runner,
+                           pe_comparison *ret_comparison, pe_error *reterr)
 {
     pass reading = {.side = side, .view = pe_view_squeezed(view), .dtype = side->dtype};
     pe_comparison *result = ret_comparison;

@@ -41,9 +41,9 @@ static bool read_exact(void *context, uint64_t offset, void *dst, size_t size)
     return pe_judge_read(self->stream, offset, dst, size);
 }
 
-static bool may_go_on(likeness *self)
+static bool may_continue(likeness *self)
 {
-    return self->left > 0 && pe_watch_go_on(&self->watch);
+    return self->left > 0 && pe_watch_may_continue(&self->watch);
 }
 
 /* Whether a tensor has the bytes of the one that was found. */
@@ -57,7 +57,7 @@ static bool has_bytes(likeness *self, pe_request *request, size_t tensor)
                               &error) == PE_OK;
     for (uint64_t at = 0, size; same && at < bytes; at += size) {
         size = bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES;
-        same = may_go_on(self) && pe_judge_read(self->stream, at, self->one, (size_t)size) &&
+        same = may_continue(self) && pe_judge_read(self->stream, at, self->one, (size_t)size) &&
                pe_judge_read(stream, at, self->other, (size_t)size) &&
                memcmp(self->one, self->other, (size_t)size) == 0;
         self->left -= size < self->left ? size : self->left;
@@ -77,7 +77,7 @@ static bool is_alike(likeness *self, const pe_scheme *scheme, const char *tensor
                      const char *query)
 {
     pe_request *request =
-        may_go_on(self) ? pe_query_request(scheme, query, self->dtype, self->limits) : NULL;
+        may_continue(self) ? pe_query_request(scheme, query, self->dtype, self->limits) : NULL;
     int index = request ? pe_query_tensor(request, tensor, &self->view) : -1;
     bool alike = index >= 0 && !has_key(request, self->request) &&
                  pe_request_price(request) <= 8 * pe_request_price(self->request) + 0x1p24 &&
@@ -88,7 +88,7 @@ static bool is_alike(likeness *self, const pe_scheme *scheme, const char *tensor
 
 /* ---- presets ---- */
 
-static bool is_one_of(const char *name, const char *const *names, size_t step)
+static bool is_listed(const char *name, const char *const *names, size_t step)
 {
     for (; *names; names += step)
         if (strcmp(*names, name) == 0)
@@ -104,7 +104,7 @@ static bool is_part(const pe_parameter *row)
                                         "table", "query_length", "query_offset",
                                         "seed",  "parameters",   NULL};
     return row->required || row->counts_rows || row->default_of ||
-           is_one_of(row->name, NAMES, 1);
+           is_listed(row->name, NAMES, 1);
 }
 
 /* Write the request of a preset for the same part of its table. */
@@ -116,7 +116,7 @@ static void write_preset(const likeness *self, const pe_preset *preset,
     pe_query_change(self->query, "preset", preset->name, dst);
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         const pe_parameter *row = pe_parameter_at(info, i);
-        if (is_part(row) && !is_one_of(row->name, preset->values, 2))
+        if (is_part(row) && !is_listed(row->name, preset->values, 2))
             continue;
         memcpy(before, dst, sizeof before);
         pe_query_change(before, row->name, NULL, dst);
@@ -166,7 +166,7 @@ static bool try_number(likeness *self, const pe_parameter *parameter, double num
 }
 
 /* Try values beside a real: the farthest of some on either side. */
-static void try_beside(likeness *self, const pe_parameter *parameter, double value)
+static void try_neighbour(likeness *self, const pe_parameter *parameter, double value)
 {
     static const double DISTANCES[] = {0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
     for (int side = -1; side <= 1; side += 2)
@@ -193,7 +193,7 @@ static void try_values(likeness *self, const pe_parameter *parameter, const pe_v
             try_number(self, parameter, value->real - 1);
         break;
     case PE_REAL:
-        try_beside(self, parameter, value->real);
+        try_neighbour(self, parameter, value->real);
         break;
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
@@ -236,7 +236,7 @@ static void try_request(likeness *self, const pe_scheme *scheme, const char *ten
 }
 
 /* The value of a number of the request by its name; `otherwise` if it has none. */
-static double number_of(const likeness *self, const char *name, double otherwise)
+static double read_number(const likeness *self, const char *name, double otherwise)
 {
     const pe_scheme_info *info = pe_scheme_describe(self->scheme);
     for (size_t i = 0; i < info->parameter_count; i++)
@@ -253,8 +253,8 @@ static void try_rotary(likeness *self)
 {
     char query[PE_IDENTITY_QUERY_MAX], changed[PE_IDENTITY_QUERY_MAX], text[PE_PRINT_MAX];
     const char *tensor = pe_request_tensor(self->request, self->tensor)->name;
-    const double step = number_of(self, "step", 1), factor = number_of(self, "factor", 0);
-    const double offset = number_of(self, "offset", 0);
+    const double step = read_number(self, "step", 1), factor = read_number(self, "factor", 0);
+    const double offset = read_number(self, "offset", 0);
     if (strcmp(pe_scheme_describe(self->scheme)->name, "rope") != 0)
         return;
     if (factor == 0 && step > 0 && step < 1) {
@@ -291,25 +291,25 @@ static bool try_proposals(likeness *self)
     if (pe_view_elements(&self->view) > PROPOSED_ENTRIES_MAX)
         return true;
     pe_proposals *proposals = malloc(sizeof *proposals);
-    pe_seen seen;
-    bool good = proposals && pe_seen_begin(&seen, &self->view);
+    pe_observation seen;
+    bool good = proposals && pe_observation_begin(&seen, &self->view);
     if (good)
         seen.runner = &self->watch.runner;
     if (good && pe_request_set(self->request)) {
         seen.set = pe_request_set(self->request);
-        seen.set_name = pe_value_of(&self->request->values, "parameters")->text;
+        seen.set_name = pe_value_find(&self->request->values, "parameters")->text;
     }
     if (!good) {
         free(proposals);
         return false;
     }
-    for (size_t i = 0; i < pe_scheme_count() && may_go_on(self); i++) {
+    for (size_t i = 0; i < pe_scheme_count() && may_continue(self); i++) {
         const pe_scheme *scheme = pe_scheme_at(i);
         pe_collect_proposals(scheme, &seen, proposals);
         for (size_t p = 0; p < proposals->count; p++)
             try_request(self, scheme, proposals->items[p].tensor, proposals->items[p].query);
     }
-    pe_seen_end(&seen);
+    pe_observation_end(&seen);
     free(proposals);
     return true;
 }

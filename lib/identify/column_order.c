@@ -1,6 +1,6 @@
 #include "identify/column_order.h"
 
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,8 +75,9 @@ static bool read_kinds(matrix *self, bool *ret_waves)
 static uint64_t fit_rows(matrix *self, uint64_t distance, uint64_t known)
 {
     const pe_view spread = rows_apart(self->view, distance);
-    pe_seen seen;
-    const pe_seen_wave *waves = pe_seen_begin(&seen, &spread) ? pe_seen_waves(&seen) : NULL;
+    pe_observation seen;
+    const pe_observed_wave *waves =
+        pe_observation_begin(&seen, &spread) ? pe_observation_waves(&seen) : NULL;
     const uint64_t fitted = waves ? seen.sampled : 0;
     for (uint64_t c = 0; waves && c < self->count; c++)
         if (self->columns[c].frequency * (double)known < SHORT_TURN)
@@ -84,7 +85,7 @@ static uint64_t fit_rows(matrix *self, uint64_t distance, uint64_t known)
                 waves[c].found ? waves[c].frequency / (double)distance : 0;
     if (!waves)
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
-    pe_seen_end(&seen);
+    pe_observation_end(&seen);
     return fitted;
 }
 
@@ -107,7 +108,7 @@ static bool measure(matrix *self, bool *ret_waves)
 }
 
 /* Add up all columns. */
-static bool add_up(matrix *self, uint64_t at_once, bool *ret_finite)
+static bool sum_rows(matrix *self, uint64_t at_once, bool *ret_finite)
 {
     const uint64_t entries = self->rows * self->count;
     const pe_view spread = rows_apart(self->view, (entries - 1) / SUMMED_ENTRIES + 1);
@@ -168,7 +169,7 @@ static bool find(matrix *self, uint64_t at_once, bool *ret_good)
     if (*ret_good && waves)
         *ret_good = measure(self, &waves);
     if (*ret_good && waves)
-        *ret_good = add_up(self, at_once, &finite);
+        *ret_good = sum_rows(self, at_once, &finite);
     return *ret_good && waves && finite;
 }
 

@@ -34,9 +34,9 @@ static void fit(pe_exact_waves *waves, const double *rows, size_t sampled, uint6
 {
     for (uint64_t c = 0; c < waves->count; c++) {
         pe_exact_wave *own = &waves->items[c];
-        pe_seen_wave wave = own->constant ? pe_fit_wave(rows + c, (size_t)waves->count, sampled,
-                                                        PE_LEAST_EXACT_ANGLE)
-                                          : (pe_seen_wave){.found = false};
+        pe_observed_wave wave = own->constant ? pe_fit_wave(rows + c, (size_t)waves->count,
+                                                            sampled, PE_LEAST_EXACT_ANGLE)
+                                              : (pe_observed_wave){.found = false};
         if (!wave.found)
             continue;
         own->constant = false;
@@ -93,7 +93,7 @@ static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
 }
 
 bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
-                         const pe_seen *seen, const pe_runner *runner, bool *ret_whole,
+                         const pe_observation *seen, const pe_runner *runner, bool *ret_whole,
                          pe_error *reterr)
 {
     pe_stream *stream = NULL;

@@ -3,7 +3,7 @@
 #ifndef PE_EXACT_WAVES_H
 #define PE_EXACT_WAVES_H
 
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 typedef struct pe_exact_wave {
     bool constant; /* too slow to be told: no wave; the other members are unset */
@@ -22,9 +22,9 @@ typedef struct pe_exact_waves {
 /* Measure the waves of a matrix, of which `wide` is the request in f64, by its first rows,
  * `sampled` of them, and by rows that are spread over it. *ret_whole: its positions are whole
  * numbers of rows from 0 on; if not, nothing is measured. False: it cannot be computed, or
- * memory ran out. pe_exact_waves_done frees what is held either way. */
+ * memory ran out. pe_exact_waves_done frees what is held, also then. */
 bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
-                         const pe_seen *seen, const pe_runner *runner, bool *ret_whole,
+                         const pe_observation *seen, const pe_runner *runner, bool *ret_whole,
                          pe_error *reterr);
 /* Join columns of the same frequency, as full tables have each one twice, of sines and cosines:
  * ret_next[c] is the next column of that of c, or c itself; ret_first[c]: c is the first one.

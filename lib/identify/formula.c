@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum way { RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT, WAYS } way;
+typedef enum evaluation { RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT, EVALUATIONS } evaluation;
 
-static const char *const TEXTS[2][WAYS] = {
+static const char *const TEXTS[2][EVALUATIONS] = {
     {"1 / base^(2i / dim)", "base^(-2i / dim)", "exp(2i * (-ln(base) / dim))",
      "the exact frequency, rounded"},
     {"1 / base^(i / (dim / 2 - 1))", "base^(-i / (dim / 2 - 1))",
@@ -27,7 +27,7 @@ const char *pe_formula_text(const pe_formula_law *law, bool quotient, size_t for
 {
     if (quotient)
         return formula == 0 ? DIVISOR_TEXTS[law->to_last] : NULL;
-    return formula < WAYS ? TEXTS[law->to_last][formula] : NULL;
+    return formula < EVALUATIONS ? TEXTS[law->to_last][formula] : NULL;
 }
 
 bool pe_formula_is_exact(size_t formula)
@@ -37,7 +37,7 @@ bool pe_formula_is_exact(size_t formula)
 
 /* ---- reading a request ---- */
 
-static const pe_parameter *parameter_of(const pe_values *values, const char *name)
+static const pe_parameter *find_parameter(const pe_values *values, const char *name)
 {
     const pe_scheme_info *info = pe_scheme_describe(values->scheme);
     for (size_t i = 0; i < pe_all_parameter_count(info); i++)
@@ -49,7 +49,7 @@ static const pe_parameter *parameter_of(const pe_values *values, const char *nam
 /* Whether a request's frequencies are those of a choice. */
 static bool has_frequencies(const pe_values *values, const char *choice)
 {
-    const pe_parameter *row = parameter_of(values, "frequencies");
+    const pe_parameter *row = find_parameter(values, "frequencies");
     return row && pe_is_present(values, row->name) &&
            strcmp(row->choices[pe_choice(values, row->name)], choice) == 0;
 }
@@ -59,18 +59,18 @@ bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law)
     const pe_values *values = &request->values;
     *ret_law = (pe_formula_law){.to_last = false};
     pe_rotary *rotary = &ret_law->rotary;
-    if (parameter_of(values, "rope_type")) {
+    if (find_parameter(values, "rope_type")) {
         *rotary = pe_rotary_read(values);
-    } else if (parameter_of(values, "base") && pe_is_present(values, "base") &&
-               parameter_of(values, "dim")) {
+    } else if (find_parameter(values, "base") && pe_is_present(values, "base") &&
+               find_parameter(values, "dim")) {
         ret_law->to_last = has_frequencies(values, "tensor2tensor");
         *rotary = (pe_rotary){.width = (size_t)pe_integer(values, "dim"),
                               .theta = pe_real(values, "base")};
-        if (!ret_law->to_last && parameter_of(values, "frequencies") &&
+        if (!ret_law->to_last && find_parameter(values, "frequencies") &&
             !has_frequencies(values, "vaswani"))
             return false;
     }
-    double step = parameter_of(values, "step") && pe_is_present(values, "step")
+    double step = find_parameter(values, "step") && pe_is_present(values, "step")
                       ? pe_real(values, "step")
                       : 1;
     if (step != 1 && (rotary->type != PE_ROTARY_DEFAULT || step <= 0))
@@ -96,7 +96,7 @@ double *pe_formula_exact(const pe_formula_law *law)
     double *exact = malloc(count * sizeof *exact);
     pe_wide *turns = exact ? pe_rotary_frequencies(&law->rotary) : NULL;
     if (turns && law->to_last)
-        pe_wave_geometric_from(pe_wide_radian, count, law->rotary.theta, 1, count - 1, turns);
+        pe_wave_geometric_ladder(pe_wide_radian, count, law->rotary.theta, 1, count - 1, turns);
     for (size_t i = 0; turns && i < count; i++) {
         exact[i] = pe_phase_radians(turns[i]).hi;
         if (law->to_last && law->rotary.type == PE_ROTARY_LINEAR)
@@ -114,7 +114,7 @@ double *pe_formula_exact(const pe_formula_law *law)
 
 static float nearest(dd number)
 {
-    return (float)pe_double_for(PE_F32, dd_snap(number));
+    return (float)pe_narrow_to_double(PE_F32, dd_snap(number));
 }
 
 static double compute_base(const pe_rotary *rotary)
@@ -128,7 +128,7 @@ static float scale(const pe_rotary *rotary, size_t i, float frequency, float pow
 }
 
 /* A base's power, in float32: that of pair i, or of what is the opposite of that. */
-static float power_of(const pe_formula_law *law, size_t i, bool opposite)
+static float compute_power(const pe_formula_law *law, size_t i, bool opposite)
 {
     const size_t count = pe_formula_pairs(law);
     float base = (float)compute_base(&law->rotary);
@@ -138,7 +138,7 @@ static float power_of(const pe_formula_law *law, size_t i, bool opposite)
     return nearest(pe_unscaled(pe_power((double)base, (double)exponent)));
 }
 
-static float exponential_of(const pe_formula_law *law, size_t i)
+static float compute_exponential(const pe_formula_law *law, size_t i)
 {
     double log = pe_log_double(compute_base(&law->rotary));
     double count = (double)pe_formula_pairs(law);
@@ -150,18 +150,18 @@ static float exponential_of(const pe_formula_law *law, size_t i)
 float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,
                         double exact)
 {
-    float power = power_of(law, i, formula == NEGATIVE);
+    float power = compute_power(law, i, formula == NEGATIVE);
     if (quotient)
         return power;
-    switch ((way)formula) {
+    switch ((evaluation)formula) {
     case RECIPROCAL:
         return scale(&law->rotary, i, 1 / power, power);
     case NEGATIVE:
         return scale(&law->rotary, i, power, 0);
     case EXPONENTIAL:
-        return scale(&law->rotary, i, exponential_of(law, i), 0);
+        return scale(&law->rotary, i, compute_exponential(law, i), 0);
     case EXACT:
-    case WAYS:
+    case EVALUATIONS:
         break;
     }
     return (float)exact;

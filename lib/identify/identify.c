@@ -1,10 +1,10 @@
 /* Which request made a table: recognisers propose, and a comparison of every entry decides. */
 #include "foreign/ordered_view.h"
 #include "identify/column_order.h"
+#include "identify/computation.h"
 #include "identify/judge.h"
 #include "identify/query.h"
-#include "identify/recipe.h"
-#include "identify/slope_recipe.h"
+#include "identify/slope_computation.h"
 #include "identify/watch.h"
 #include "recognise/recognisers.h"
 #include "requests/request.h"
@@ -24,7 +24,7 @@ typedef struct search {
     const pe_scheme *only;
     const char *set_name; /* NULL: no stored set is given */
     pe_set *set;
-    pe_seen seen;
+    pe_observation seen;
     bool transposed;
     uint64_t column_count; /* as of the pe_identity */
     uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
@@ -50,29 +50,29 @@ static bool is_better(const pe_identity *one, const pe_identity *other)
 static bool has_arithmetic(const search *self, const pe_proposal *proposal, pe_request *request,
                            size_t tensor)
 {
-    return !proposal->looked_up && pe_request_tensor(request, tensor)->dtype != PE_I32 &&
+    return !proposal->discrete && pe_request_tensor(request, tensor)->dtype != PE_I32 &&
            self->seen.flat.rank > 0;
 }
 
-static pe_bound bound_of(search *self, const pe_proposal *proposal)
+static pe_error_bound compute_bound(search *self, const pe_proposal *proposal)
 {
-    return (pe_bound){.seen = &self->seen,
-                      .reach = proposal->reach,
-                      .angle = proposal->angle,
-                      .amplitude = proposal->amplitude,
-                      .roundings = proposal->roundings,
-                      .coarse = proposal->coarse};
+    return (pe_error_bound){.seen = &self->seen,
+                            .first_distance = proposal->first_distance,
+                            .angle = proposal->angle,
+                            .amplitude = proposal->amplitude,
+                            .roundings = proposal->roundings,
+                            .low_precision = proposal->low_precision};
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
 static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
                   pe_request *request, size_t tensor, pe_identity *found)
 {
-    const pe_bound bound = bound_of(self, proposal);
+    const pe_error_bound bound = compute_bound(self, proposal);
     pe_misfits f32 = {.count = 0};
     uint64_t f64 = 0;
     pe_computation computation = {.text = NULL};
-    bool recipe = false;
+    bool explained = false;
     if (!has_arithmetic(self, proposal, request, tensor)) {
         f32.count = self->comparison.differing;
         f64 = f32.count + self->comparison.signs;
@@ -80,27 +80,27 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         pe_request *wide = pe_query_request(scheme, proposal->query, "f64", self->limits);
         bool judged = wide && pe_judge_all(wide, request, tensor, &bound, &self->watch.runner,
                                            &f32, &f64, self->reterr);
-        if (judged && f64 > 0 && (f32.count == 0 || proposal->coarse) && self->seen.rows > 0 &&
-            proposal->amplitude == 0)
-            judged = pe_recipe_find(wide, tensor, &self->seen, proposal->coarse,
-                                    &self->watch.runner, &computation, self->reterr);
-        recipe = computation.text != NULL;
-        if (judged && f64 > 0 && !recipe)
-            judged = pe_slope_recipe(wide, tensor, &self->seen, &self->watch.runner, &recipe,
-                                     self->reterr);
+        if (judged && f64 > 0 && (f32.count == 0 || proposal->low_precision) &&
+            self->seen.rows > 0 && proposal->amplitude == 0)
+            judged = pe_computation_find(wide, tensor, &self->seen, proposal->low_precision,
+                                         &self->watch.runner, &computation, self->reterr);
+        explained = computation.text != NULL;
+        if (judged && f64 > 0 && !explained)
+            judged = pe_slope_computation(wide, tensor, &self->seen, &self->watch.runner,
+                                          &explained, self->reterr);
         pe_request_unref(wide);
         if (!judged)
             return false;
     }
-    if (recipe)
+    if (explained)
         f32 = (pe_misfits){.count = 0};
     found->misfits = f32;
     found->computation = computation;
     found->arithmetic = f64 == 0        ? PE_ARITHMETIC_F64
                         : f32.count > 0 ? PE_ARITHMETIC_UNKNOWN
-                        : recipe        ? PE_ARITHMETIC_F32
+                        : explained     ? PE_ARITHMETIC_F32
                                         : PE_ARITHMETIC_F32_LIKE;
-    found->status = f64 == 0 || recipe ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
+    found->status = f64 == 0 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
     if ((double)f32.count > MISFITS_MAX * (double)self->comparison.entries)
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
@@ -145,7 +145,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
 /* Whether a request with the same bits has been compared already; if not, it is noted. */
 static bool is_known(search *self, const pe_proposal *proposal, const pe_request *request)
 {
-    uint64_t hash = request->key_hash ^ proposal->coarse;
+    uint64_t hash = request->key_hash ^ proposal->low_precision;
     for (size_t i = 0; i < self->known; i++)
         if (self->keys[i] == hash)
             return true;
@@ -154,10 +154,10 @@ static bool is_known(search *self, const pe_proposal *proposal, const pe_request
 }
 
 /* Whether row 0 of a proposal's probe is that of the table. */
-static bool probe_is_near(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
-                          const char *dtype)
+static bool is_close_probe(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                           const char *dtype)
 {
-    const pe_bound bound = bound_of(self, proposal);
+    const pe_error_bound bound = compute_bound(self, proposal);
     const pe_view line = pe_view_part(&self->seen.view, 0, 0, 1),
                   squeezed = pe_view_squeezed(&line);
     bool read = true, near = false;
@@ -173,10 +173,10 @@ static bool probe_is_near(search *self, const pe_scheme *scheme, const pe_propos
 
 /* Whether some lines of a request are near those of the table. float64 is more than that asks
  * for, and some schemes take long for it. */
-static bool lines_are_near(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
-                           pe_request *request, size_t tensor)
+static bool are_close_lines(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                            pe_request *request, size_t tensor)
 {
-    const pe_bound bound = bound_of(self, proposal);
+    const pe_error_bound bound = compute_bound(self, proposal);
     const bool wide = pe_request_tensor(request, tensor)->dtype == PE_F64;
     bool read = true;
     pe_request *narrow =
@@ -193,13 +193,13 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     bool real = pe_element_is_real(self->seen.view.element, &dtype), read = true, good = true;
     const char *name = real ? pe_dtype_name(dtype) : "f32";
     self->best->proposed++;
-    if ((proposal->coarse && self->best->status == PE_IDENTITY_MATCH) ||
-        !probe_is_near(self, scheme, proposal, name))
+    if ((proposal->low_precision && self->best->status == PE_IDENTITY_MATCH) ||
+        !is_close_probe(self, scheme, proposal, name))
         return true;
     pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
     int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
     if (tensor >= 0 && self->known < COMPARED_MAX &&
-        lines_are_near(self, scheme, proposal, request, (size_t)tensor) &&
+        are_close_lines(self, scheme, proposal, request, (size_t)tensor) &&
         !is_known(self, proposal, request) &&
         (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
          pe_judge_beginning(request, (size_t)tensor, &self->seen, &read)))
@@ -218,11 +218,11 @@ static bool look(search *self)
         if (self->only && scheme != self->only)
             continue;
         self->known = 0;
-        if (!pe_watch_go_on(&self->watch))
+        if (!pe_watch_may_continue(&self->watch))
             return false;
         pe_collect_proposals(scheme, &self->seen, &self->proposals);
         for (size_t p = 0; p < self->proposals.count; p++) {
-            if (!pe_watch_go_on(&self->watch) ||
+            if (!pe_watch_may_continue(&self->watch) ||
                 !try_proposal(self, scheme, &self->proposals.items[p]))
                 return false;
             if (self->best->status == PE_IDENTITY_EXACT)
@@ -234,7 +234,8 @@ static bool look(search *self)
 
 static void note_waves(search *self)
 {
-    const pe_seen_wave *waves = self->seen.columns > 0 ? pe_seen_waves(&self->seen) : NULL;
+    const pe_observed_wave *waves =
+        self->seen.columns > 0 ? pe_observation_waves(&self->seen) : NULL;
     for (uint64_t i = 0; waves && i < self->seen.columns; i++)
         if (waves[i].found) {
             if (self->best->waves++ == 0)
@@ -246,7 +247,7 @@ static void note_waves(search *self)
 static bool search_view(search *self, const pe_view *view, bool transposed)
 {
     self->transposed = transposed;
-    bool good = pe_seen_begin(&self->seen, view);
+    bool good = pe_observation_begin(&self->seen, view);
     self->seen.set = self->set;
     self->seen.set_name = self->set_name;
     self->seen.runner = &self->watch.runner;
@@ -256,7 +257,7 @@ static bool search_view(search *self, const pe_view *view, bool transposed)
     good = good && look(self);
     if (good && !transposed && self->column_count == 0)
         note_waves(self);
-    pe_seen_end(&self->seen);
+    pe_observation_end(&self->seen);
     return good;
 }
 

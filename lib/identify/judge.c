@@ -15,42 +15,43 @@ typedef struct turned {
     double angle, amplitude; /* amplitude 0: it is neither */
     double roundings;        /* of what is multiplied, beyond a few */
     double wide_roundings;   /* of these, those that float64 arithmetic has as well */
-    double least; /* the size of what is rounded, at least: 0 of a wave, as a sine near
-                   * 0 is off by what its angle is, and by little of itself */
+    double least; /* the least size of what is rounded, however small the entry. 0 of a wave: a
+                   * sine near 0 has the error of its angle, and a relative one */
 } turned;
 
-static turned turned_at(const pe_bound *bound, uint64_t row, uint64_t column)
+static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t column)
 {
-    const pe_seen *seen = bound->seen;
+    const pe_observation *seen = bound->seen;
     if (bound->amplitude > 0)
         return (turned){bound->angle, bound->amplitude, bound->roundings, bound->roundings,
                         bound->amplitude};
-    const pe_seen_wave *wave =
+    const pe_observed_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
     if (wave && wave->found)
-        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude, 0, 0,
-                        0};
+        return (turned){wave->frequency * ((double)row + bound->first_distance),
+                        wave->amplitude, 0, 0, 0};
     const double one = bound->angle > 0 ? 1 : 0;
     return (turned){bound->angle, one, bound->roundings, 0, one};
 }
 
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
  * neighbours have this size: the angle's relative error, and some roundings. */
-static double bound_at(turned at, double exact, double unit)
+static double compute_bound(turned at, double exact, double unit)
 {
     return (4 * at.angle + 8 + at.roundings) * unit * fmax(fabs(exact), at.amplitude);
 }
 
 /* Whether an entry is as near as arithmetic with this unit, and rounding to the table's dtype,
  * would bring it. */
-static bool is_near(double found, double exact, turned at, double unit, double rounding)
+static bool is_close(double found, double exact, turned at, double unit, double rounding)
 {
     if (found == exact)
         return true;
     if (!isfinite(found) || !isfinite(exact))
         return false;
     double error = fabs(found - exact);
-    return error <= bound_at(at, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14);
+    return error <=
+           compute_bound(at, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14);
 }
 
 /* ---- a sample ---- */
@@ -65,7 +66,7 @@ bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size)
 
 /* Reading some lines of a table and of what it may be. */
 typedef struct line_reader {
-    const pe_bound *bound;
+    const pe_error_bound *bound;
     pe_stream *stream;
     pe_dtype dtype;
     double *found, *values; /* [columns] */
@@ -73,34 +74,34 @@ typedef struct line_reader {
 } line_reader;
 
 /* Whether a line is near; most of its entries suffice. */
-static bool line_is_near(line_reader *lines, uint64_t line, bool *ret_read)
+static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
 {
-    const pe_seen *seen = lines->bound->seen;
+    const pe_observation *seen = lines->bound->seen;
     uint64_t columns = seen->flat.shape[1], far = 0;
-    const double rounding = 2 * pe_seen_unit(&seen->view); /* both are rounded */
+    const double rounding = 2 * pe_observation_unit(&seen->view); /* both are rounded */
     size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
     *ret_read = *ret_read && pe_view_read(&seen->flat, line, 1, lines->found);
     if (!*ret_read || !pe_judge_read(lines->stream, line * size, lines->exact, size))
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns; column++)
-        far += !is_near(lines->found[column], lines->values[column],
-                        turned_at(lines->bound, line, column),
-                        lines->bound->coarse ? 0x1p-7 : 0x1p-23, rounding);
+        far += !is_close(lines->found[column], lines->values[column],
+                         find_turned(lines->bound, line, column),
+                         lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding);
     return far <= columns / 8;
 }
 
 /* The lines that are sampled: of a matrix among the first rows, whose waves have been seen, of
  * others among all. */
-static uint64_t sampled_lines(const pe_seen *seen)
+static uint64_t sampled_lines(const pe_observation *seen)
 {
     return seen->sampled > 0 ? seen->sampled : seen->flat.shape[0];
 }
 
-bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, uint64_t count,
-                    bool *ret_read)
+bool pe_judge_lines(pe_request *request, size_t tensor, const pe_error_bound *bound,
+                    uint64_t count, bool *ret_read)
 {
-    const pe_seen *seen = bound->seen;
+    const pe_observation *seen = bound->seen;
     line_reader lines = {.bound = bound, .dtype = pe_request_tensor(request, tensor)->dtype};
     pe_error error;
     *ret_read = true;
@@ -116,7 +117,7 @@ bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, u
                               seen->runner, &lines.stream, &error) == PE_OK;
     for (uint64_t i = 0; *ret_read && 4 * far <= count && i < count; i++) {
         uint64_t line = count > 1 ? i * (sampled_lines(seen) - 1) / (count - 1) : 0;
-        far += !line_is_near(&lines, line, ret_read);
+        far += !is_close_line(&lines, line, ret_read);
     }
     pe_stream_free(lines.stream);
     free(lines.found);
@@ -125,7 +126,8 @@ bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, u
     return *ret_read && 4 * far <= count;
 }
 
-bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_seen *seen, bool *ret_read)
+bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_observation *seen,
+                        bool *ret_read)
 {
     const pe_view *flat = &seen->flat;
     const pe_dtype dtype = pe_request_tensor(request, tensor)->dtype;
@@ -165,7 +167,7 @@ typedef struct counts {
 
 /* The most that rounding to the table's dtype, whose unit at 1 and least exponent these are,
  * has moved a number of at most the size `most` that became `found`. */
-static double rounding_at(double found, double most, double unit, int least)
+static double bound_rounding(double found, double most, double unit, int least)
 {
     int exponent;
     double fraction = frexp(fabs(found), &exponent);
@@ -186,31 +188,31 @@ static int least_exponent(const pe_view *view)
 
 /* How far float64 arithmetic brings an entry of this size: the angle's relative error, and some
  * roundings. */
-static double computed_at(turned at, double size)
+static double bound_computed(turned at, double size)
 {
     return 0x1p-52 * (3 * at.angle * fmax(size, at.amplitude) +
                       (3 + at.wide_roundings) * fmax(size, at.least));
 }
 
 /* `rounded`: the exact entries have been rounded to the table's dtype. */
-static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, bool rounded,
+static void judge_rows(const pe_error_bound *bound, uint64_t first, uint64_t rows, bool rounded,
                        const double *found, const double *exact, counts *ret)
 {
     const uint64_t columns = bound->seen->flat.shape[1];
-    const double rounding = pe_seen_unit(&bound->seen->view);
+    const double rounding = pe_observation_unit(&bound->seen->view);
     const bool wide = rounding == 0x1p-52;
     const int least = least_exponent(&bound->seen->view);
     for (uint64_t row = 0, i = 0; row < rows; row++, pe_misfits_end_row(&ret->f32))
         for (uint64_t column = 0; column < columns; column++, i++) {
             if (found[i] == exact[i])
                 continue;
-            turned at = turned_at(bound, first + row, column);
-            if (!is_near(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding))
+            turned at = find_turned(bound, first + row, column);
+            if (!is_close(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding))
                 pe_misfits_note(&ret->f32, column);
             double error = fabs(found[i] - exact[i]);
-            double computed = computed_at(at, fabs(exact[i]));
+            double computed = bound_computed(at, fabs(exact[i]));
             double once =
-                wide ? 0 : rounding_at(found[i], fabs(exact[i]) + computed, rounding, least);
+                wide ? 0 : bound_rounding(found[i], fabs(exact[i]) + computed, rounding, least);
             ret->f64 += !isfinite(exact[i]) || !(error <= once + computed);
         }
 }
@@ -259,15 +261,15 @@ static void close_side(exact_side *side, const pe_runner *runner)
 }
 
 /* Whether the rest need not be compared in f64. */
-static bool suffices(const pe_bound *bound, const exact_side *side, const pe_request *narrow,
-                     const counts *counted)
+static bool suffices(const pe_error_bound *bound, const exact_side *side,
+                     const pe_request *narrow, const counts *counted)
 {
     return bound->amplitude > 0 && counted->f64 > 0 && side->request != narrow;
 }
 
-bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_bound *bound,
-                  const pe_runner *runner, pe_misfits *ret_f32, uint64_t *ret_f64,
-                  pe_error *reterr)
+bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor,
+                  const pe_error_bound *bound, const pe_runner *runner, pe_misfits *ret_f32,
+                  uint64_t *ret_f64, pe_error *reterr)
 {
     const pe_view *view = &bound->seen->flat;
     uint64_t rows = view->shape[0], columns = view->shape[1];
@@ -283,7 +285,7 @@ bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_
     for (uint64_t row = 0, now; good && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
         good = row == 0 ||
-               pe_may_go_on(runner, wide->values.scheme, (double)row / (double)rows, reterr);
+               pe_may_continue(runner, wide->values.scheme, (double)row / (double)rows, reterr);
         if (good && suffices(bound, &side, narrow, &counted))
             good = open_side(&side, narrow, tensor, runner, reterr);
         if (!good)

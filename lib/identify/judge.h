@@ -5,21 +5,21 @@
 #include "recognise/proposal.h"
 
 /* How far entries of a table may be off. */
-typedef struct pe_bound {
-    pe_seen *seen;
-    double reach, angle, amplitude, roundings; /* of the pe_proposal */
-    bool coarse;                               /* of the same */
-} pe_bound;
+typedef struct pe_error_bound {
+    pe_observation *seen;
+    double first_distance, angle, amplitude, roundings; /* of the pe_proposal */
+    bool low_precision;                                 /* of the same */
+} pe_error_bound;
 
 /* Whether `count` lines of the table, spread over the first ones, or all but a quarter of them,
  * are near those of the tensor: for turning proposals down soon. *ret_read: the view could be
  * read. */
-bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, uint64_t count,
-                    bool *ret_read);
+bool pe_judge_lines(pe_request *request, size_t tensor, const pe_error_bound *bound,
+                    uint64_t count, bool *ret_read);
 
 /* Whether the table begins as the tensor does, in every bit but zeros' signs: for turning down
  * what has to be exact. *ret_read: as above. */
-bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_seen *seen,
+bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_observation *seen,
                         bool *ret_read);
 
 /* Read bytes of a stream; false if it ends before. */
@@ -31,8 +31,8 @@ bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
  * first block that has entries of the second kind is the last one that is compared in f64, and
  * *ret_f64 is only known to be above 0 then. False: the runner ended it, memory ran out or the
  * view cannot be read, as *reterr says. */
-bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_bound *bound,
-                  const pe_runner *runner, pe_misfits *ret_f32, uint64_t *ret_f64,
-                  pe_error *reterr);
+bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor,
+                  const pe_error_bound *bound, const pe_runner *runner, pe_misfits *ret_f32,
+                  uint64_t *ret_f64, pe_error *reterr);
 
 #endif

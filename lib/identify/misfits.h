@@ -13,7 +13,7 @@ typedef struct pe_misfit_counts {
     pe_misfits found;
 } pe_misfit_counts;
 
-/* False: memory ran out. pe_misfits_done frees what is held either way. */
+/* False: memory ran out. pe_misfits_done frees what is held, also then. */
 bool pe_misfits_init(pe_misfit_counts *counts, uint64_t columns);
 void pe_misfits_done(pe_misfit_counts *counts);
 

@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAME_FREQUENCY 1e-4 /* relative: neighbours are further apart, recipes nearer */
+#define SAME_FREQUENCY 1e-4 /* relative: neighbours are further apart, computations nearer */
 
 /* ---- formulas ---- */
 
 /* The pair of a frequency, sought from one on; the number of pairs if there is none. */
-static size_t pair_of(const double *exact, size_t count, double frequency, size_t from)
+static size_t find_pair(const double *exact, size_t count, double frequency, size_t from)
 {
     for (size_t i = 0; i < count; i++) {
         size_t pair = (from + i) % count;
@@ -37,8 +37,8 @@ bool pe_named_law_init(pe_named_law *law, const pe_request *wide, const pe_exact
     bool good = law->exact && law->pairs;
     law->known = good;
     for (uint64_t c = 0; law->known && c < waves->count; c++) {
-        law->pairs[c] = pair_of(law->exact, count, waves->items[c].angle * factor,
-                                c > 0 ? law->pairs[c - 1] : 0);
+        law->pairs[c] = find_pair(law->exact, count, waves->items[c].angle * factor,
+                                  c > 0 ? law->pairs[c - 1] : 0);
         law->known = law->pairs[c] < count;
     }
     return good;
@@ -78,8 +78,8 @@ static void keep(pe_computation *computation, const char *text, uint64_t off)
 
 /* How many columns a formula gives but for a float; more than there are if it is further off
  * anywhere. */
-static uint64_t count_off(const pe_named_law *law, pe_frequency_test *test, void *context,
-                          size_t formula)
+static uint64_t count_misses(const pe_named_law *law, pe_frequency_test *test, void *context,
+                             size_t formula)
 {
     uint64_t off = 0;
     for (uint64_t c = 0; c < law->count; c++) {
@@ -98,7 +98,7 @@ void pe_name_frequencies(const pe_named_law *law, pe_frequency_test *test, void 
 {
     const char *text;
     for (size_t i = 0; (text = pe_named_text(law, i)); i++) {
-        uint64_t off = count_off(law, test, context, i);
+        uint64_t off = count_misses(law, test, context, i);
         if (off == 0 || (off <= law->count && !pe_formula_is_exact(i)))
             keep(computation, text, off);
     }
@@ -124,7 +124,7 @@ static bool is_entry(void *context, uint64_t index, float number, int floats)
     const vector *self = context;
     if (floats != 0)
         number = nextafterf(number, floats > 0 ? INFINITY : 0);
-    return pe_rounded_to(pe_rounded_to((double)number, self->format), self->dtype) ==
+    return pe_round_number(pe_round_number((double)number, self->format), self->dtype) ==
            self->found[index];
 }
 
@@ -145,7 +145,7 @@ static void try_vector(const pe_named_law *law, vector *entries, pe_computation 
     }
 }
 
-bool pe_name_vector(const pe_request *wide, const pe_seen *seen, pe_dtype dtype,
+bool pe_name_vector(const pe_request *wide, const pe_observation *seen, pe_dtype dtype,
                     pe_computation *ret_computation)
 {
     pe_named_law law = {.count = seen->rows};

@@ -5,7 +5,7 @@
 
 #include "identify/exact_waves.h"
 #include "identify/formula.h"
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 /* The law of a table's frequencies, and which of its pairs each column has. */
 typedef struct pe_named_law {
@@ -42,7 +42,7 @@ double pe_linear_factor(const pe_request *wide);
 
 /* Say how a vector of frequencies was computed, if a formula gives all of them. False: memory
  * ran out, or the view cannot be read. */
-bool pe_name_vector(const pe_request *wide, const pe_seen *seen, pe_dtype dtype,
+bool pe_name_vector(const pe_request *wide, const pe_observation *seen, pe_dtype dtype,
                     pe_computation *ret_computation);
 
 /* Say of which library sines and cosines are about as often not the nearest floats as these. */

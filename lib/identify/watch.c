@@ -13,7 +13,7 @@ static bool ask(pe_watch *watch, const pe_scheme *scheme, double done)
 }
 
 /* A pe_runner's `go_on`. */
-static bool go_on(void *context, const pe_scheme *scheme, double done)
+static bool may_continue(void *context, const pe_scheme *scheme, double done)
 {
     return ask(context, scheme, done);
 }
@@ -21,11 +21,11 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
 void pe_watch_init(pe_watch *watch, const pe_runner *asked)
 {
     *watch = (pe_watch){
-        .runner = {.context = watch, .pool = asked ? asked->pool : NULL, .go_on = go_on},
+        .runner = {.context = watch, .pool = asked ? asked->pool : NULL, .go_on = may_continue},
         .asked = asked};
 }
 
-bool pe_watch_go_on(pe_watch *watch)
+bool pe_watch_may_continue(pe_watch *watch)
 {
     return !watch->ended && ask(watch, NULL, 0);
 }
@@ -36,7 +36,7 @@ static bool read_watched(void *context, uint64_t offset, void *dst, size_t size)
     pe_watch *watch = context;
     const pe_view *view = &watch->view;
     watch->unasked += READ_BYTES + size;
-    if (watch->ended || (watch->unasked >= QUESTION_BYTES && !pe_watch_go_on(watch)))
+    if (watch->ended || (watch->unasked >= QUESTION_BYTES && !pe_watch_may_continue(watch)))
         return false;
     return view->read(view->context, offset, dst, size);
 }

@@ -21,6 +21,6 @@ void pe_watch_init(pe_watch *watch, const pe_runner *asked);
 pe_view pe_watch_view(pe_watch *watch, const pe_view *view);
 
 /* Ask the runner between computations. */
-bool pe_watch_go_on(pe_watch *watch);
+bool pe_watch_may_continue(pe_watch *watch);
 
 #endif

@@ -180,7 +180,7 @@ static void contract_wide(const double *restrict x, pe_entry_row entries, size_t
 }
 
 /* The entries from one on. */
-static pe_entry_row row_from(pe_entry_row entries, size_t first)
+static pe_entry_row skip_entries(pe_entry_row entries, size_t first)
 {
     return (pe_entry_row){entries.hi + first, entries.lo ? entries.lo + first : NULL};
 }
@@ -189,7 +189,7 @@ static void contract(const double *x, pe_entry_row entries, size_t count, size_t
                      pe_sums sums)
 {
     for (size_t j = 0; j < rows; j++) {
-        const pe_entry_row row = row_from(entries, j * count);
+        const pe_entry_row row = skip_entries(entries, j * count);
         if (row.lo && sums.rest)
             contract_wide(x, row, count, &sums.value[j], &sums.rest[j], &sums.bound[j]);
         else
@@ -229,7 +229,7 @@ static void combine(const double *x, pe_entry_row entries, size_t count, size_t 
     if (sums.rest)
         memset(sums.rest, 0, results * sizeof *sums.rest);
     for (size_t i = 0; i < count; i++)
-        add_row(x[i], row_from(entries, i * results), results, sums);
+        add_row(x[i], skip_entries(entries, i * results), results, sums);
     for (size_t j = 0; j < results; j++) {
         dd value = dd_two_sum(sums.value[j], sums.rest ? sums.rest[j] : 0);
         sums.value[j] = value.hi;

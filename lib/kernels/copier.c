@@ -25,7 +25,7 @@ static void write_stage(pe_copier *copier)
 
 void pe_copier_init(pe_copier *ret_copier, void *dst, uint64_t bytes)
 {
-    ret_copier->kernel = pe_streaming_for(bytes);
+    ret_copier->kernel = pe_streaming_kernel(bytes);
     ret_copier->to = dst;
     clear_stage(ret_copier);
 }

@@ -22,11 +22,11 @@ static inline void philox(const pe_generator *generator, lanes x[4])
 {
     uint32_t k0 = (uint32_t)generator->seed, k1 = (uint32_t)(generator->seed >> 32);
     for (int round = 0; round < 10; round++) {
-        lanes first = lanes_multiply(x[0], lanes_of(0xD2511F53));
-        lanes second = lanes_multiply(x[2], lanes_of(0xCD9E8D57));
-        x[0] = (second >> 32) ^ x[1] ^ lanes_of(k0);
+        lanes first = lanes_multiply(x[0], fill_lanes(0xD2511F53));
+        lanes second = lanes_multiply(x[2], fill_lanes(0xCD9E8D57));
+        x[0] = (second >> 32) ^ x[1] ^ fill_lanes(k0);
         x[1] = second;
-        x[2] = (first >> 32) ^ x[3] ^ lanes_of(k1);
+        x[2] = (first >> 32) ^ x[3] ^ fill_lanes(k1);
         x[3] = first;
         k0 += 0x9E3779B9;
         k1 += 0xBB67AE85;
@@ -41,8 +41,8 @@ void PE_FOR_SET(pe_draw_many)(const pe_generator *generator, uint64_t first, siz
         numbers[i] = first + i;
     lanes elements = lanes_load(numbers);
     for (size_t i = 0; i < count; i += LANES, elements += LANES) {
-        lanes x[4] = {elements, elements >> 32, lanes_of(generator->tag),
-                      lanes_of(generator->tag >> 32)};
+        lanes x[4] = {elements, elements >> 32, fill_lanes(generator->tag),
+                      fill_lanes(generator->tag >> 32)};
         philox(generator, x);
         lanes_store(ret_draws->u + i, (x[1] << 32 | (x[0] & 0xffffffff)) >> 11);
         lanes_store(ret_draws->v + i, (x[3] << 32 | (x[2] & 0xffffffff)) >> 11);

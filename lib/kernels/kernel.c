@@ -2,11 +2,11 @@
  * kernels. */
 #include "kernels/instruction_set.h"
 #include "kernels/kernel_f64.h"
+#include "kernels/kernel_nontemporal.h"
 #include "kernels/kernel_rotate.h"
-#include "kernels/kernel_stream.h"
 #include "numerics/sine_table.h"
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)
-#include "kernels/kernel_avx512_seed.h"
+#include "kernels/kernel_avx512_anchor.h"
 #endif
 
 extern const pe_kernel PE_FOR_SET(pe_kernel);
@@ -22,18 +22,18 @@ extern pe_draw_normals PE_FOR_SET(pe_draw_normals);
 extern pe_scale PE_FOR_SET(pe_scale);
 extern pe_weigh PE_FOR_SET(pe_weigh);
 
-/* ---- seeds ---- */
+/* ---- anchors ---- */
 
 #define TURN 0x1.921fb54442d18p+2 /* 2π */
 
 /* Write each angle as a multiple of 1/64 turn, whose sine and cosine are in a table, plus a
  * remainder x, |x| <= π/64, whose sine and cosine are Taylor polynomials. These are small
  * against the table's entry, so plain doubles are exact enough. */
-static void seed(const uint64_t *restrict phases, size_t count, double *restrict ret_sin,
-                 double *restrict ret_cos)
+static void anchor(const uint64_t *restrict phases, size_t count, double *restrict ret_sin,
+                   double *restrict ret_cos)
 {
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)
-    seed_wide(phases, count, ret_sin, ret_cos, TURN);
+    anchor_wide(phases, count, ret_sin, ret_cos, TURN);
 #else
     for (size_t i = 0; i < count; i++) {
         uint64_t step = (phases[i] + (1ULL << 57)) >> 58;
@@ -73,9 +73,9 @@ static void advance(uint64_t *restrict high, uint64_t *restrict low,
 
 const pe_kernel PE_FOR_SET(pe_kernel) = {
     .name = PE_SET_NAME,
-    .seed = seed,
-    .seed_f64 = seed_f64,
-    .rotate_f64 = rotate_seeds_f64,
+    .anchor = anchor,
+    .anchor_f64 = anchor_f64,
+    .rotate_f64 = rotate_anchors_f64,
     .advance = advance,
     .rotate =
         {

@@ -3,7 +3,7 @@
  * weighted rows, apply encodings to rows and draw random numbers.
  *
  * They are plain C that compilers vectorise, with intrinsics where those are faster. Every
- * build gives the same bits. Seeds and sums use a fixed order of operations without fused
+ * build gives the same bits. Anchors and sums use a fixed order of operations without fused
  * multiply-add and without library functions. Entries are rounded correctly or reported as
  * uncertain, so the order of operations does not show. */
 #ifndef PE_KERNEL_H
@@ -33,7 +33,7 @@ typedef struct pe_sincos {
 
 /* Tables from this many bytes on are written with non-temporal stores: they would evict
  * everything else from the processor's caches and still not fit. */
-#define PE_STREAMED_FROM (8 << 20)
+#define PE_NONTEMPORAL_MIN (8 << 20)
 
 /* Where rotated rows are stored. Row r has its sines at sines + r·stride and its cosines at
  * cosines + r·stride. If cosines is NULL, row r holds pairs (sin, cos, sin, cos, …) at
@@ -46,8 +46,8 @@ typedef struct pe_rows {
 
 /* How rows are rounded and stored. */
 typedef struct pe_rounding {
-    int exponent;  /* no entry exceeds 2^exponent, PE_EXPONENT_MIN … PE_EXPONENT_MAX */
-    bool streamed; /* store past the caches (non-temporal stores) */
+    int exponent;     /* no entry exceeds 2^exponent, PE_EXPONENT_MIN … PE_EXPONENT_MAX */
+    bool nontemporal; /* store past the caches (non-temporal stores) */
 } pe_rounding;
 
 /* An entry is uncertain if it lies within 2^(exponent - PE_CERTAIN_BITS) of a rounding
@@ -57,38 +57,39 @@ typedef struct pe_rounding {
 #define PE_EXPONENT_MAX 13
 
 /* The rows that have an uncertain entry: bit r stands for row r. */
-typedef struct pe_doubts {
+typedef struct pe_unsettled {
     uint64_t ahead, behind;
-} pe_doubts;
+} pe_unsettled;
 
 /* Rotate the `count` pairs of a by each of b[0] … b[rows - 1], round to the dtype and store:
  * sin(a + b[r]) and cos(a + b[r]) in row r of `ahead`, sin(a - b[r]) and cos(a - b[r]) in row r
  * of `behind`, unless that is NULL. Returns the rows that the caller must compute again,
  * because an entry is uncertain. */
-typedef pe_doubts pe_rotate(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
-                            const pe_rows *ahead, const pe_rows *behind, pe_rounding rounding);
+typedef pe_unsettled pe_rotate(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
+                               const pe_rows *ahead, const pe_rows *behind,
+                               pe_rounding rounding);
 
 /* Sines and cosines of some angles in double-double. */
-typedef struct pe_seeds_f64 {
+typedef struct pe_anchors_f64 {
     alignas(64) double sin[PE_KERNEL_PAIRS];
     double sin_rest[PE_KERNEL_PAIRS], cos[PE_KERNEL_PAIRS], cos_rest[PE_KERNEL_PAIRS];
-} pe_seeds_f64;
+} pe_anchors_f64;
 
 typedef struct pe_kernel {
     const char *name;
 
     /* Compute sin and cos of 2π·phase/2^64, each with an error below 0.62·2^-53. */
-    void (*seed)(const uint64_t *phases, size_t count, double *ret_sin, double *ret_cos);
+    void (*anchor)(const uint64_t *phases, size_t count, double *ret_sin, double *ret_cos);
 
     /* sin and cos of 2π·phase/2^128, each within 2^-101. */
-    void (*seed_f64)(const uint64_t *high, const uint64_t *low, size_t count,
-                     pe_seeds_f64 *ret_seeds);
+    void (*anchor_f64)(const uint64_t *high, const uint64_t *low, size_t count,
+                       pe_anchors_f64 *ret_anchors);
 
     /* As `rotate` for f64: what a and b give is known to within `error`; rows in which that may
      * change a rounding are doubtful. */
-    pe_doubts (*rotate_f64)(const pe_seeds_f64 *a, const pe_seeds_f64 *b, size_t rows,
-                            size_t count, const pe_rows *ahead, const pe_rows *behind,
-                            double error, bool streamed);
+    pe_unsettled (*rotate_f64)(const pe_anchors_f64 *a, const pe_anchors_f64 *b, size_t rows,
+                               size_t count, const pe_rows *ahead, const pe_rows *behind,
+                               double error, bool nontemporal);
 
     /* Add a 128-bit step to each 128-bit phase, modulo 2^128. */
     void (*advance)(uint64_t *high, uint64_t *low, const uint64_t *step_high,

@@ -9,8 +9,8 @@
 #ifndef PE_KERNEL_AVX512_H
 #define PE_KERNEL_AVX512_H
 
+#include "kernels/kernel_nontemporal.h"
 #include "kernels/kernel_round.h"
-#include "kernels/kernel_stream.h"
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)
 
@@ -32,7 +32,7 @@ typedef struct first_test {
     __m512i bias;      /* bf16: what `add` adds to a rounded entry */
 } first_test;
 
-INLINED first_test test_for(pe_dtype dtype, int exponent)
+INLINED first_test choose_test(pe_dtype dtype, int exponent)
 {
     const unsigned add = (unsigned)(1 + SMALL_BITS - exponent);
     const unsigned dropped = dtype == PE_F16 ? F16_DROPPED : BF16_DROPPED;
@@ -91,7 +91,7 @@ INLINED unsigned first_lanes(size_t count, size_t width)
 }
 
 /* How many of `count` entries are in vector v (0 or 1) of two vectors of eight. */
-INLINED size_t entries_in(size_t v, size_t count)
+INLINED size_t count_lanes(size_t v, size_t count)
 {
     if (v == 0)
         return count < 8 ? count : 8;
@@ -99,14 +99,14 @@ INLINED size_t entries_in(size_t v, size_t count)
 }
 
 /* Store the first `size` bytes of a vector: 32 or 64, or fewer at the end of the columns. */
-INLINED void store(unsigned char *to, __m512i value, size_t size, bool streamed)
+INLINED void store(unsigned char *to, __m512i value, size_t size, bool nontemporal)
 {
     __m256i low = _mm512_castsi512_si256(value);
-    if (size == 64 && streamed)
+    if (size == 64 && nontemporal)
         _mm512_stream_si512((__m512i *)(void *)to, value);
     else if (size == 64)
         _mm512_storeu_si512(to, value);
-    else if (size == 32 && streamed)
+    else if (size == 32 && nontemporal)
         _mm256_stream_si256((__m256i *)(void *)to, low);
     else if (size == 32)
         _mm256_storeu_si256((__m256i *)(void *)to, low);
@@ -164,7 +164,7 @@ INLINED void test_f32(row_state *row, unit_counts counts, const unit *entries,
                       const first_test *test)
 {
     for (size_t v = 0; v < 4; v++) {
-        size_t lanes = 2 * entries_in(v % 2, v < 2 ? counts.first : counts.last);
+        size_t lanes = 2 * count_lanes(v % 2, v < 2 ? counts.first : counts.last);
         __m512i sum = _mm512_add_epi32(_mm512_castpd_si512(entries->parts[v]), test->add);
         if (lanes < 16)
             sum = _mm512_mask_mov_epi32(test->test, (__mmask16)first_lanes(lanes, 16), sum);
@@ -176,28 +176,28 @@ INLINED void test_f32(row_state *row, unit_counts counts, const unit *entries,
 INLINED void finish(row_state *row, size_t i, unit_counts counts, const unit *entries,
                     const first_test *test, rotation_mode mode)
 {
-    const bool apart = mode.arranged == APART, streamed = mode.streamed;
+    const bool apart = mode.arranged == APART, nontemporal = mode.nontemporal;
     const size_t size = mode.dtype == PE_F32 ? 4 : 2;
     const size_t all = counts.first + counts.last;
-    size_t first = mode.arranged == PAIRS ? 2 * entries_in(0, counts.first) : counts.first;
+    size_t first = mode.arranged == PAIRS ? 2 * count_lanes(0, counts.first) : counts.first;
     const size_t lanes[2] = {first, all - first};
     unsigned char *to = row->sines + (mode.arranged == PAIRS ? 2 : 1) * size * i;
     __m512i vectors[2];
     to_floats(entries, mode.arranged, vectors);
     if (mode.dtype == PE_F32) {
         test_f32(row, counts, entries, test);
-        store(to, vectors[0], 4 * lanes[0], streamed);
-        store(apart ? row->cosines + size * i : to + 64, vectors[1], 4 * lanes[1], streamed);
+        store(to, vectors[0], 4 * lanes[0], nontemporal);
+        store(apart ? row->cosines + size * i : to + 64, vectors[1], 4 * lanes[1], nontemporal);
         return;
     }
     __m512i halves = to_16(vectors, lanes, test, mode.dtype, row);
     if (apart) {
         __m256i last = _mm512_extracti64x4_epi64(halves, 1);
-        store(to, halves, 2 * lanes[0], streamed);
-        store(row->cosines + size * i, _mm512_castsi256_si512(last), 2 * lanes[1], streamed);
+        store(to, halves, 2 * lanes[0], nontemporal);
+        store(row->cosines + size * i, _mm512_castsi256_si512(last), 2 * lanes[1], nontemporal);
         return;
     }
-    store(to, halves, 2 * all, streamed);
+    store(to, halves, 2 * all, nontemporal);
 }
 
 /* Load the first `count` <= 8 doubles; the other lanes are 0. */
@@ -215,7 +215,7 @@ INLINED void rotate_unit(pe_sincos a, pe_sincos b, size_t i, size_t count, row_s
     const unit_counts counts = count_entries(count, mode.arranged);
     unit forth, back;
     for (size_t v = 0; v < (mode.arranged == ALONE ? 4 : 2); v++) {
-        size_t lanes = entries_in(v % 2, v < 2 ? counts.first : counts.last), at = i + 8 * v;
+        size_t lanes = count_lanes(v % 2, v < 2 ? counts.first : counts.last), at = i + 8 * v;
         __m512d sin_a = load(a.sin + at, lanes), cos_a = load(a.cos + at, lanes);
         __m512d sin_b = load(b.sin + at, lanes), cos_b = load(b.cos + at, lanes);
         __m512d sin_cos = _mm512_mul_pd(sin_a, cos_b);

@@ -1,14 +1,14 @@
 /* Sines and cosines in double-double, and their rounding to f64: included by kernel.c alone.
  *
- * A double-double seed is within 2^-101 of the exact sine or cosine, and what one rotation
- * gives is within 2^-98: √2·(2^-101 + 2^-101) of the seeds, and less than 2^-103 of its own
+ * A double-double anchor is within 2^-101 of the exact sine or cosine, and what one rotation
+ * gives is within 2^-98: √2·(2^-101 + 2^-101) of the anchors, and less than 2^-103 of its own
  * rounding. An f64 entry is right unless a rounding boundary lies that near, which an entry of
  * magnitude m meets with a probability of about 2^-44/m. */
 #ifndef PE_KERNEL_F64_H
 #define PE_KERNEL_F64_H
 
 #include "kernels/kernel.h"
-#include "kernels/kernel_stream.h"
+#include "kernels/kernel_nontemporal.h"
 #include "numerics/dd.h"
 #include "numerics/sine_table.h"
 
@@ -85,8 +85,8 @@ F64_INLINED dd f64_sum(dd a, dd b, double sign)
     return (dd){sum.hi, sum.lo + (a.lo + sign * b.lo)};
 }
 
-static void seed_f64(const uint64_t *restrict high, const uint64_t *restrict low, size_t count,
-                     pe_seeds_f64 *restrict ret_seeds)
+static void anchor_f64(const uint64_t *restrict high, const uint64_t *restrict low,
+                       size_t count, pe_anchors_f64 *restrict ret_anchors)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t step = (high[i] + (1ULL << 57)) >> 58;
@@ -103,28 +103,29 @@ static void seed_f64(const uint64_t *restrict high, const uint64_t *restrict low
         to_cos = f64_sum((dd){c, c_rest}, to_cos, 1);
         to_sin = dd_quick_two_sum(to_sin.hi, to_sin.lo);
         to_cos = dd_quick_two_sum(to_cos.hi, to_cos.lo);
-        ret_seeds->sin[i] = to_sin.hi;
-        ret_seeds->sin_rest[i] = to_sin.lo;
-        ret_seeds->cos[i] = to_cos.hi;
-        ret_seeds->cos_rest[i] = to_cos.lo;
+        ret_anchors->sin[i] = to_sin.hi;
+        ret_anchors->sin_rest[i] = to_sin.lo;
+        ret_anchors->cos[i] = to_cos.hi;
+        ret_anchors->cos_rest[i] = to_cos.lo;
     }
 }
 
-/* Round hi + lo, which is within `error` of the exact value; *doubt gets a bit if it may round
- * either way. No negative zero. */
-F64_INLINED double f64_round(dd value, double error, uint64_t *doubt)
+/* Round hi + lo, which is within `error` of the exact value; *unsettled gets a bit if it may
+ * round either way. No negative zero. */
+F64_INLINED double f64_round(dd value, double error, uint64_t *unsettled)
 {
     double below = value.hi + (value.lo - error), above = value.hi + (value.lo + error);
-    *doubt |= (uint64_t)(below != above);
+    *unsettled |= (uint64_t)(below != above);
     return below + 0.0;
 }
 
-/* One row ahead and one behind from shared products; bit 0 of the result: a doubt ahead, bit 1:
- * behind. */
-F64_INLINED unsigned rotate_pair_f64(const pe_seeds_f64 *restrict a,
-                                     const pe_seeds_f64 *restrict b, size_t count, double error,
-                                     double *restrict ahead_sin, double *restrict ahead_cos,
-                                     double *restrict behind_sin, double *restrict behind_cos)
+/* One row ahead and one behind from shared products; bit 0 of the result: an unsettled entry
+ * ahead, bit 1: behind. */
+F64_INLINED unsigned rotate_pair_f64(const pe_anchors_f64 *restrict a,
+                                     const pe_anchors_f64 *restrict b, size_t count,
+                                     double error, double *restrict ahead_sin,
+                                     double *restrict ahead_cos, double *restrict behind_sin,
+                                     double *restrict behind_cos)
 {
     uint64_t ahead = 0, behind = 0;
     for (size_t i = 0; i < count; i++) {
@@ -141,8 +142,8 @@ F64_INLINED unsigned rotate_pair_f64(const pe_seeds_f64 *restrict a,
 }
 
 /* The same for sines alone. */
-F64_INLINED unsigned rotate_sines_f64(const pe_seeds_f64 *restrict a,
-                                      const pe_seeds_f64 *restrict b, size_t count,
+F64_INLINED unsigned rotate_sines_f64(const pe_anchors_f64 *restrict a,
+                                      const pe_anchors_f64 *restrict b, size_t count,
                                       double error, double *restrict ahead_sin,
                                       double *restrict behind_sin)
 {
@@ -156,9 +157,10 @@ F64_INLINED unsigned rotate_sines_f64(const pe_seeds_f64 *restrict a,
     return (unsigned)(ahead != 0) | (unsigned)(behind != 0) << 1;
 }
 
-F64_INLINED void store_f64(unsigned char *to, const double *from, size_t count, bool streamed)
+F64_INLINED void store_f64(unsigned char *to, const double *from, size_t count,
+                           bool nontemporal)
 {
-    if (streamed)
+    if (nontemporal)
         stream(to, from, count * sizeof *from);
     else
         memcpy(to, from, count * sizeof *from);
@@ -166,42 +168,42 @@ F64_INLINED void store_f64(unsigned char *to, const double *from, size_t count, 
 
 /* Store a row of sines and cosines where `rows` wants row r. */
 F64_INLINED void store_row_f64(const pe_rows *rows, size_t r, size_t count, const double *sines,
-                               const double *cosines, bool streamed)
+                               const double *cosines, bool nontemporal)
 {
     _Alignas(64) double turns[2 * PE_KERNEL_PAIRS];
     ptrdiff_t offset = (ptrdiff_t)r * rows->stride;
     if (rows->alone || rows->cosines) {
-        store_f64(rows->sines + offset, sines, count, streamed);
+        store_f64(rows->sines + offset, sines, count, nontemporal);
         if (!rows->alone)
-            store_f64(rows->cosines + offset, cosines, count, streamed);
+            store_f64(rows->cosines + offset, cosines, count, nontemporal);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         turns[2 * i] = sines[i];
         turns[2 * i + 1] = cosines[i];
     }
-    store_f64(rows->sines + offset, turns, 2 * count, streamed);
+    store_f64(rows->sines + offset, turns, 2 * count, nontemporal);
 }
 
-static pe_doubts rotate_seeds_f64(const pe_seeds_f64 *a, const pe_seeds_f64 *b, size_t rows,
-                                  size_t count, const pe_rows *ahead, const pe_rows *behind,
-                                  double error, bool streamed)
+static pe_unsettled rotate_anchors_f64(const pe_anchors_f64 *a, const pe_anchors_f64 *b,
+                                       size_t rows, size_t count, const pe_rows *ahead,
+                                       const pe_rows *behind, double error, bool nontemporal)
 {
     _Alignas(64) double entries[4][PE_KERNEL_PAIRS];
-    pe_doubts doubts = {0, 0};
+    pe_unsettled unsettled = {0, 0};
     for (size_t r = 0; r < rows; r++) {
         unsigned found = ahead->alone
                              ? rotate_sines_f64(a, &b[r], count, error, entries[0], entries[2])
                              : rotate_pair_f64(a, &b[r], count, error, entries[0], entries[1],
                                                entries[2], entries[3]);
-        doubts.ahead |= (uint64_t)(found & 1) << r;
-        store_row_f64(ahead, r, count, entries[0], entries[1], streamed);
+        unsettled.ahead |= (uint64_t)(found & 1) << r;
+        store_row_f64(ahead, r, count, entries[0], entries[1], nontemporal);
         if (!behind)
             continue;
-        doubts.behind |= (uint64_t)(found >> 1) << r;
-        store_row_f64(behind, r, count, entries[2], entries[3], streamed);
+        unsettled.behind |= (uint64_t)(found >> 1) << r;
+        store_row_f64(behind, r, count, entries[2], entries[3], nontemporal);
     }
-    return doubts;
+    return unsettled;
 }
 
 #endif

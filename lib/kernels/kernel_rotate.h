@@ -3,10 +3,10 @@
 #ifndef PE_KERNEL_ROTATE_H
 #define PE_KERNEL_ROTATE_H
 
+#include "kernels/kernel_nontemporal.h"
 #include "kernels/kernel_round.h"
-#include "kernels/kernel_stream.h"
 
-/* Both files have first_test, test_for(), row_state, begin_row(), has_failed(), rotate_row()
+/* Both files have first_test, choose_test(), row_state, begin_row(), has_failed(), rotate_row()
  * and streams_directly(). */
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include "kernels/kernel_avx512.h"
@@ -16,57 +16,57 @@
 
 #define INLINED static inline __attribute__((always_inline))
 
-INLINED row_state row_at(const pe_rows *rows, size_t r)
+INLINED row_state locate_row(const pe_rows *rows, size_t r)
 {
     ptrdiff_t offset = (ptrdiff_t)r * rows->stride;
     return begin_row(rows->sines + offset, rows->cosines ? rows->cosines + offset : NULL);
 }
 
 /* Write all rows. Returns the rows that the first test reports. */
-INLINED pe_doubts rotate_rows(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
-                              const pe_rows *ahead, const pe_rows *behind, int exponent,
-                              rotation_mode mode)
+INLINED pe_unsettled rotate_rows(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
+                                 const pe_rows *ahead, const pe_rows *behind, int exponent,
+                                 rotation_mode mode)
 {
-    const first_test test = test_for(mode.dtype, exponent);
+    const first_test test = choose_test(mode.dtype, exponent);
     const pe_rows to_ahead = *ahead, to_behind = behind ? *behind : *ahead; /* in registers */
-    pe_doubts doubts = {0, 0};
+    pe_unsettled unsettled = {0, 0};
     for (size_t r = 0; r < rows; r++) {
-        row_state forth = row_at(&to_ahead, r), back = row_at(&to_behind, r);
+        row_state forth = locate_row(&to_ahead, r), back = locate_row(&to_behind, r);
         rotate_row(a, b[r], count, &forth, behind ? &back : NULL, &test, mode);
-        doubts.ahead |= has_failed(&forth, mode.dtype) << r;
+        unsettled.ahead |= has_failed(&forth, mode.dtype) << r;
         if (behind)
-            doubts.behind |= has_failed(&back, mode.dtype) << r;
+            unsettled.behind |= has_failed(&back, mode.dtype) << r;
     }
-    return doubts;
+    return unsettled;
 }
 
 /* Write each row into a buffer that stays in the L1 cache, then copy it with non-temporal
  * stores: these need whole cache lines. Returns the rows that the first test reports. */
-INLINED pe_doubts rotate_staged(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
-                                const pe_rows *ahead, const pe_rows *behind, int exponent,
-                                rotation_mode mode)
+INLINED pe_unsettled rotate_staged(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
+                                   const pe_rows *ahead, const pe_rows *behind, int exponent,
+                                   rotation_mode mode)
 {
     _Alignas(64) unsigned char staged[2][2 * PE_KERNEL_PAIRS * sizeof(float)];
     const size_t bytes = (mode.arranged == PAIRS ? 2 : 1) * pe_dtype_size(mode.dtype) * count;
     const pe_rows *sides[2] = {ahead, behind};
     pe_rows to[2];
-    pe_doubts doubts = {0, 0};
-    mode.streamed = false;
+    pe_unsettled unsettled = {0, 0};
+    mode.nontemporal = false;
     for (size_t s = 0; s < 2; s++)
         to[s] = (pe_rows){staged[s], staged[s] + PE_KERNEL_PAIRS * sizeof(float), 0, false};
     for (size_t r = 0; r < rows; r++) {
-        pe_doubts one =
+        pe_unsettled one =
             rotate_rows(a, &b[r], 1, count, &to[0], behind ? &to[1] : NULL, exponent, mode);
-        doubts.ahead |= one.ahead << r;
-        doubts.behind |= one.behind << r;
+        unsettled.ahead |= one.ahead << r;
+        unsettled.behind |= one.behind << r;
         for (size_t s = 0; s < 2 && sides[s]; s++) {
-            row_state row = row_at(sides[s], r);
+            row_state row = locate_row(sides[s], r);
             stream(row.sines, to[s].sines, bytes);
             if (mode.arranged == APART)
                 stream(row.cosines, to[s].cosines, bytes);
         }
     }
-    return doubts;
+    return unsettled;
 }
 
 /* Whether every row begins at a cache line. */
@@ -77,21 +77,21 @@ static inline bool are_aligned(const pe_rows *rows)
 }
 
 /* Choose the loop. Each call of rotate_rows is inlined with constants of its own. */
-INLINED pe_doubts choose_loop(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
-                              const pe_rows *ahead, const pe_rows *behind, pe_rounding rounding,
-                              pe_dtype dtype, arrangement arranged)
+INLINED pe_unsettled choose_loop(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
+                                 const pe_rows *ahead, const pe_rows *behind,
+                                 pe_rounding rounding, pe_dtype dtype, arrangement arranged)
 {
     const int exponent = rounding.exponent;
-    const rotation_mode cached = {dtype, arranged, .streamed = false};
-    const rotation_mode streamed = {dtype, arranged, .streamed = true};
+    const rotation_mode cached = {dtype, arranged, .nontemporal = false};
+    const rotation_mode nontemporal = {dtype, arranged, .nontemporal = true};
     bool direct = streams_directly(dtype, arranged) && are_aligned(ahead) &&
                   (!behind || are_aligned(behind));
-    if (rounding.streamed && !direct)
+    if (rounding.nontemporal && !direct)
         return rotate_staged(a, b, rows, count, ahead, behind, exponent, cached);
-    if (rounding.streamed && behind)
-        return rotate_rows(a, b, rows, count, ahead, behind, exponent, streamed);
-    if (rounding.streamed)
-        return rotate_rows(a, b, rows, count, ahead, NULL, exponent, streamed);
+    if (rounding.nontemporal && behind)
+        return rotate_rows(a, b, rows, count, ahead, behind, exponent, nontemporal);
+    if (rounding.nontemporal)
+        return rotate_rows(a, b, rows, count, ahead, NULL, exponent, nontemporal);
     if (behind)
         return rotate_rows(a, b, rows, count, ahead, behind, exponent, cached);
     return rotate_rows(a, b, rows, count, ahead, NULL, exponent, cached);
@@ -129,40 +129,43 @@ static uint64_t test_again(pe_sincos a, const pe_sincos *b, size_t count, bool b
 }
 
 #define ROTATE(name, dtype, second)                                                            \
-    static pe_doubts name(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,          \
-                          const pe_rows *ahead, const pe_rows *behind, pe_rounding rounding)   \
+    static pe_unsettled name(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,       \
+                             const pe_rows *ahead, const pe_rows *behind,                      \
+                             pe_rounding rounding)                                             \
     {                                                                                          \
         int exponent = rounding.exponent;                                                      \
-        pe_doubts doubts;                                                                      \
+        pe_unsettled unsettled;                                                                \
         if (ahead->alone)                                                                      \
-            doubts = choose_loop(a, b, rows, count, ahead, behind, rounding, dtype, ALONE);    \
+            unsettled = choose_loop(a, b, rows, count, ahead, behind, rounding, dtype, ALONE); \
         else if (ahead->cosines)                                                               \
-            doubts = choose_loop(a, b, rows, count, ahead, behind, rounding, dtype, APART);    \
+            unsettled = choose_loop(a, b, rows, count, ahead, behind, rounding, dtype, APART); \
         else                                                                                   \
-            doubts = choose_loop(a, b, rows, count, ahead, behind, rounding, dtype, PAIRS);    \
-        doubts.ahead = test_again(a, b, count, false, ahead, doubts.ahead, exponent, second);  \
-        doubts.behind =                                                                        \
-            test_again(a, b, count, true, behind, doubts.behind, exponent, second);            \
-        return doubts;                                                                         \
+            unsettled = choose_loop(a, b, rows, count, ahead, behind, rounding, dtype, PAIRS); \
+        unsettled.ahead =                                                                      \
+            test_again(a, b, count, false, ahead, unsettled.ahead, exponent, second);          \
+        unsettled.behind =                                                                     \
+            test_again(a, b, count, true, behind, unsettled.behind, exponent, second);         \
+        return unsettled;                                                                      \
     }
 ROTATE(rotate_f32, PE_F32, second_f32)
 ROTATE(rotate_f16, PE_F16, second_f16)
 ROTATE(rotate_bf16, PE_BF16, second_bf16)
 
 /* Doubles are stored as they come, sines and cosines apart. */
-static pe_doubts rotate_f64(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
-                            const pe_rows *ahead, const pe_rows *behind, pe_rounding rounding)
+static pe_unsettled rotate_f64(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
+                               const pe_rows *ahead, const pe_rows *behind,
+                               pe_rounding rounding)
 {
     (void)rounding;
     for (size_t r = 0; r < rows; r++) {
-        row_state to = row_at(ahead, r);
+        row_state to = locate_row(ahead, r);
         turn(a, b[r], false, count, (double *)(void *)to.sines, (double *)(void *)to.cosines);
         if (!behind)
             continue;
-        to = row_at(behind, r);
+        to = locate_row(behind, r);
         turn(a, b[r], true, count, (double *)(void *)to.sines, (double *)(void *)to.cosines);
     }
-    return (pe_doubts){0, 0};
+    return (pe_unsettled){0, 0};
 }
 
 #undef INLINED

@@ -25,7 +25,7 @@ typedef enum arrangement {
 typedef struct rotation_mode {
     pe_dtype dtype;
     arrangement arranged;
-    bool streamed; /* non-temporal stores */
+    bool nontemporal; /* non-temporal stores */
 } rotation_mode;
 
 /* 2^exponent, for normal numbers. */
@@ -81,11 +81,11 @@ typedef bool second_test(const double *entries, size_t count, int exponent, void
 static bool second_f32(const double *entries, size_t count, int exponent, void *to)
 {
     (void)to;
-    double reach = power_of_two(exponent - PE_CERTAIN_BITS + 1);
+    double slack = power_of_two(exponent - PE_CERTAIN_BITS + 1);
     uint32_t differences = 0;
     for (size_t i = 0; i < count; i++)
-        differences |= pe_bits_of_float((float)(entries[i] - reach)) ^
-                       pe_bits_of_float((float)(entries[i] + reach));
+        differences |= pe_bits_of_float((float)(entries[i] - slack)) ^
+                       pe_bits_of_float((float)(entries[i] + slack));
     return differences != 0;
 }
 
@@ -119,15 +119,15 @@ second_16(const double *restrict entries, size_t count, int exponent, unsigned d
  * the sum with 2^28 does. Returns whether one is uncertain, as those are that may be 0. */
 static bool round_subnormal(const double *entries, size_t count, int exponent, uint16_t *to)
 {
-    const double reach = power_of_two(exponent - PE_CERTAIN_BITS + 1);
+    const double slack = power_of_two(exponent - PE_CERTAIN_BITS + 1);
     bool uncertain = false;
     for (size_t i = 0; i < count; i++) {
         double magnitude = __builtin_fabs(entries[i]);
         if (magnitude >= 0x1p-14)
             continue;
-        uint64_t below = pe_bits_of_double(magnitude - reach + 0x1p28);
+        uint64_t below = pe_bits_of_double(magnitude - slack + 0x1p28);
         uncertain |=
-            below != pe_bits_of_double(magnitude + reach + 0x1p28) || (uint16_t)below == 0;
+            below != pe_bits_of_double(magnitude + slack + 0x1p28) || (uint16_t)below == 0;
         to[i] = (uint16_t)((pe_bits_of_double(entries[i]) >> 48 & 0x8000) | (uint16_t)below);
     }
     return uncertain;

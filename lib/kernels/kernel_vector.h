@@ -7,8 +7,8 @@
 #ifndef PE_KERNEL_VECTOR_H
 #define PE_KERNEL_VECTOR_H
 
+#include "kernels/kernel_nontemporal.h"
 #include "kernels/kernel_round.h"
-#include "kernels/kernel_stream.h"
 
 #define INLINED static inline __attribute__((always_inline))
 
@@ -43,7 +43,7 @@ typedef struct first_test {
     uint16_t bias;   /* f16, bf16: what `add` adds to a rounded entry */
 } first_test;
 
-INLINED first_test test_for(pe_dtype dtype, int exponent)
+INLINED first_test choose_test(pe_dtype dtype, int exponent)
 {
     const uint32_t add = (uint32_t)(1 + SMALL_BITS - exponent);
     const unsigned dropped = dtype == PE_F16 ? F16_DROPPED : BF16_DROPPED;
@@ -71,7 +71,7 @@ INLINED row_state begin_row(unsigned char *sines, unsigned char *cosines)
         .sines = sines, .cosines = cosines, .least = (signed_shorts){0} + 0x7fff};
 }
 
-INLINED signed_shorts least_of(signed_shorts a, signed_shorts b)
+INLINED signed_shorts take_least(signed_shorts a, signed_shorts b)
 {
 #if WIDTH == 4
     return (signed_shorts)_mm256_min_epi16((__m256i)a, (__m256i)b);
@@ -86,7 +86,7 @@ INLINED signed_shorts least_of(signed_shorts a, signed_shorts b)
 /* Test a vector. */
 INLINED void test_vector(row_state *row, words sum, const first_test *test)
 {
-    row->least = least_of(row->least, (signed_shorts)(sum & test->test));
+    row->least = take_least(row->least, (signed_shorts)(sum & test->test));
 }
 
 INLINED uint64_t has_failed(const row_state *row, pe_dtype dtype)
@@ -107,15 +107,15 @@ INLINED bool streams_directly(pe_dtype dtype, arrangement arranged)
 }
 
 /* Store a vector. */
-INLINED void store(unsigned char *to, const void *vector, bool streamed)
+INLINED void store(unsigned char *to, const void *vector, bool nontemporal)
 {
 #if defined(LINE) && LINE == 8 * WIDTH
-    if (streamed) {
-        STREAM_LINE(to, vector);
+    if (nontemporal) {
+        STORE_LINE(to, vector);
         return;
     }
 #endif
-    (void)streamed;
+    (void)nontemporal;
     memcpy(to, vector, 8 * WIDTH);
 }
 
@@ -232,9 +232,9 @@ INLINED void finish(row_state *row, size_t i, const unit *entries, const first_t
     if (mode.dtype == PE_F32) {
         for (size_t v = 0; v < 4; v++)
             test_vector(row, (words)entries->parts[v] + test->add, test);
-        store(to, &rounded[0], mode.streamed);
+        store(to, &rounded[0], mode.nontemporal);
         store(arranged == APART ? row->cosines + size * i : to + sizeof rounded[0], &rounded[1],
-              mode.streamed);
+              mode.nontemporal);
         return;
     }
     shorts halves = to_16(rounded, test, mode.dtype, row);
@@ -243,7 +243,7 @@ INLINED void finish(row_state *row, size_t i, const unit *entries, const first_t
         memcpy(row->cosines + size * i, (unsigned char *)&halves + sizeof halves / 2,
                sizeof halves / 2);
     } else {
-        store(to, &halves, mode.streamed);
+        store(to, &halves, mode.nontemporal);
     }
 }
 
@@ -289,7 +289,7 @@ INLINED void rotate_rest(pe_sincos a, pe_sincos b, size_t i, size_t count, row_s
     double filled[4][4 * WIDTH];
     _Alignas(32) unsigned char staged[4][4 * WIDTH * sizeof(float)];
     row_state forth = begin_row(staged[0], staged[1]), back = begin_row(staged[2], staged[3]);
-    mode.streamed = false;
+    mode.nontemporal = false;
     for (size_t p = 0; p < unit_pairs(mode.arranged); p++) {
         size_t at = i + (p < count ? p : count - 1);
         filled[0][p] = a.sin[at];
@@ -300,10 +300,10 @@ INLINED void rotate_rest(pe_sincos a, pe_sincos b, size_t i, size_t count, row_s
     rotate_unit((pe_sincos){filled[0], filled[1]}, (pe_sincos){filled[2], filled[3]}, 0, &forth,
                 behind ? &back : NULL, test, mode);
     copy_pairs(ahead, i, &forth, count, mode);
-    ahead->least = least_of(ahead->least, forth.least);
+    ahead->least = take_least(ahead->least, forth.least);
     if (behind) {
         copy_pairs(behind, i, &back, count, mode);
-        behind->least = least_of(behind->least, back.least);
+        behind->least = take_least(behind->least, back.least);
     }
 }
 

@@ -29,7 +29,7 @@ typedef uint64_t lanes, lanes_of_32, lanes_of_16; /* no product overflows its 32
 #endif
 
 /* The value in every lane. */
-static inline lanes lanes_of(uint64_t value)
+static inline lanes fill_lanes(uint64_t value)
 {
     return (lanes){0} + value;
 }
@@ -72,7 +72,7 @@ static inline lanes lanes_multiply_wide(lanes a, lanes b)
  * product may overflow its lane or part. */
 static inline lanes lanes_times(lanes a, uint32_t factor)
 {
-    return lanes_multiply(a, lanes_of(factor));
+    return lanes_multiply(a, fill_lanes(factor));
 }
 
 static inline lanes lanes_times_32(lanes a, uint32_t factor)

@@ -17,9 +17,10 @@ static void exact(double first, double step, size_t count, double *restrict ret_
         ret_numbers[i] = first + (double)i * step;
 }
 
-static inline __attribute__((always_inline)) void sums_of(double offset, double step,
-                                                          double row, size_t count, bool odd,
-                                                          double *restrict ret_numbers)
+static inline __attribute__((always_inline)) void compute_sums(double offset, double step,
+                                                               double row, size_t count,
+                                                               bool odd,
+                                                               double *restrict ret_numbers)
 {
     for (int i = 0; i < (int)count; i++) {
         dd steps = dd_two_prod(row + (double)i, step);
@@ -33,9 +34,9 @@ static void sums(double offset, double step, double row, size_t count, bool odd,
                  double *ret_numbers)
 {
     if (odd)
-        sums_of(offset, step, row, count, true, ret_numbers);
+        compute_sums(offset, step, row, count, true, ret_numbers);
     else
-        sums_of(offset, step, row, count, false, ret_numbers);
+        compute_sums(offset, step, row, count, false, ret_numbers);
 }
 
 /* a/b rounded to nearest. With y = 1/b rounded, a·y is within 1.5 units in the last place of
@@ -44,7 +45,7 @@ static void sums(double offset, double step, double row, size_t count, bool odd,
  * below 2^50 is as near to the middle between two doubles: one that is not such a middle is at
  * least 2^-51 units away from it, and a middle has too many bits. A division takes as long as
  * several of these. */
-static inline double quotient_of(double a, double b, double y)
+static inline double compute_quotient(double a, double b, double y)
 {
 #if defined(__FMA__)
     double near = a * y;
@@ -56,7 +57,7 @@ static inline double quotient_of(double a, double b, double y)
 }
 
 /* a - quotient·b, which is exact. */
-static inline double rest_of(double a, double b, double quotient)
+static inline double compute_rest(double a, double b, double quotient)
 {
 #if defined(__FMA__)
     return __builtin_fma(-quotient, b, a);
@@ -67,23 +68,25 @@ static inline double rest_of(double a, double b, double quotient)
 }
 
 static inline __attribute__((always_inline)) void
-quotients_of(double row, double divisor, size_t count, bool odd, double *restrict ret_numbers)
+compute_quotients(double row, double divisor, size_t count, bool odd,
+                  double *restrict ret_numbers)
 {
     const double inverse = 1 / divisor;
     for (int i = 0; i < (int)count; i++) {
         double dividend = row + (double)i;
-        double quotient = quotient_of(dividend, divisor, inverse);
+        double quotient = compute_quotient(dividend, divisor, inverse);
         ret_numbers[i] =
-            odd ? dd_to_odd((dd){quotient, rest_of(dividend, divisor, quotient)}) : quotient;
+            odd ? dd_to_odd((dd){quotient, compute_rest(dividend, divisor, quotient)})
+                : quotient;
     }
 }
 
 static void quotients(double row, double divisor, size_t count, bool odd, double *ret_numbers)
 {
     if (odd)
-        quotients_of(row, divisor, count, true, ret_numbers);
+        compute_quotients(row, divisor, count, true, ret_numbers);
     else
-        quotients_of(row, divisor, count, false, ret_numbers);
+        compute_quotients(row, divisor, count, false, ret_numbers);
 }
 
 /* ---- rounding ---- */

@@ -16,7 +16,7 @@ typedef struct pe_lines {
     /* first + i·step for i < count, where these and all i·step are doubles. */
     void (*exact)(double first, double step, size_t count, double *ret_numbers);
 
-    /* offset + (row + i)·step in double-double, as pe_position_at computes it, rounded to
+    /* offset + (row + i)·step in double-double, as pe_position_get computes it, rounded to
      * double or to odd. The last bits of the products may not underflow. */
     void (*sums)(double offset, double step, double row, size_t count, bool odd,
                  double *ret_numbers);

@@ -64,15 +64,16 @@ static ALWAYS_INLINE scaling scale(lanes bits, pe_binary_format format)
     unsigned fraction_bits = (unsigned)format.fraction_bits;
     unsigned bias = (1U << (format.exponent_bits - 1)) - 1 + fraction_bits;
     lanes fraction = bits & (((uint64_t)1 << fraction_bits) - 1), field = bits >> fraction_bits;
-    lanes normal = lanes_less(lanes_of(0), field), binade = field + 1 - normal;
+    lanes normal = lanes_less(fill_lanes(0), field), binade = field + 1 - normal;
     scaling scaled;
     scaled.significand = fraction | normal << fraction_bits;
-    scaled.lower_is_closer = lanes_less(fraction, lanes_of(1)) & lanes_less(lanes_of(1), field);
+    scaled.lower_is_closer =
+        lanes_less(fraction, fill_lanes(1)) & lanes_less(fill_lanes(1), field);
     scaled.k =
         (lanes_times(binade, PE_LOG10_2) - (-scaled.lower_is_closer & PE_LOG10_4_THIRDS) +
          (((uint64_t)EXPONENT_BIAS << 22) - (uint64_t)bias * PE_LOG10_2)) >>
         22;
-    lanes log2 = lanes_of(((uint64_t)EXPONENT_BIAS << 19) + EXPONENT_BIAS * PE_LOG2_10) -
+    lanes log2 = fill_lanes(((uint64_t)EXPONENT_BIAS << 19) + EXPONENT_BIAS * PE_LOG2_10) -
                  lanes_times(scaled.k, PE_LOG2_10);
     scaled.shift = binade + (log2 >> 19) + 1 - bias - EXPONENT_BIAS;
     return scaled;
@@ -83,7 +84,7 @@ static ALWAYS_INLINE scaling scale(lanes bits, pe_binary_format format)
 static inline lanes multiply_to_odd(lanes g, lanes n)
 {
     lanes product = lanes_multiply_wide(g, n);
-    return product >> 32 | lanes_less(lanes_of(1), product & 0xffffffff);
+    return product >> 32 | lanes_less(fill_lanes(1), product & 0xffffffff);
 }
 
 /* The second part of pe_shortest: digits below 2 · 10^8, and whether the exponent is k + 1. `g`
@@ -98,7 +99,7 @@ static inline lanes shortest_digits(const scaling *scaled, lanes g, lanes *ret_i
     lanes whole = value >> 2, tens = lanes_times(whole, 429496730) >> 32; /* below 2^28 */
     lanes forty = (tens << 5) + (tens << 3), four = whole << 2;
     lanes down_outside = lanes_less(forty, low), up_outside = lanes_less(high, forty + 40);
-    *ret_is_tens = (down_outside ^ up_outside) & lanes_less(lanes_of(9), whole);
+    *ret_is_tens = (down_outside ^ up_outside) & lanes_less(fill_lanes(9), whole);
     lanes rounded_tens = tens + 1 - up_outside;
     down_outside = lanes_less(four, low);
     up_outside = lanes_less(high, four + 4);
@@ -121,11 +122,11 @@ static ALWAYS_INLINE void find_narrow(decimals *ret_decimals, const uint64_t *bi
             powers[lane] = pe_print_shared.narrow[EXPONENT_BIAS - PE_POWER_MIN - k[lane]];
         lanes digits = shortest_digits(&scaled, lanes_load(powers), &is_tens);
         lanes exponents = scaled.k + is_tens;
-        lanes nonzero = lanes_less(lanes_of(0), elements);
-        lanes finite = lanes_less(elements, lanes_of(largest));
+        lanes nonzero = lanes_less(fill_lanes(0), elements);
+        lanes finite = lanes_less(elements, fill_lanes(largest));
         digits &= -nonzero;
-        exponents = lanes_choose(nonzero, exponents, lanes_of(EXPONENT_BIAS)) & -finite;
-        lanes first_word = lanes_less(lanes_of(WORD - 1), digits);
+        exponents = lanes_choose(nonzero, exponents, fill_lanes(EXPONENT_BIAS)) & -finite;
+        lanes first_word = lanes_less(fill_lanes(WORD - 1), digits);
         lanes_store(ret_decimals->words[0] + i, first_word);
         lanes_store(ret_decimals->words[1] + i, digits - (-first_word & WORD));
         lanes_store(ret_decimals->exponents + i, exponents);
@@ -217,8 +218,8 @@ static inline int32_t highest_bit(int32_t number)
 /* Lay out all texts by the rules of write_decimal in print.c, with masks instead of branches:
  * exponents from -4 to 15 are printed without an `e`. Returns false if a number is not finite:
  * its layout is then meaningless. */
-static ALWAYS_INLINE bool lay_out(layout *restrict to, const decimals *restrict from,
-                                  const digits *restrict rows, size_t count, int words)
+static ALWAYS_INLINE bool format_numbers(layout *restrict to, const decimals *restrict from,
+                                         const digits *restrict rows, size_t count, int words)
 {
     int32_t finite = -1;
     for (size_t i = 0; i < count; i++) {
@@ -290,7 +291,7 @@ static ALWAYS_INLINE size_t write_texts(char *dst, const decimals *from, size_t 
     char last[TEXT_ROOM], *at = dst;
     size_t after_point = words > 2 ? 32 : 16;
     spread_digits(&rows, from, count, words);
-    if (!lay_out(&texts, from, &rows, count, (int)words))
+    if (!format_numbers(&texts, from, &rows, count, (int)words))
         lay_out_nulls(&texts, &rows, from, count);
     for (size_t i = 0; i + 1 < count; i++) {
         write_text(at, &texts, &rows, i, after_point);

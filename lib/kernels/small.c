@@ -1,4 +1,4 @@
-/* Sines and cosines of small angles by their Taylor series, without a seed or a rotation.
+/* Sines and cosines of small angles by their Taylor series, without an anchor or a rotation.
  *
  * The error is relative, however small the angle is. In units of 2^-53: 7 of the angle (its
  * factors, and their product), 1 of the series, whose terms after the first one are below 2^-14
@@ -16,7 +16,7 @@ extern const pe_lines PE_FOR_SET(pe_lines);
 #define ABOVE (1 + 0x1p-49)
 
 /* x - x³/6 + x⁵/120 - x⁷/5040; the next term is below 2^-66 of x. */
-static inline double sine_of(double x)
+static inline double compute_sine(double x)
 {
     double square = x * x;
     double inner = square * (0x1.1111111111111p-7 - square * 0x1.a01a01a01a01ap-13);
@@ -24,7 +24,7 @@ static inline double sine_of(double x)
 }
 
 /* 1 - x²/2 + x⁴/24 - x⁶/720; the next term is below 2^-63. */
-static inline double cosine_of(double x)
+static inline double compute_cosine(double x)
 {
     double square = x * x;
     double inner = square * (0x1.5555555555555p-5 - square * 0x1.6c16c16c16c17p-10);
@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void small_short(pe_dtype dtype,
     double below[PE_KERNEL_PAIRS], above[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < count; i++) {
         double x = position * frequencies[i];
-        double entry = amplitude * (cosine ? cosine_of(x) : sine_of(x));
+        double entry = amplitude * (cosine ? compute_cosine(x) : compute_sine(x));
         below[i] = entry * BELOW;
         above[i] = entry * ABOVE;
     }

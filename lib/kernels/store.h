@@ -7,25 +7,26 @@
 
 #include <string.h>
 
-/* The kernel whose streaming copy writes a table of so many bytes; NULL if memcpy does. */
-static inline const pe_kernel *pe_streaming_for(uint64_t bytes)
+/* The kernel whose nontemporal copy writes a table of so many bytes; NULL if memcpy does. */
+static inline const pe_kernel *pe_streaming_kernel(uint64_t bytes)
 {
-    return bytes >= PE_STREAMED_FROM ? pe_kernel_get() : NULL;
+    return bytes >= PE_NONTEMPORAL_MIN ? pe_kernel_get() : NULL;
 }
 
-static inline void pe_store(const pe_kernel *streaming, void *dst, const void *src, size_t size)
+static inline void pe_store(const pe_kernel *nontemporal, void *dst, const void *src,
+                            size_t size)
 {
-    if (streaming)
-        streaming->stream(dst, src, size);
+    if (nontemporal)
+        nontemporal->stream(dst, src, size);
     else
         memcpy(dst, src, size);
 }
 
 /* Call it after the last store. */
-static inline void pe_store_end(const pe_kernel *streaming)
+static inline void pe_store_end(const pe_kernel *nontemporal)
 {
-    if (streaming)
-        streaming->fence();
+    if (nontemporal)
+        nontemporal->fence();
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Where an element stands in the order of all values: 0 for zero, ±1 for the smallest
  * magnitudes, and so on. */
-static int64_t rank_of(pe_dtype dtype, const void *element)
+static int64_t find_rank(pe_dtype dtype, const void *element)
 {
     size_t size = pe_dtype_size(dtype);
     uint64_t bits = 0, sign = 1ULL << (8 * size - 1);
@@ -26,11 +26,11 @@ static double element_of_rank(pe_dtype dtype, int64_t rank, void *ret_element)
     return pe_element_value(dtype, ret_element);
 }
 
-void pe_round_between(pe_dtype dtype, const void *low_element, const void *high_element,
-                      pe_compare_midpoint *compare, const void *number, void *dst)
+void pe_round_bisecting(pe_dtype dtype, const void *low_element, const void *high_element,
+                        pe_compare_midpoint *compare, const void *number, void *dst)
 {
     unsigned char element[8];
-    int64_t low = rank_of(dtype, low_element), high = rank_of(dtype, high_element);
+    int64_t low = find_rank(dtype, low_element), high = find_rank(dtype, high_element);
     while (low < high) {
         int64_t middle = (low >> 1) + (high >> 1) + (low & high & 1); /* rounded down */
         double below = element_of_rank(dtype, middle, element);

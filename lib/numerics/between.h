@@ -9,7 +9,7 @@ typedef int pe_compare_midpoint(const void *number, double low, double high);
 
 /* Store in *dst the element nearest to `number`, ties to even, by bisection between two finite
  * elements that enclose it. `dst` may be one of these. */
-void pe_round_between(pe_dtype dtype, const void *low_element, const void *high_element,
-                      pe_compare_midpoint *compare, const void *number, void *dst);
+void pe_round_bisecting(pe_dtype dtype, const void *low_element, const void *high_element,
+                        pe_compare_midpoint *compare, const void *number, void *dst);
 
 #endif

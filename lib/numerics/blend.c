@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-pe_blend pe_blend_of(double alpha, pe_dtype dtype)
+pe_blend pe_blend_init(double alpha, pe_dtype dtype)
 {
     dd complement = dd_two_sum(1, -alpha); /* exactly */
     double quotient = alpha / complement.hi;
@@ -124,6 +124,6 @@ void pe_blend_row(const pe_blend *blend, const double *a, const double *b, const
         return;
     for (size_t i = 0; i < count; i++, lower += size)
         if (memcmp(lower, upper + i * size, size) != 0)
-            pe_round_between(blend->dtype, lower, upper + i * size, compare,
-                             &(entry){blend->alpha, a[i], b[i], p[i]}, lower);
+            pe_round_bisecting(blend->dtype, lower, upper + i * size, compare,
+                               &(entry){blend->alpha, a[i], b[i], p[i]}, lower);
 }

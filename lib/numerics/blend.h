@@ -12,7 +12,7 @@ typedef struct pe_blend {
     pe_dtype dtype;
 } pe_blend;
 
-pe_blend pe_blend_of(double alpha, pe_dtype dtype);
+pe_blend pe_blend_init(double alpha, pe_dtype dtype);
 
 /* An upper bound of the magnitude of entries whose a, b and p have at most this magnitude; it
  * exceeds the least such bound by a factor of at most 1 + 2^-39. */

@@ -133,12 +133,12 @@ static int compare_steps(uint32_t mid, uint32_t last, uint32_t a, int64_t t)
 /* The same t for a magnitude beyond the last bucket, where it is at least mid unless mid is 1:
  * last < a < 2^32. Logarithms of 256 bits decide; quotients within 2^-150 of an integer count
  * as that integer. */
-static int64_t find_bucket_beyond(uint32_t mid, uint32_t last, uint32_t a)
+static int64_t find_far_bucket(uint32_t mid, uint32_t last, uint32_t a)
 {
-    const double doubt = 1e-6; /* far above the error of double logarithms */
+    const double error_bound = 1e-6; /* far above the error of double logarithms */
     double steps = log((double)a / mid) / log((double)last / mid) * (mid - 1);
     double nearest = rint(steps);
-    if (fabs(steps - nearest) > doubt)
+    if (fabs(steps - nearest) > error_bound)
         return (int64_t)ceil(steps);
     return (int64_t)nearest + (compare_steps(mid, last, a, (int64_t)nearest) > 0);
 }
@@ -160,8 +160,8 @@ int64_t pe_deberta_bucket(const pe_deberta_buckets *buckets, int64_t relative)
         return relative;
     if (magnitude > buckets->last && !buckets->clamp) {
         int64_t bucket =
-            buckets->mid + find_bucket_beyond((uint32_t)buckets->mid, (uint32_t)buckets->last,
-                                              (uint32_t)magnitude);
+            buckets->mid + find_far_bucket((uint32_t)buckets->mid, (uint32_t)buckets->last,
+                                           (uint32_t)magnitude);
         return relative < 0 ? -bucket : bucket;
     }
     if (magnitude > buckets->last)

@@ -109,10 +109,10 @@ double pe_correct_quantile(int64_t numerator)
     double cubic = step * step * step * (1 + 2 * x * x) / 6;
     dd value = dd_two_sum(x, step);
     value = dd_quick_two_sum(value.hi, value.lo + (0.5 * x * step * step + cubic));
-    double error = value.hi * 0x1p-67, rounded = pe_nearest_within(value, error);
+    double error = value.hi * 0x1p-67, rounded = pe_round_bounded(value, error);
     if (isnan(rounded)) {
         rounded = value.hi + (value.lo - error);
-        if (pe_wide_quantile_is_above(magnitude, rounded))
+        if (pe_wide_is_quantile_above_midpoint(magnitude, rounded))
             rounded = nextafter(rounded, 2);
     }
     return negative ? -rounded : rounded;

@@ -27,6 +27,6 @@ double pe_wide_correct_cos(uint64_t turns); /* not for multiples of an eighth of
 
 /* Whether the quantile lies above the midpoint of x and the next larger double; numerator > 0,
  * and x is one of the two doubles that enclose the quantile. */
-bool pe_wide_quantile_is_above(int64_t numerator, double x);
+bool pe_wide_is_quantile_above_midpoint(int64_t numerator, double x);
 
 #endif

@@ -77,7 +77,7 @@ static pe_wide integral_ratio(pe_wide quarter)
 }
 
 /* With t = numerator/2^53 and the midpoint M, compare D(2)·t with D(M): D is increasing. */
-bool pe_wide_quantile_is_above(int64_t numerator, double x)
+bool pe_wide_is_quantile_above_midpoint(int64_t numerator, double x)
 {
     int exponent;
     uint64_t significand = (uint64_t)ldexp(frexp(x, &exponent), 53);

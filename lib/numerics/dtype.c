@@ -81,7 +81,7 @@ void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
     assert(false && "a real dtype");
 }
 
-double pe_double_for(pe_dtype dtype, dd value)
+double pe_narrow_to_double(pe_dtype dtype, dd value)
 {
     dd sum = dd_quick_two_sum(value.hi, value.lo);
     return dtype == PE_F64 || dtype == PE_DD ? sum.hi : dd_to_odd(sum);
@@ -95,7 +95,7 @@ void pe_round_dd(pe_dtype dtype, dd value, void *dst)
         memcpy(dst, &value, sizeof value);
         return;
     }
-    double rounded = pe_double_for(dtype, value);
+    double rounded = pe_narrow_to_double(dtype, value);
     pe_round_row(dtype, &rounded, 1, dst);
 }
 
@@ -182,7 +182,7 @@ void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count
         }
 }
 
-double pe_rounded_to(double number, pe_dtype dtype)
+double pe_round_number(double number, pe_dtype dtype)
 {
     unsigned char element[8];
     if (dtype == PE_F64)

@@ -22,7 +22,7 @@ extern const pe_dtype_facts pe_dtypes[PE_DD + 1];
 void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst);
 
 /* A double that rounds to the dtype as the double-double does. */
-double pe_double_for(pe_dtype dtype, dd value);
+double pe_narrow_to_double(pe_dtype dtype, dd value);
 
 /* Round a double-double once: nearest element, ties to even, zeros to +0. */
 void pe_round_dd(pe_dtype dtype, dd value, void *dst);
@@ -31,7 +31,7 @@ void pe_round_dd(pe_dtype dtype, dd value, void *dst);
 double pe_element_value(pe_dtype dtype, const void *element);
 
 /* A number rounded to the nearest element, ties to even. */
-double pe_rounded_to(double number, pe_dtype dtype);
+double pe_round_number(double number, pe_dtype dtype);
 
 /* A double that rounds to the dtype as value · 2^exponent does, also where that is no normal
  * double. */

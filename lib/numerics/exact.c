@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* The significand in |x| = significand · 2^exponent, for an exponent of at least -1074. */
-static uint64_t significand_of(double x, int *ret_exponent)
+static uint64_t find_significand(double x, int *ret_exponent)
 {
     int exponent;
     double fraction = frexp(fabs(x), &exponent);
@@ -21,7 +21,7 @@ void pe_exact_add(pe_exact *sum, double a, double b)
     if (a == 0 || b == 0)
         return;
     pe_uint128 product =
-        (pe_uint128)significand_of(a, &a_exponent) * significand_of(b, &b_exponent);
+        (pe_uint128)find_significand(a, &a_exponent) * find_significand(b, &b_exponent);
     uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
     unsigned place = (unsigned)(a_exponent + b_exponent + 2148), shift = place % 64;
     const uint64_t shifted[3] = {low << shift, pe_funnel_left(high, low, shift),

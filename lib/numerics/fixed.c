@@ -38,7 +38,7 @@ int pe_fixed_compare(pe_fixed a, pe_fixed b)
     return pe_limbs_compare(a.part.limb, b.part.limb, 4);
 }
 
-pe_fixed pe_fixed_of(double x)
+pe_fixed pe_fixed_from_double(double x)
 {
     assert(fabs(x) < 0x1p62);
     double magnitude = fabs(x), whole = floor(magnitude);
@@ -68,7 +68,7 @@ static void to_limbs(pe_fixed a, uint64_t ret_limbs[LIMBS])
 }
 
 /* limbs = 2·limbs + bit, without a carry out of the top limb. */
-static void shift_in(uint64_t *limbs, int count, uint64_t bit)
+static void append_bit(uint64_t *limbs, int count, uint64_t bit)
 {
     for (int i = 0; i < count; i++) {
         uint64_t carry = limbs[i] >> 63;
@@ -84,11 +84,11 @@ static void divide(const uint64_t numerator[LIMBS], const uint64_t divisor[LIMBS
     uint64_t rest[LIMBS] = {0};
     for (int bit = 64 * LIMBS - 1; bit >= -256; bit--) {
         uint64_t next = bit >= 0 ? numerator[bit / 64] >> (bit % 64) & 1 : 0;
-        shift_in(rest, LIMBS, next); /* rest < divisor < 2^319, so no bit is lost */
+        append_bit(rest, LIMBS, next); /* rest < divisor < 2^319, so no bit is lost */
         bool fits = pe_limbs_compare(rest, divisor, LIMBS) >= 0;
         if (fits)
             pe_limbs_sub(rest, divisor, LIMBS);
-        shift_in(ret_quotient, 2 * LIMBS, fits);
+        append_bit(ret_quotient, 2 * LIMBS, fits);
     }
 }
 
@@ -156,7 +156,7 @@ typedef struct digits {
     bool half, rest, negative;
 } digits;
 
-static digits digits_of(pe_fixed a)
+static digits count_digits(pe_fixed a)
 {
     bool negative = a.whole < 0;
     pe_fixed size = negative ? negate(a) : a;
@@ -171,7 +171,7 @@ static digits digits_of(pe_fixed a)
                     .negative = negative};
 }
 
-static double double_of(digits x)
+static double convert_to_double(digits x)
 {
     double size = ldexp((double)x.significand, x.exponent);
     return x.negative ? -size : size;
@@ -179,14 +179,14 @@ static double double_of(digits x)
 
 double pe_fixed_nearest(pe_fixed a)
 {
-    digits x = digits_of(a);
+    digits x = count_digits(a);
     x.significand += x.half && (x.rest || x.significand % 2 == 1);
-    return double_of(x);
+    return convert_to_double(x);
 }
 
 double pe_fixed_to_odd(pe_fixed a)
 {
-    digits x = digits_of(a);
+    digits x = count_digits(a);
     x.significand |= x.half || x.rest;
-    return double_of(x);
+    return convert_to_double(x);
 }

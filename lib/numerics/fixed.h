@@ -14,7 +14,7 @@ typedef struct pe_fixed {
 } pe_fixed;
 
 /* x, for |x| < 2^62; bits below 2^-256 are cut off. */
-pe_fixed pe_fixed_of(double x);
+pe_fixed pe_fixed_from_double(double x);
 
 pe_fixed pe_fixed_add(pe_fixed a, pe_fixed b);
 pe_fixed pe_fixed_sub(pe_fixed a, pe_fixed b);

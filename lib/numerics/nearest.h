@@ -18,7 +18,7 @@
 
 /* Round value.hi + value.lo, which is within `error` of the exact value. NaN if the exact value
  * may round to either of two doubles. */
-static inline double pe_nearest_within(dd value, double error)
+static inline double pe_round_bounded(dd value, double error)
 {
     double low = value.hi + (value.lo - error), high = value.hi + (value.lo + error);
     return low == high ? low : (double)NAN;
@@ -81,7 +81,7 @@ static inline double pe_nearest_log(uint64_t significand, int64_t exponent)
     low += (z.lo - z.hi * z.lo + square.lo) + pe_nearest_log_tail(z.hi);
     dd value = dd_quick_two_sum(with_square.hi, low);
     double error = fabs(z.hi * z.hi * z.hi) * 0x1p-51 + fabs(value.hi) * 0x1p-96;
-    return pe_nearest_within(value, error);
+    return pe_round_bounded(value, error);
 }
 
 /* ---- cosine ---- */
@@ -125,7 +125,7 @@ static inline double pe_nearest_cos(uint64_t turns)
     dd value = dd_quick_two_sum(with_second.hi, low);
     double error = fabs(b.hi) * (square * 0x1p-52 + 0x1p-96);
     error += fabs(cos) * 0x1p-103; /* the table's own error */
-    return pe_nearest_within(value, error);
+    return pe_round_bounded(value, error);
 }
 
 #endif

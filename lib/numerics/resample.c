@@ -18,7 +18,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-static pe_uint128 numerator_of(const pe_resample *axis)
+static pe_uint128 compute_numerator(const pe_resample *axis)
 {
     return (pe_uint128)axis->ratio_high << 64 | axis->ratio_low;
 }
@@ -72,8 +72,8 @@ pe_resample pe_resample_by_factor(pe_filter filter, uint64_t source, uint64_t ta
 /* ---- taps ---- */
 
 /* The taps around position / divisor, counted from the middle of source cell 0. */
-static pe_taps taps_at(const pe_resample *axis, pe_uint128 position, uint64_t divisor,
-                       bool before)
+static pe_taps find_taps(const pe_resample *axis, pe_uint128 position, uint64_t divisor,
+                         bool before)
 {
     pe_taps taps = {.filter = axis->filter};
     int64_t cell = (int64_t)(position / divisor);
@@ -107,8 +107,9 @@ static pe_taps wide_taps(const pe_resample *axis, uint64_t index)
     int64_t ratio = (int64_t)axis->ratio_low, divisor = (int64_t)axis->divisor;
     int64_t widest = ratio > divisor ? ratio : divisor;
     int64_t centre = (2 * (int64_t)index + 1) * ratio; /* in halves of 1/divisor */
-    int64_t reach = (axis->filter == PE_CUBIC ? 4 : 2) * widest;
-    int64_t first = centre - reach + divisor, end = (centre + reach + divisor) / (2 * divisor);
+    int64_t support = (axis->filter == PE_CUBIC ? 4 : 2) * widest;
+    int64_t first = centre - support + divisor,
+            end = (centre + support + divisor) / (2 * divisor);
     first = first < 0 ? 0 : first / (2 * divisor);
     if (end > (int64_t)axis->source)
         end = (int64_t)axis->source;
@@ -122,9 +123,9 @@ static pe_taps wide_taps(const pe_resample *axis, uint64_t index)
                      .antialias = true};
 }
 
-pe_taps pe_resample_at(const pe_resample *axis, uint64_t index)
+pe_taps pe_resample_find_taps(const pe_resample *axis, uint64_t index)
 {
-    pe_uint128 numerator = numerator_of(axis);
+    pe_uint128 numerator = compute_numerator(axis);
     uint64_t divisor = axis->divisor;
     if (axis->filter == PE_NEAREST) {
         uint64_t cell = (uint64_t)(index * numerator / divisor);
@@ -133,15 +134,15 @@ pe_taps pe_resample_at(const pe_resample *axis, uint64_t index)
     if (axis->antialias)
         return wide_taps(axis, index);
     if (axis->align_corners)
-        return taps_at(axis, index * numerator, divisor, false);
+        return find_taps(axis, index * numerator, divisor, false);
     if (axis->filter == PE_LINEAR && axis->source == axis->target)
         return only(index);
     pe_uint128 centre = (2 * index + 1) * numerator;
     if (centre >= divisor)
-        return taps_at(axis, centre - divisor, 2 * divisor, false);
+        return find_taps(axis, centre - divisor, 2 * divisor, false);
     if (axis->filter == PE_LINEAR) /* nothing is read before the first cell */
         return only(0);
-    return taps_at(axis, divisor - centre, 2 * divisor, true);
+    return find_taps(axis, divisor - centre, 2 * divisor, true);
 }
 
 uint64_t pe_resample_cell(const pe_resample *axis, const pe_taps *taps, size_t tap)
@@ -153,7 +154,7 @@ uint64_t pe_resample_cell(const pe_resample *axis, const pe_taps *taps, size_t t
 /* ---- weights ---- */
 
 /* The product of a limb and two limbs. */
-static pe_weight product_of(uint64_t a, pe_uint128 b, bool negative)
+static pe_weight compute_product(uint64_t a, pe_uint128 b, bool negative)
 {
     pe_weight weight = {negative, {(uint64_t)b, (uint64_t)(b >> 64), 0}};
     weight.limb[2] = pe_limbs_mul_small(weight.limb, 2, a);
@@ -168,13 +169,13 @@ pe_weight pe_taps_weight(const pe_taps *taps, size_t tap)
     uint64_t u = (uint64_t)(distance < 0 ? -distance : distance), v = (uint64_t)taps->unit;
     uint64_t sharpness = taps->antialias ? 2 : 3;
     if (taps->filter != PE_CUBIC)
-        return product_of(u < v ? v - u : 0, 1, false);
+        return compute_product(u < v ? v - u : 0, 1, false);
     if (u <= v)
-        return product_of(
+        return compute_product(
             v - u, 4 * (pe_uint128)v * (v + u) - (8 - sharpness) * (pe_uint128)u * u, false);
     if (u >= 2 * v)
         return (pe_weight){0};
-    return product_of(u - v, sharpness * (pe_uint128)(2 * v - u) * (2 * v - u), true);
+    return compute_product(u - v, sharpness * (pe_uint128)(2 * v - u) * (2 * v - u), true);
 }
 
 pe_weight pe_taps_total(const pe_taps *taps)
@@ -191,7 +192,7 @@ pe_weight pe_taps_total(const pe_taps *taps)
 }
 
 /* The magnitude, with a relative error below 2^-100; exact below 2^53. */
-static dd magnitude_of(const pe_weight *weight)
+static dd compute_magnitude(const pe_weight *weight)
 {
     dd sum = {0, 0};
     for (size_t i = PE_WEIGHT_LIMBS; i-- > 0;) {
@@ -206,12 +207,12 @@ static dd magnitude_of(const pe_weight *weight)
 bool pe_taps_weights(const pe_taps *taps, dd *ret_weights)
 {
     pe_weight whole = pe_taps_total(taps);
-    dd total = magnitude_of(&whole);
+    dd total = compute_magnitude(&whole);
     int exponent;
     bool exact = total.lo == 0 && frexp(total.hi, &exponent) == 0.5;
     for (size_t t = 0; t < taps->count; t++) {
         pe_weight weight = pe_taps_weight(taps, t);
-        dd magnitude = magnitude_of(&weight);
+        dd magnitude = compute_magnitude(&weight);
         exact = exact && magnitude.hi < 0x1p53;
         ret_weights[t] = dd_quotient(magnitude, total);
         if (weight.negative)

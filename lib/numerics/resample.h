@@ -51,7 +51,7 @@ typedef struct pe_taps {
     bool antialias;
 } pe_taps;
 
-pe_taps pe_resample_at(const pe_resample *axis, uint64_t index);
+pe_taps pe_resample_find_taps(const pe_resample *axis, uint64_t index);
 
 /* The source cell of a tap. */
 uint64_t pe_resample_cell(const pe_resample *axis, const pe_taps *taps, size_t tap);

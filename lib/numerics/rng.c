@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-pe_generator pe_generator_of(uint64_t seed, const char *tensor)
+pe_generator pe_generator_init(uint64_t seed, const char *tensor)
 {
     return (pe_generator){.seed = seed, .tag = pe_hash_bytes(tensor, strlen(tensor))};
 }

@@ -13,7 +13,7 @@ typedef struct pe_generator {
     uint64_t seed, tag;
 } pe_generator;
 
-pe_generator pe_generator_of(uint64_t seed, const char *tensor);
+pe_generator pe_generator_init(uint64_t seed, const char *tensor);
 
 /* One element's draw, as integers: (2·u + 1) · 2^-54 is uniform in (0, 1), and v · 2^-53 in
  * [0, 1). */

@@ -70,7 +70,7 @@ static void round_exactly(const pe_weighted *sum, pe_dtype dtype, const void *lo
             product weight = multiply(pe_taps_weight(sum->y, i), pe_taps_weight(sum->x, j));
             add(&x.twice, sum->values[i * sum->x->count + j], &weight, 2);
         }
-    pe_round_between(dtype, low, high, compare, &x, dst);
+    pe_round_bisecting(dtype, low, high, compare, &x, dst);
 }
 
 /* ---- sums with an error bound ---- */
@@ -117,7 +117,7 @@ static approximation approximate(const pe_weighted *sum)
 }
 
 /* The largest double that does not round to infinity. */
-static double largest_of(pe_dtype dtype)
+static double find_largest(pe_dtype dtype)
 {
     return dtype == PE_F64 ? DBL_MAX : pe_dtypes[dtype].overflow * (1 - 0x1p-30);
 }
@@ -142,7 +142,7 @@ void pe_weighted_round(const pe_weighted *sum, pe_dtype dtype, void *dst)
         pe_round_dd(dtype, dd_add(value, (dd){-near.error, 0}), low);
         pe_round_dd(dtype, dd_add(value, (dd){near.error, 0}), high);
     } else {
-        double bound = fmin(near.magnitude * (1 + 0x1p-40) + 0x1p-1000, largest_of(dtype));
+        double bound = fmin(near.magnitude * (1 + 0x1p-40) + 0x1p-1000, find_largest(dtype));
         pe_round_row(dtype, &(double){-bound}, 1, low);
         pe_round_row(dtype, &bound, 1, high);
     }

@@ -80,7 +80,7 @@ pe_wide pe_wide_mul_integer(pe_wide a, int64_t k)
 }
 
 /* (integer + a) * 2^-n modulo 1. */
-static pe_wide shift_right_with(pe_wide a, uint64_t integer, unsigned n)
+static pe_wide shift_right_extended(pe_wide a, uint64_t integer, unsigned n)
 {
     uint64_t limbs[9] = {a.limb[0], a.limb[1], a.limb[2], a.limb[3], integer, 0, 0, 0, 0};
     unsigned skip = n / 64, bits = n % 64;
@@ -93,7 +93,7 @@ static pe_wide shift_right_with(pe_wide a, uint64_t integer, unsigned n)
 
 pe_wide pe_wide_shift_right(pe_wide a, unsigned n)
 {
-    return shift_right_with(a, 0, n);
+    return shift_right_extended(a, 0, n);
 }
 
 pe_wide pe_wide_mul_double(pe_wide a, double x)
@@ -104,7 +104,7 @@ pe_wide pe_wide_mul_double(pe_wide a, double x)
     double fraction = frexp(fabs(x), &exponent); /* not an integer, so exponent <= 53 */
     uint64_t significand = (uint64_t)ldexp(fraction, 53), integer;
     pe_wide product = pe_wide_mul_whole(a, significand, &integer);
-    product = shift_right_with(product, integer, (unsigned)(53 - exponent));
+    product = shift_right_extended(product, integer, (unsigned)(53 - exponent));
     return x < 0 ? pe_wide_negate(product) : product;
 }
 
@@ -122,7 +122,7 @@ pe_wide pe_wide_div_double(pe_wide a, double x)
     assert(x >= 0.5);
     pe_limbs_div_small(limbs, 5, divisor);
     pe_wide fraction = {{limbs[0], limbs[1], limbs[2], limbs[3]}};
-    return shift_right_with(fraction, limbs[4], (unsigned)exponent);
+    return shift_right_extended(fraction, limbs[4], (unsigned)exponent);
 }
 
 /* Each squaring gives one bit of the logarithm. An error at bit n weighs 2^-n in the result, so

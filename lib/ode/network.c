@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t panels_of(size_t rows)
+static size_t count_panels(size_t rows)
 {
     return (rows + PE_MATRIX_LANES - 1) / PE_MATRIX_LANES;
 }
 
 uint64_t pe_network_weights(uint64_t dim, uint64_t hidden)
 {
-    return PE_MATRIX_LANES * (panels_of(hidden) * (dim + 1) + panels_of(dim) * (hidden + 1));
+    return PE_MATRIX_LANES *
+           (count_panels(hidden) * (dim + 1) + count_panels(dim) * (hidden + 1));
 }
 
 /* Pack one layer. `row` is scratch memory of `columns` doubles. */
@@ -37,7 +38,7 @@ static bool pack(pe_layer *layer, const pe_trained *weights, const pe_trained *b
 /* Add up the squares of each column but the last, which multiplies t. */
 static void add_squares(const pe_layer *layer, double *ret_squares)
 {
-    for (size_t panel = 0; panel < panels_of(layer->rows); panel++)
+    for (size_t panel = 0; panel < count_panels(layer->rows); panel++)
         for (size_t c = 0; c + 1 < layer->columns; c++) {
             const double *column =
                 layer->panels + (panel * layer->columns + c) * PE_MATRIX_LANES;
@@ -49,7 +50,7 @@ static void add_squares(const pe_layer *layer, double *ret_squares)
 /* Allocate panels of zeros that begin at a cache line. NULL if memory ran out. */
 static double *new_panels(size_t rows, size_t columns)
 {
-    size_t size = panels_of(rows) * columns * PE_MATRIX_LANES * sizeof(double);
+    size_t size = count_panels(rows) * columns * PE_MATRIX_LANES * sizeof(double);
     double *panels = aligned_alloc(64, size);
     if (panels)
         memset(panels, 0, size);
@@ -111,7 +112,7 @@ static void multiply(const pe_network *network, const pe_layer *layer)
         network->used[count] = (uint32_t)j;
         count += network->inputs[j] != 0;
     }
-    pe_kernel_get()->multiply(layer->panels, panels_of(layer->rows), layer->columns,
+    pe_kernel_get()->multiply(layer->panels, count_panels(layer->rows), layer->columns,
                               network->inputs, network->used, count, network->products);
 }
 

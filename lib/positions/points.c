@@ -10,7 +10,7 @@ pe_points pe_points_read(const pe_values *values, pe_error *reterr)
 {
     pe_points points = {.count = 1, .grid = (pe_point_grid)pe_choice(values, "grid")};
     bool is_grid = pe_is_present(values, "sizes");
-    const pe_value *list = pe_value_of(values, is_grid ? "sizes" : "coordinates");
+    const pe_value *list = pe_value_find(values, is_grid ? "sizes" : "coordinates");
     char given[48];
     snprintf(given, sizeof given, "%zu numbers", list->count);
     bool has_axes = pe_is_present(values, "axes");

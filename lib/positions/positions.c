@@ -15,7 +15,7 @@ dd pe_position_times(const pe_positions *positions, uint64_t row, double factor)
     return dd_quick_two_sum(sum.hi, sum.lo + steps.lo);
 }
 
-dd pe_position_at(const pe_positions *positions, uint64_t row)
+dd pe_position_get(const pe_positions *positions, uint64_t row)
 {
     return pe_position_times(positions, row, 1);
 }
@@ -31,8 +31,8 @@ pe_wide pe_position_phase(const pe_positions *positions, uint64_t row, pe_wide f
 
 void pe_positions_range(const pe_positions *positions, double *ret_low, double *ret_high)
 {
-    double first = pe_position_at(positions, 0).hi;
-    double last = pe_position_at(positions, positions->count - 1).hi;
+    double first = pe_position_get(positions, 0).hi;
+    double last = pe_position_get(positions, positions->count - 1).hi;
     *ret_low = fmin(first, last);
     *ret_high = fmax(first, last);
     for (uint64_t row = 0; positions->list && row < positions->count; row++) {
@@ -45,7 +45,7 @@ pe_positions pe_positions_read(const pe_values *values, pe_error *reterr)
 {
     pe_positions positions = {.count = 1, .step = 1};
     if (pe_is_present(values, "positions")) {
-        const pe_value *list = pe_value_of(values, "positions");
+        const pe_value *list = pe_value_find(values, "positions");
         positions.list = list->items;
         positions.count = list->count;
         return positions;
@@ -53,7 +53,7 @@ pe_positions pe_positions_read(const pe_values *values, pe_error *reterr)
     positions.count = (uint64_t)pe_integer(values, "length");
     positions.offset = pe_real(values, "offset");
     positions.step = pe_real(values, "step");
-    dd last = pe_position_at(&positions, positions.count - 1);
+    dd last = pe_position_get(&positions, positions.count - 1);
     double excess = fabs(last.hi) - PE_POSITION_MAX;
     if (excess > 0 || (excess == 0 && last.lo * last.hi > 0)) { /* lo points away from 0 */
         char given[64];

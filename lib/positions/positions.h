@@ -57,7 +57,7 @@ pe_positions pe_positions_read(const pe_values *values, pe_error *reterr);
 pe_positions pe_positions_read_natural(const pe_values *values, pe_error *reterr);
 
 /* The position of a row, to 106 bits. */
-dd pe_position_at(const pe_positions *positions, uint64_t row);
+dd pe_position_get(const pe_positions *positions, uint64_t row);
 
 /* The same times a power of two: where the position is so small that its last bits would
  * underflow. */

@@ -12,7 +12,7 @@ static const char *const MASKS[] = {"symmetric", "causal", "key_only", "from_las
 enum mask { SYMMETRIC, CAUSAL };
 
 /* The largest power of two that is at most `heads`. */
-static uint64_t power_below(uint64_t heads)
+static uint64_t round_to_power(uint64_t heads)
 {
     uint64_t power = 1;
     while (2 * power <= heads)
@@ -30,7 +30,7 @@ static void propose_slopes(pe_proposals *proposals, const char *tensor, const ch
 {
     static const char *const ROUNDED[] = {"", "&slope_dtype=bf16", "&slope_dtype=f16"};
     static const double ROUNDED_ERROR[] = {0, 0x1p-8, 0x1p-11};
-    uint64_t power = power_below(heads);
+    uint64_t power = round_to_power(heads);
     if (!(slope >= DBL_MIN && slope <= DBL_MAX)) /* it has no logarithm */
         return;
     for (int geometric = 0; geometric < (power == heads ? 1 : 2); geometric++)
@@ -51,7 +51,7 @@ static void propose_divided(pe_proposals *proposals, const char *rest, uint64_t 
                             double slope, double error)
 {
     static const unsigned HEAD_DIMS[] = {64, 128, 32, 80, 96, 256};
-    double steps = (double)power_below(heads);
+    double steps = (double)round_to_power(heads);
     double expected = pe_exp_double(-8 * DD_LN2.hi / steps);
     for (size_t i = 0; i < PE_COUNT(HEAD_DIMS); i++) {
         double whole = slope * sqrt(HEAD_DIMS[i]);
@@ -64,12 +64,12 @@ static void propose_divided(pe_proposals *proposals, const char *rest, uint64_t 
 }
 
 /* Propose biases of which a line of the first head has been read. */
-static void propose_biases(const pe_seen *seen, pe_proposals *proposals)
+static void propose_biases(const pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     uint64_t keys = view->shape[view->rank - 1];
     uint64_t queries = view->rank == 3 ? view->shape[1] : 1;
-    double error = 2 * pe_seen_unit(view);
+    double error = 2 * pe_observation_unit(view);
     pe_bias_line line;
     if (!pe_bias_line_read(view, &line))
         return;
@@ -91,7 +91,7 @@ static void propose_biases(const pe_seen *seen, pe_proposals *proposals)
 
 /* Biases by the last line of the first head, of which the slope and the position of the query
  * are read; slopes by the first of them. */
-void pe_recognise_alibi(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_alibi(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     double first;
@@ -102,9 +102,9 @@ void pe_recognise_alibi(pe_seen *seen, pe_proposals *proposals)
     if (view->rank == 2 || view->rank == 3)
         propose_biases(seen, proposals);
     else if (view->rank == 1 && seen->sampled > 0 && view->shape[0] <= 65536) {
-        first = pe_seen_entry(seen, 0, 0);
+        first = pe_observation_entry(seen, 0, 0);
         if (first > 0 && first < 1)
             propose_slopes(proposals, "slopes", "length=1", view->shape[0], first,
-                           pe_seen_unit(view));
+                           pe_observation_unit(view));
     }
 }

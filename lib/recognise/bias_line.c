@@ -46,5 +46,5 @@ bool pe_bias_line_read(const pe_view *view, pe_bias_line *ret_line)
     while (finite < count && isfinite(line[finite]))
         finite++;
     *ret_line = (pe_bias_line){.masked = end == -INFINITY};
-    return finite > 1 && measure(line, finite, pe_seen_unit(view), ret_line);
+    return finite > 1 && measure(line, finite, pe_observation_unit(view), ret_line);
 }

@@ -2,7 +2,7 @@
 #ifndef PE_BIAS_LINE_H
 #define PE_BIAS_LINE_H
 
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 /* A straight line that rises to a peak of 0 or falls from it. */
 typedef struct pe_bias_line {

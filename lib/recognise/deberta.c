@@ -21,7 +21,7 @@ typedef struct setting {
 } setting;
 
 /* The relative position of an entry, query minus key. */
-static int64_t position_at(const setting *own, size_t i)
+static int64_t find_position(const setting *own, size_t i)
 {
     int64_t distance = (int64_t)i - own->zero;
     return own->turned ? distance : -distance;
@@ -35,7 +35,7 @@ static bool fits(const pe_distances *line, const setting *own)
         return false;
     pe_deberta_buckets_init(&buckets, own->buckets, own->most, own->clamp);
     for (size_t i = 0; i < line->count; i++) {
-        int64_t row = pe_deberta_bucket(&buckets, position_at(own, i)) + own->span;
+        int64_t row = pe_deberta_bucket(&buckets, find_position(own, i)) + own->span;
         if (own->span > 0)
             row = row < 0 ? 0 : row > 2 * own->span - 1 ? 2 * own->span - 1 : row;
         if (line->entries[i] != (double)row)
@@ -66,7 +66,8 @@ static bool bound_last(const pe_distances *line, const setting *own, double *ret
     const int64_t mid = own->buckets / 2;
     double low = 0, high = HUGE_VAL;
     for (size_t i = 0; i < line->count; i++) {
-        int64_t position = position_at(own, i), bucket = (int64_t)line->entries[i] - own->span;
+        int64_t position = find_position(own, i),
+                bucket = (int64_t)line->entries[i] - own->span;
         int64_t magnitude = position < 0 ? -position : position;
         int64_t t = (bucket < 0 ? -bucket : bucket) - mid;
         if (magnitude <= mid && bucket != position)
@@ -219,10 +220,10 @@ static void propose_all(const pe_distances *line, pe_proposals *proposals)
 
 /* Where buckets stop having one distance each, and where they begin from there on, says how
  * many there are and the largest distance. */
-void pe_recognise_deberta(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_deberta(pe_observation *seen, pe_proposals *proposals)
 {
     pe_distances line;
-    proposals->looked_up = true;
+    proposals->discrete = true;
     if (!pe_distances_read(&seen->view, false, &line))
         return;
     if (are_whole(&line) && !pe_distances_are_equal(&line))

@@ -33,30 +33,30 @@ static void propose_mask(const pe_view *view, bool has_heads, pe_proposals *prop
 }
 
 /* Cosines or sines of keys' positions, each twice. */
-static void propose_turns(pe_seen *seen, const char *tensor, bool sines,
+static void propose_turns(pe_observation *seen, const char *tensor, bool sines,
                           pe_proposals *proposals)
 {
     uint64_t half = seen->columns / 2;
     pe_wave_law law;
     char base[48] = "";
     if (half == 0 || seen->columns % 2 != 0 || seen->sampled < 4 ||
-        pe_seen_entry(seen, 1, 0) != pe_seen_entry(seen, 1, 1) ||
-        !pe_wave_law_of(seen, (pe_columns){0, 2, half}, sines, &law) ||
+        pe_observation_entry(seen, 1, 0) != pe_observation_entry(seen, 1, 1) ||
+        !pe_wave_law_read(seen, (pe_columns){0, 2, half}, sines, &law) ||
         law.positions[0] != '\0' || (half > 1 && !law.geometric))
         return;
     if (half > 1)
         pe_wave_law_base(&law, (double)half - 1, "base", "10000", base, sizeof base);
-    proposals->reach = law.reach;
+    proposals->first_distance = law.first_distance;
     pe_propose(proposals, tensor, "length=%llu&heads=1&dim=%llu%s",
                (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);
 }
 
 /* A factor of the first head says its distance. */
-void pe_recognise_retnet(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_retnet(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     if (view->rank == 1 && seen->sampled > 0 &&
-        fabs(pe_seen_entry(seen, 0, 0) - FIRST_DECAY) < 0x1p-7 * -FIRST_DECAY)
+        fabs(pe_observation_entry(seen, 0, 0) - FIRST_DECAY) < 0x1p-7 * -FIRST_DECAY)
         pe_propose(proposals, "decay", "length=1&heads=%llu&dim=2",
                    (unsigned long long)seen->rows);
     for (int heads = 0; heads < 2; heads++)
@@ -70,7 +70,7 @@ void pe_recognise_retnet(pe_seen *seen, pe_proposals *proposals)
 #define TERMS_MAX 4096
 
 /* The cosine of a number up to 1, by Taylor's series. */
-static double cosine_of(double angle)
+static double compute_cosine(double angle)
 {
     double square = angle * angle, sum = 1, term = 1;
     for (int n = 2; n < 18; n += 2) {
@@ -85,13 +85,13 @@ typedef struct sums {
     double at[2];
 } sums;
 
-static sums sums_of(double log_base, uint64_t terms)
+static sums compute_sums(double log_base, uint64_t terms)
 {
     double ratio = pe_exp_double(-log_base / (double)terms);
     double frequency = 1;
     sums both = {{0, 0}};
     for (uint64_t c = 0; c < terms; c++) {
-        double cosine = cosine_of(frequency);
+        double cosine = compute_cosine(frequency);
         both.at[0] += cosine;
         both.at[1] += 2 * cosine * cosine - 1;
         frequency *= ratio;
@@ -107,7 +107,7 @@ static double find_base(double sum, uint64_t terms)
     double low = 0, high = LOG_BASE_MAX;
     for (int i = 0; i < 50; i++) {
         double middle = (low + high) / 2;
-        if (sums_of(middle, terms).at[0] < sum)
+        if (compute_sums(middle, terms).at[0] < sum)
             low = middle;
         else
             high = middle;
@@ -118,14 +118,14 @@ static double find_base(double sum, uint64_t terms)
 /* Write a base; the sum at distance 1 may be off by a relative error. */
 static void write_base(double log_base, double error, uint64_t terms, char dst[48])
 {
-    double sum = sums_of(log_base, terms).at[0];
-    double rise = (sums_of(log_base + 0.01, terms).at[0] - sum) / 0.01;
+    double sum = compute_sums(log_base, terms).at[0];
+    double rise = (compute_sums(log_base + 0.01, terms).at[0] - sum) / 0.01;
     double off = fmin(0.5, 2 * error * sum / fmax(rise, 1e-9));
     pe_propose_number(dst, 48, "base", pe_exp_double(log_base), fmax(off, 1e-12), "10000");
 }
 
 /* The entry of the largest number; the first of them. */
-static size_t peak_of(const pe_distances *line)
+static size_t find_peak(const pe_distances *line)
 {
     size_t peak = 0;
     for (size_t i = 1; i < line->count; i++)
@@ -136,7 +136,7 @@ static size_t peak_of(const pe_distances *line)
 
 static bool are_sums(const sums *found, double log_base, uint64_t terms, double unit)
 {
-    const sums expected = sums_of(log_base, terms);
+    const sums expected = compute_sums(log_base, terms);
     for (size_t i = 0; i < 2; i++)
         if (!(fabs(found->at[i] - expected.at[i]) <= (2 * unit + 1e-5) * (double)terms))
             return false;
@@ -149,11 +149,11 @@ static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *prop
     pe_distances line;
     if (!pe_distances_read(view, has_heads, &line))
         return;
-    size_t zero = peak_of(&line);
+    size_t zero = find_peak(&line);
     /* the side that is longer, on which keys after a query may be masked */
     bool before = zero >= 2;
     double part = (double)line.heads / 8; /* of a sum, in the first head */
-    double terms = rint(line.entries[zero] / part), unit = pe_seen_unit(view);
+    double terms = rint(line.entries[zero] / part), unit = pe_observation_unit(view);
     if (terms >= 1 && terms <= TERMS_MAX && (before || zero + 2 < line.count)) {
         const char *mask = line.entries[line.count - 1] == -INFINITY ? "&mask=causal" : "";
         sums found = {{line.entries[before ? zero - 1 : zero + 1] / part,
@@ -176,7 +176,7 @@ static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *prop
 }
 
 /* The largest bias is that of distance 0 and says dim, the one beside it the base. */
-void pe_recognise_sandwich(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_sandwich(pe_observation *seen, pe_proposals *proposals)
 {
     for (int heads = 0; heads < 2; heads++)
         propose_bias(&seen->view, heads, proposals);

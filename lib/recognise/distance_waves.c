@@ -25,7 +25,7 @@ static void count_runs(const pe_distances *line, size_t *ret_low, size_t *ret_hi
     *ret_high = high;
 }
 
-static pe_columns cosines_of(pe_wave_layout layout, uint64_t half)
+static pe_columns select_cosines(pe_wave_layout layout, uint64_t half)
 {
     if (layout == PE_WAVE_INTERLEAVED)
         return (pe_columns){1, 2, half};
@@ -37,18 +37,18 @@ static bool fit_rows(const pe_view *rows, pe_wave_layout layout, pe_distance_law
                      double *ret_position)
 {
     uint64_t half = law->dim / 2;
-    pe_columns columns = cosines_of(layout, half);
+    pe_columns columns = select_cosines(layout, half);
     pe_wave_law waves;
-    pe_seen seen;
-    bool good =
-        pe_seen_begin(&seen, rows) && seen.columns == law->dim &&
-        pe_wave_law_of(&seen, columns, false, &waves) &&
-        pe_seen_offset(&seen, columns.first, columns.stride, half, false, ret_position) &&
-        (waves.geometric || half == 1);
+    pe_observation seen;
+    bool good = pe_observation_begin(&seen, rows) && seen.columns == law->dim &&
+                pe_wave_law_read(&seen, columns, false, &waves) &&
+                pe_observation_find_offset(&seen, columns.first, columns.stride, half, false,
+                                           ret_position) &&
+                (waves.geometric || half == 1);
     law->base[0] = '\0';
     if (good && half > 1)
         pe_wave_law_base(&waves, (double)half, "base", "10000", law->base, sizeof law->base);
-    pe_seen_end(&seen);
+    pe_observation_end(&seen);
     return good;
 }
 
@@ -72,7 +72,7 @@ static bool fit_query(const pe_view *view, size_t from, size_t to, pe_wave_layou
     return true;
 }
 
-bool pe_distance_law_of(const pe_view *view, pe_wave_layout layout, pe_distance_law *ret_law)
+bool pe_distance_law_read(const pe_view *view, pe_wave_layout layout, pe_distance_law *ret_law)
 {
     size_t low, high, rank = view->rank;
     if (rank < 2 || rank > 3 || view->shape[rank - 1] % 2 != 0)
@@ -109,11 +109,11 @@ static bool write_limit(const pe_distance_law *law, const char *name, char dst[4
 static void note_reach(const pe_distance_law *law, pe_proposals *proposals)
 {
     const bool waves = law->shape.queries == 1 && !law->is_low_seen && !law->is_high_seen;
-    proposals->reach = fabs((double)law->first);
-    proposals->angle = waves ? 0 : proposals->reach + (double)law->shape.count;
+    proposals->first_distance = fabs((double)law->first);
+    proposals->angle = waves ? 0 : proposals->first_distance + (double)law->shape.count;
 }
 
-void pe_recognise_relative_sinusoidal(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_relative_sinusoidal(pe_observation *seen, pe_proposals *proposals)
 {
     static const struct {
         pe_wave_layout layout;
@@ -124,7 +124,7 @@ void pe_recognise_relative_sinusoidal(pe_seen *seen, pe_proposals *proposals)
     char window[PE_WINDOW_TEXT], limit[48];
     pe_distance_law law;
     for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
-        if (!pe_distance_law_of(&seen->view, LAYOUTS[i].layout, &law) ||
+        if (!pe_distance_law_read(&seen->view, LAYOUTS[i].layout, &law) ||
             !write_limit(&law, "max_distance", limit))
             continue;
         note_reach(&law, proposals);
@@ -164,7 +164,7 @@ static void propose_falling(const pe_distance_law *law, const char *layout, cons
     }
 }
 
-void pe_recognise_transformer_xl(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_transformer_xl(pe_observation *seen, pe_proposals *proposals)
 {
     static const struct {
         pe_wave_layout layout;
@@ -173,7 +173,7 @@ void pe_recognise_transformer_xl(pe_seen *seen, pe_proposals *proposals)
     char window[PE_WINDOW_TEXT], limit[48];
     pe_distance_law law;
     for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
-        if (!pe_distance_law_of(&seen->view, LAYOUTS[i].layout, &law) ||
+        if (!pe_distance_law_read(&seen->view, LAYOUTS[i].layout, &law) ||
             !write_limit(&law, "clamp_length", limit))
             continue;
         note_reach(&law, proposals);

@@ -2,7 +2,7 @@
 #ifndef PE_DISTANCES_H
 #define PE_DISTANCES_H
 
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 #define PE_DISTANCE_LINES 8  /* heads that are read at most */
 #define PE_WINDOW_TEXT    96 /* room for the text of a window */

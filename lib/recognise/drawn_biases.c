@@ -10,22 +10,22 @@
 #include <stdio.h>
 
 /* An element of a drawn tensor. */
-static double drawn(uint64_t seed, const char *name, uint64_t columns, const pe_recipe *recipe,
-                    uint64_t row, uint64_t column)
+static double drawn(uint64_t seed, const char *name, uint64_t columns,
+                    const pe_distribution *distribution, uint64_t row, uint64_t column)
 {
     double element;
-    pe_trained trained = pe_trained_drawn(seed, name, columns, recipe);
+    pe_trained trained = pe_trained_drawn(seed, name, columns, distribution);
     pe_trained_row(&trained, row, column, 1, &element);
     return element;
 }
 
 /* Whether a number is another one, but for rounding and a little. */
-static bool is_about(double found, double expected, double unit)
+static bool is_close(double found, double expected, double unit)
 {
     return fabs(found - expected) <= (8 * unit + 0x1p-20) * fabs(expected);
 }
 
-static const char *mask_of(const pe_distances *line)
+static const char *find_mask(const pe_distances *line)
 {
     return line->entries[line->count - 1] == -INFINITY ? "&mask=causal" : "";
 }
@@ -33,9 +33,9 @@ static const char *mask_of(const pe_distances *line)
 /* ---- kerple ---- */
 
 /* Uniform on [-1, 1), as the scheme draws its numbers. */
-static const pe_recipe UNIFORM = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
+static const pe_distribution UNIFORM = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
 
-static double number_of(uint64_t seed, const char *name, double end)
+static double draw_number(uint64_t seed, const char *name, double end)
 {
     return fmax((1 + drawn(seed, name, 1, &UNIFORM, 0, 0)) * (end / 2), 0.01);
 }
@@ -53,36 +53,37 @@ static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *pr
     size_t beside = zero > 0 ? zero - 1 : 1;
     for (uint64_t seed = 0; seed < PE_SEEDS_TRIED && zero < line.count && line.count > 1;
          seed++) {
-        double p = number_of(seed, "p", 2), a = number_of(seed, "a", 1);
+        double p = draw_number(seed, "p", 2), a = draw_number(seed, "a", 1);
         double log = p * pe_log_double(1 + a);
         for (int power = 0; power < 2; power++) {
-            if (!is_about(line.entries[beside], power ? -a : -log, pe_seen_unit(view)))
+            if (!is_close(line.entries[beside], power ? -a : -log, pe_observation_unit(view)))
                 continue;
             pe_distances_window(&line, (int64_t)zero, window);
             pe_origin_write(&(pe_origin){.seed = seed}, number);
             pe_propose(proposals, "bias", "%s&heads=%llu%s%s%s", window,
                        (unsigned long long)line.heads, power ? "&kernel=power" : "",
-                       mask_of(&line), number);
+                       find_mask(&line), number);
         }
     }
     pe_distances_done(&line);
 }
 
 /* An entry of the tables of the first seeds turns most seeds down. */
-void pe_recognise_kerple(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_kerple(pe_observation *seen, pe_proposals *proposals)
 {
     static const char *const NAMES[] = {"p", "a"};
     for (int heads = 0; heads < 2; heads++)
         propose_kerple(&seen->view, heads, proposals);
     if (seen->view.rank != 1 || seen->sampled == 0)
         return;
-    proposals->looked_up = true;
+    proposals->discrete = true;
     for (uint64_t seed = 0; seed < PE_SEEDS_TRIED; seed++)
         for (size_t i = 0; i < PE_COUNT(NAMES); i++) {
             char number[PE_ORIGIN_TEXT];
             pe_origin_write(&(pe_origin){.seed = seed}, number);
-            if (is_about(pe_seen_entry(seen, 0, 0), number_of(seed, NAMES[i], i ? 1 : 2),
-                         pe_seen_unit(&seen->view)))
+            if (is_close(pe_observation_entry(seen, 0, 0),
+                         draw_number(seed, NAMES[i], i ? 1 : 2),
+                         pe_observation_unit(&seen->view)))
                 pe_propose(proposals, NAMES[i], "length=1&heads=%llu%s",
                            (unsigned long long)seen->rows, number);
         }
@@ -95,7 +96,8 @@ void pe_recognise_kerple(pe_seen *seen, pe_proposals *proposals)
 /* What the network returns at distance 0. */
 static double output_at_0(uint64_t seed, size_t head, uint64_t heads)
 {
-    const pe_recipe second = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6 * (uint64_t)UNITS};
+    const pe_distribution second = {.initialiser = PE_XAVIER_UNIFORM,
+                                    .fans = 6 * (uint64_t)UNITS};
     double sum = drawn(seed, "b2", heads, &second, 0, head);
     for (uint64_t unit = 0; unit < UNITS; unit++)
         sum += drawn(seed, "w2", UNITS, &second, head, unit) *
@@ -131,19 +133,19 @@ static void propose_fire(const pe_view *view, bool has_heads, pe_proposals *prop
         double outputs[PE_DISTANCE_LINES];
         for (size_t h = 0; h < line.lines; h++)
             outputs[h] = output_at_0(seed, h, line.heads);
-        size_t zero = nearest_entry(&line, outputs, pe_seen_unit(view));
+        size_t zero = nearest_entry(&line, outputs, pe_observation_unit(view));
         if (zero == line.count)
             continue;
         pe_distances_window(&line, (int64_t)zero, window);
         pe_origin_write(&(pe_origin){.seed = seed}, number);
         pe_propose(proposals, "bias", "%s&heads=%llu%s%s", window,
-                   (unsigned long long)line.heads, mask_of(&line), number);
+                   (unsigned long long)line.heads, find_mask(&line), number);
     }
     pe_distances_done(&line);
 }
 
 /* Only the usual network is proposed. */
-void pe_recognise_fire(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_fire(pe_observation *seen, pe_proposals *proposals)
 {
     for (int heads = 0; heads < 2; heads++)
         propose_fire(&seen->view, heads, proposals);
@@ -163,8 +165,8 @@ static void propose_toeplitz(const pe_distances *line, uint64_t seed, double uni
     uint64_t length = compact ? line->count / 2 + 1 : line->keys;
     for (uint64_t zero = first; zero < length && length <= LENGTH_MAX; zero++) {
         double element =
-            drawn(seed, "g", 2 * length - 1, &pe_relative_recipe, 0, length - 1 + zero);
-        if (!is_about(line->entries[0], element, unit / 8))
+            drawn(seed, "g", 2 * length - 1, &pe_relative_distribution, 0, length - 1 + zero);
+        if (!is_close(line->entries[0], element, unit / 8))
             continue;
         pe_distances_window(line, (int64_t)zero, window);
         pe_origin_write(&(pe_origin){.seed = seed}, number);
@@ -184,16 +186,16 @@ static void propose_ones(const pe_distances *line, pe_proposals *proposals)
 }
 
 /* Of a line of distances only that of a square matrix is proposed. */
-void pe_recognise_urpe(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_urpe(pe_observation *seen, pe_proposals *proposals)
 {
-    proposals->looked_up = true;
+    proposals->discrete = true;
     for (int heads = 0; heads < 2; heads++) {
         pe_distances line;
         if (!pe_distances_read(&seen->view, heads, &line))
             continue;
         propose_ones(&line, proposals);
         for (uint64_t seed = 0; seed < PE_SEEDS_TRIED; seed++)
-            propose_toeplitz(&line, seed, pe_seen_unit(&seen->view), proposals);
+            propose_toeplitz(&line, seed, pe_observation_unit(&seen->view), proposals);
         pe_distances_done(&line);
     }
 }
@@ -220,9 +222,10 @@ static void propose_axis(const pe_distances *axis, const char *tensor, bool colu
 }
 
 /* Propose vectors whose first one is in a trained table. */
-static void propose_vectors(const pe_seen *seen, bool has_columns, pe_proposals *proposals)
+static void propose_vectors(const pe_observation *seen, bool has_columns,
+                            pe_proposals *proposals)
 {
-    static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+    static const pe_distribution RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
     static const char *const TABLES[] = {"rel_pos_h", "rel_pos_w"};
     const pe_view *view = &seen->view;
     pe_distances vectors;
@@ -233,7 +236,7 @@ static void propose_vectors(const pe_seen *seen, bool has_columns, pe_proposals 
     for (size_t i = 0; i < pe_origin_count(seen); i++)
         for (int columns = 0; columns < 2; columns++) {
             char number[PE_ORIGIN_TEXT];
-            const pe_origin origin = pe_origin_at(seen, i);
+            const pe_origin origin = pe_origin_get(seen, i);
             const pe_seeded table = {TABLES[columns], &RECIPE, vectors.heads, 0, 1, 0};
             /* the first query's first key is entry queries-1 of the line of distances */
             if (!pe_seeded_is_row(&vectors, (size_t)vectors.queries - 1, dtype, &table, &origin,
@@ -247,11 +250,11 @@ static void propose_vectors(const pe_seen *seen, bool has_columns, pe_proposals 
 
 /* A row of the tables of the first seeds turns most seeds down. No resized tables are proposed.
  */
-void pe_recognise_decomposed(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_decomposed(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     pe_distances index;
-    proposals->looked_up = true;
+    proposals->discrete = true;
     if (view->rank == 2 && pe_distances_read(view, false, &index)) {
         if (index.entries[index.queries - 1] == (double)first_row(index.queries, index.keys))
             propose_axis(&index, "index_h", false, "", proposals);

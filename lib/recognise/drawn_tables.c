@@ -13,7 +13,7 @@ typedef unsigned long long number;
 
 /* The root of the mean square of the entries that have been read, and the largest magnitude.
  * False: it is no matrix of finite numbers that differ. */
-static bool measure_spread(const pe_seen *seen, double *ret_spread, double *ret_largest)
+static bool measure_spread(const pe_observation *seen, double *ret_spread, double *ret_largest)
 {
     const size_t count = seen->sampled * (size_t)seen->columns;
     double sum = 0, largest = 0;
@@ -31,8 +31,8 @@ static bool measure_spread(const pe_seen *seen, double *ret_spread, double *ret_
 /* ---- learned ---- */
 
 /* Propose a distribution whose standard deviation is near a measured one. */
-static void propose_spread(const pe_seen *seen, pe_proposals *proposals, const char *init,
-                           double spread)
+static void propose_spread(const pe_observation *seen, pe_proposals *proposals,
+                           const char *init, double spread)
 {
     static const char *const PLACES[] = {"", "&row_offset=2", "&offset=1"};
     const double entries = (double)seen->sampled * (double)seen->columns;
@@ -44,7 +44,7 @@ static void propose_spread(const pe_seen *seen, pe_proposals *proposals, const c
                        (number)seen->rows, (number)seen->columns, init, std, seed, PLACES[i]);
 }
 
-void pe_recognise_learned(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_learned(pe_observation *seen, pe_proposals *proposals)
 {
     double spread, largest;
     if (seen->set) {
@@ -66,7 +66,7 @@ void pe_recognise_learned(pe_seen *seen, pe_proposals *proposals)
 
 /* ---- tables that begin with a learned one ---- */
 
-void pe_recognise_hierarchical(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_hierarchical(pe_observation *seen, pe_proposals *proposals)
 {
     static const unsigned LENGTHS[] = {512, 1024, 2048, 128, 256, 64, 197};
     double spread, largest;
@@ -86,7 +86,7 @@ void pe_recognise_hierarchical(pe_seen *seen, pe_proposals *proposals)
 }
 
 /* Row 0 is drawn, but the others take a differential equation: so row 0 is looked at first. */
-void pe_recognise_floater(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_floater(pe_observation *seen, pe_proposals *proposals)
 {
     double spread, largest;
     if (!measure_spread(seen, &spread, &largest))
@@ -100,7 +100,7 @@ void pe_recognise_floater(pe_seen *seen, pe_proposals *proposals)
 }
 
 /* Propose square target grids from square source grids, as vision models have them. */
-void pe_recognise_resized(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_resized(pe_observation *seen, pe_proposals *proposals)
 {
     static const unsigned SOURCES[] = {14, 16, 24, 32};
     static const char *const MODES[] = {"",
@@ -130,7 +130,7 @@ void pe_recognise_resized(pe_seen *seen, pe_proposals *proposals)
 
 /* ---- waves of random frequencies ---- */
 
-void pe_recognise_complex_order(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_complex_order(pe_observation *seen, pe_proposals *proposals)
 {
     static const char *const SHARINGS[] = {"", "&sharing=word", "&sharing=dim"};
     double spread, largest;
@@ -146,20 +146,20 @@ void pe_recognise_complex_order(pe_seen *seen, pe_proposals *proposals)
 }
 
 /* Whether the columns of the first rows are sines, and then cosines of the same angles. */
-static bool has_circles(const pe_seen *seen)
+static bool has_circles(const pe_observation *seen)
 {
     const uint64_t half = seen->columns / 2;
     size_t far = 0, looked = 0;
     for (size_t row = 0; row < seen->sampled && row < 4; row++)
         for (uint64_t i = 0; i < half; i++, looked++) {
-            double sine = pe_seen_entry(seen, row, i);
-            double cosine = pe_seen_entry(seen, row, half + i);
+            double sine = pe_observation_entry(seen, row, i);
+            double cosine = pe_observation_entry(seen, row, half + i);
             far += !(fabs(sine * sine + cosine * cosine - 1) < 0.05);
         }
     return looked > 0 && 16 * far <= looked;
 }
 
-void pe_recognise_random_fourier(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_random_fourier(pe_observation *seen, pe_proposals *proposals)
 {
     static const char *const VARIANTS[] = {"", "&preset=sam", "&grid=corners"};
     const uint64_t rows = seen->rows, features = seen->columns / 2;

@@ -11,14 +11,14 @@
 
 /* How the cells of a grid may lie in a table. */
 typedef struct grid_view {
-    const pe_seen *seen;
+    const pe_observation *seen;
     const char *shape; /* the choice of the parameter */
     uint64_t height, width, dim;
     uint64_t before; /* rows of zeros */
 } grid_view;
 
 /* The entry of a cell; NaN if it cannot be read. */
-static double entry_at(const grid_view *grid, uint64_t y, uint64_t x, uint64_t channel)
+static double read_entry(const grid_view *grid, uint64_t y, uint64_t x, uint64_t channel)
 {
     const pe_view *view = &grid->seen->view;
     uint64_t index[3] = {y, x, channel};
@@ -40,8 +40,8 @@ static double entry_at(const grid_view *grid, uint64_t y, uint64_t x, uint64_t c
 /* Whether a channel depends on one axis alone, in the first cells. */
 static bool has_one_axis(const grid_view *grid, uint64_t channel)
 {
-    double corner = entry_at(grid, 0, 0, channel), right = entry_at(grid, 0, 1, channel);
-    double below = entry_at(grid, 1, 0, channel), both = entry_at(grid, 1, 1, channel);
+    double corner = read_entry(grid, 0, 0, channel), right = read_entry(grid, 0, 1, channel);
+    double below = read_entry(grid, 1, 0, channel), both = read_entry(grid, 1, 1, channel);
     return (corner == below && right == both) || (corner == right && below == both);
 }
 
@@ -78,19 +78,19 @@ static void propose(const grid_view *grid, pe_proposals *proposals)
 }
 
 /* The rows of zeros that a table begins with. */
-static uint64_t zero_rows(const pe_seen *seen)
+static uint64_t zero_rows(const pe_observation *seen)
 {
     uint64_t rows = 0;
     for (bool zero = true; zero && rows < seen->sampled && rows <= ZERO_ROWS_MAX; rows += zero)
         for (uint64_t column = 0; zero && column < seen->columns; column++)
-            zero = pe_seen_entry(seen, rows, column) == 0;
+            zero = pe_observation_entry(seen, rows, column) == 0;
     return rows;
 }
 
 /* For a table [cells, dim], perhaps after rows of zeros, [dim, height, width] or [height,
  * width, dim]: presets, and arrangements of channels with usual bases. Every channel of such a
  * table depends on one axis alone, which few other tables do. */
-void pe_recognise_sinusoidal_2d(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_sinusoidal_2d(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     if (view->rank == 3) {

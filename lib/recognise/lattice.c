@@ -19,7 +19,7 @@ typedef unsigned long long number;
 
 /* A table whose rows, after some of angle 0, are the cells of a grid. */
 typedef struct axial_view {
-    const pe_seen *seen;
+    const pe_observation *seen;
     bool sines;
     uint64_t before, after; /* rows of angle 0 */
     uint64_t height, width;
@@ -29,7 +29,8 @@ typedef struct axial_view {
 static double cell(const axial_view *grid, uint64_t y, uint64_t x, uint64_t column)
 {
     uint64_t row = grid->before + y * grid->width + x;
-    return row < grid->seen->sampled ? pe_seen_entry(grid->seen, row, column) : (double)NAN;
+    return row < grid->seen->sampled ? pe_observation_entry(grid->seen, row, column)
+                                     : (double)NAN;
 }
 
 /* Whether the columns that do not change from the first cell to the next hardly do in some
@@ -108,7 +109,7 @@ static void propose_volume(pe_proposals *proposals, const char *cells)
 
 /* Propose a volume whose frames, or the first of them, have been seen; `depth` 0: it is the
  * height of the grid over that of a frame. */
-static void propose_frames(pe_seen *seen, pe_proposals *proposals, uint64_t depth,
+static void propose_frames(pe_observation *seen, pe_proposals *proposals, uint64_t depth,
                            const char *shape)
 {
     axial_view grid = {.seen = seen};
@@ -123,7 +124,7 @@ static void propose_frames(pe_seen *seen, pe_proposals *proposals, uint64_t dept
     propose_volume(proposals, text);
 }
 
-void pe_recognise_sinusoidal_3d(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_sinusoidal_3d(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     const uint64_t *shape = view->shape;
@@ -137,10 +138,10 @@ void pe_recognise_sinusoidal_3d(pe_seen *seen, pe_proposals *proposals)
         propose_volume(proposals, text);
     } else if (view->rank == 3) {
         const pe_view frame = pe_view_at(view, 0, 0);
-        pe_seen first;
-        if (pe_seen_begin(&first, &frame))
+        pe_observation first;
+        if (pe_observation_begin(&first, &frame))
             propose_frames(&first, proposals, shape[0], "&shape=dnc");
-        pe_seen_end(&first);
+        pe_observation_end(&first);
     } else {
         propose_frames(seen, proposals, 0, "&shape=nc");
     }
@@ -149,7 +150,7 @@ void pe_recognise_sinusoidal_3d(pe_seen *seen, pe_proposals *proposals)
 /* ---- axial_rope ---- */
 
 /* Whether all entries of a row are those of angle 0. */
-static bool is_still(const pe_seen *seen, const double *row, bool sines)
+static bool is_still(const pe_observation *seen, const double *row, bool sines)
 {
     for (uint64_t column = 0; column < seen->columns; column++)
         if (row[column] != (sines ? 0 : 1))
@@ -158,7 +159,7 @@ static bool is_still(const pe_seen *seen, const double *row, bool sines)
 }
 
 /* Count the rows of angle 0 at the end, up to TOKENS_MAX. */
-static uint64_t still_rows_at_end(const pe_seen *seen, bool sines, double *row)
+static uint64_t still_rows_at_end(const pe_observation *seen, bool sines, double *row)
 {
     uint64_t count = 0;
     while (count < TOKENS_MAX && count < seen->rows &&
@@ -176,14 +177,14 @@ static void write_theta(const axial_view *grid, bool full, char *dst, size_t siz
     const pe_columns places[] = {
         {0, 1, own}, {own, 1, own}, {0, 2, own}, {full ? all / 2 : 1, 2, own}};
     pe_view line = pe_view_part(&grid->seen->view, 0, grid->before, grid->width);
-    pe_seen seen;
+    pe_observation seen;
     pe_wave_law law = {.geometric = false};
     dst[0] = '\0';
-    bool good = pe_seen_begin(&seen, &line) && seen.sampled >= 4;
+    bool good = pe_observation_begin(&seen, &line) && seen.sampled >= 4;
     for (size_t i = 0; good && i < PE_COUNT(places) && !law.geometric; i++)
-        if (!pe_wave_law_of(&seen, places[i], grid->sines, &law))
+        if (!pe_wave_law_read(&seen, places[i], grid->sines, &law))
             law.geometric = false;
-    pe_seen_end(&seen);
+    pe_observation_end(&seen);
     if (law.geometric)
         pe_wave_law_base(&law, (double)own, "rope_theta", "10000", dst, size);
 }
@@ -269,7 +270,8 @@ static void propose_sizes(const axial_view *table, pe_proposals *proposals)
 }
 
 /* Propose the grids of a table of cosines or of sines. */
-static void propose_grids(pe_seen *seen, pe_proposals *proposals, bool sines, double *row)
+static void propose_grids(pe_observation *seen, pe_proposals *proposals, bool sines,
+                          double *row)
 {
     axial_view grid = {.seen = seen, .sines = sines};
     while (grid.before < TOKENS_MAX && grid.before < seen->sampled &&
@@ -282,7 +284,7 @@ static void propose_grids(pe_seen *seen, pe_proposals *proposals, bool sines, do
         propose_sizes(&grid, proposals);
 }
 
-void pe_recognise_axial_rope(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_axial_rope(pe_observation *seen, pe_proposals *proposals)
 {
     double *row;
     if (seen->view.rank != 2 || seen->sampled < 4 || seen->columns < 2 || seen->columns > 4096)
@@ -298,8 +300,8 @@ void pe_recognise_axial_rope(pe_seen *seen, pe_proposals *proposals)
 /* ---- fourier ---- */
 
 /* Propose the published frequencies and layouts for points of a grid. */
-static void propose_features(const pe_seen *seen, pe_proposals *proposals, const char *sizes,
-                             uint64_t axes, uint64_t longest)
+static void propose_features(const pe_observation *seen, pe_proposals *proposals,
+                             const char *sizes, uint64_t axes, uint64_t longest)
 {
     static const char *const GRIDS[] = {"", "&grid=centers", "&grid=unit", "&grid=index"};
     static const char *const PRESETS[] = {"nerfstudio", "nerf", "perceiver", "timm_pixel",
@@ -328,7 +330,7 @@ static void propose_features(const pe_seen *seen, pe_proposals *proposals, const
         }
 }
 
-void pe_recognise_fourier(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_fourier(pe_observation *seen, pe_proposals *proposals)
 {
     axial_view grid = {.seen = seen};
     char sizes[3 * TEXT];

@@ -14,7 +14,7 @@
 
 /* What is looked at: a table [queries, keys], with heads if it is one of biases. */
 typedef struct matrix {
-    const pe_seen *seen;
+    const pe_observation *seen;
     const pe_view *view;
     bool heads;
     const char *tensor;
@@ -153,7 +153,8 @@ static bool find_factor(const pe_distances *row, size_t at, const pe_seeded *tab
     double elements[PE_DISTANCE_LINES];
     pe_trained trained;
     uint64_t rows;
-    if (!pe_origin_tensor(origin, table->name, table->columns, table->recipe, &trained, &rows))
+    if (!pe_origin_tensor(origin, table->name, table->columns, table->distribution, &trained,
+                          &rows))
         return false;
     pe_trained_row(&trained, 0, 0, row->lines, elements);
     *ret_factor = row->entries[at] / elements[0];
@@ -168,7 +169,7 @@ static void propose_factor(matrix *own, const pe_seeded *table, const pe_origin 
                            double factor, pe_proposals *proposals)
 {
     char number[PE_ORIGIN_TEXT], dim_head[NUMBER] = "";
-    double unit = pe_seen_unit(own->view);
+    double unit = pe_observation_unit(own->view);
     pe_seeded scaled = *table;
     scaled.factor = factor;
     if (factor != 1) {
@@ -182,19 +183,19 @@ static void propose_factor(matrix *own, const pe_seeded *table, const pe_origin 
         propose_line(own, &scaled, proposals);
 }
 
-static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
+static void propose_biases(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     matrix own = {.seen = seen, .view = &seen->view, .heads = has_heads, .tensor = "bias"};
-    double unit = pe_seen_unit(own.view), factor;
+    double unit = pe_observation_unit(own.view), factor;
     pe_distances row;
     if (unit == 0 || own.view->rank < 1u + has_heads || own.view->rank > 2u + has_heads ||
         !read_query(&own, 0, &row))
         return;
-    const pe_seeded table = {"table", &pe_relative_recipe, row.heads, row.keys, 1, 0};
+    const pe_seeded table = {"table", &pe_relative_distribution, row.heads, row.keys, 1, 0};
     size_t found = 0;
     for (size_t i = 0; row.keys <= TOKENS_MAX && i < pe_origin_count(seen); i++)
         for (size_t at = 0; at < row.count && found == 0; at++) {
-            const pe_origin origin = pe_origin_at(seen, i);
+            const pe_origin origin = pe_origin_get(seen, i);
             pe_dtype dtype;
             if (pe_element_is_real(own.view->element, &dtype) &&
                 pe_seeded_is_row(&row, at, dtype, &table, &origin, 0))
@@ -209,10 +210,10 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
 
 /* Rows of the table are read as indices, or found in the tables of the first seeds; those of
  * some queries say the width of the grid. */
-void pe_recognise_levit(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_levit(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
-    proposals->looked_up = true;
+    proposals->discrete = true;
     if (view->rank == 0 || view->shape[view->rank - 1] > TOKENS_MAX)
         return;
     if (view->rank <= 2) {

@@ -25,7 +25,7 @@ typedef struct sequence {
 } sequence;
 
 /* Read where the first column stands still. False: there is no grid, or there are too many. */
-static bool read_sequence(const pe_seen *seen, sequence *ret)
+static bool read_sequence(const pe_observation *seen, sequence *ret)
 {
     const uint64_t rows = seen->sampled;
     uint64_t text = 0, row = 0;
@@ -33,7 +33,7 @@ static bool read_sequence(const pe_seen *seen, sequence *ret)
     while (row < rows) {
         uint64_t run = 1;
         while (row + run < rows &&
-               pe_seen_entry(seen, row + run, 0) == pe_seen_entry(seen, row, 0))
+               pe_observation_entry(seen, row + run, 0) == pe_observation_entry(seen, row, 0))
             run++;
         row += run;
         if (run == 1) {
@@ -73,28 +73,29 @@ static bool write_runs(const sequence *own, uint64_t height, char *dst, size_t s
 }
 
 /* Propose a sequence with the settings of each model. */
-static void propose_models(const pe_seen *seen, pe_proposals *proposals, const char *runs)
+static void propose_models(const pe_observation *seen, pe_proposals *proposals,
+                           const char *prompt)
 {
-    const char *tensor = pe_seen_entry(seen, 0, 0) > 0.5 ? "cos" : "sin";
+    const char *tensor = pe_observation_entry(seen, 0, 0) > 0.5 ? "cos" : "sin";
     for (size_t i = 0; i < PE_MROPE_PRESET_COUNT; i++)
         for (int full = 0; full < 2; full++) {
             const char *name = pe_mrope_presets[i].name;
             uint64_t dim = seen->columns * (full ? 1 : 2);
             dim *= strncmp(name, "glm", 3) == 0 ? 2 : 1; /* half of its columns turn */
-            pe_propose(proposals, tensor, "preset=%s&%s&dim=%llu%s", name, runs, (number)dim,
+            pe_propose(proposals, tensor, "preset=%s&%s&dim=%llu%s", name, prompt, (number)dim,
                        full ? "&table=full" : "");
         }
 }
 
-void pe_recognise_mrope(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_mrope(pe_observation *seen, pe_proposals *proposals)
 {
     sequence own;
-    char runs[224];
+    char prompt[224];
     if (seen->view.rank != 2 || seen->sampled < 4 || seen->sampled < seen->rows ||
         seen->columns < 8 || !read_sequence(seen, &own))
         return;
     proposals->angle = (double)seen->rows;
     for (uint64_t height = 1; height <= own.parts[0].cells; height++)
-        if (own.parts[0].cells % height == 0 && write_runs(&own, height, runs, sizeof runs))
-            propose_models(seen, proposals, runs);
+        if (own.parts[0].cells % height == 0 && write_runs(&own, height, prompt, sizeof prompt))
+            propose_models(seen, proposals, prompt);
 }

@@ -2,20 +2,21 @@
 
 #include <stdio.h>
 
-size_t pe_origin_count(const pe_seen *seen)
+size_t pe_origin_count(const pe_observation *seen)
 {
     return seen->set ? 1 : PE_SEEDS_TRIED;
 }
 
-pe_origin pe_origin_at(const pe_seen *seen, size_t index)
+pe_origin pe_origin_get(const pe_observation *seen, size_t index)
 {
     return (pe_origin){.seed = index, .set = seen->set, .set_name = seen->set_name};
 }
 
 bool pe_origin_tensor(const pe_origin *origin, const char *name, uint64_t columns,
-                      const pe_recipe *recipe, pe_trained *ret_trained, uint64_t *ret_rows)
+                      const pe_distribution *distribution, pe_trained *ret_trained,
+                      uint64_t *ret_rows)
 {
-    *ret_trained = pe_trained_drawn(origin->seed, name, columns, recipe);
+    *ret_trained = pe_trained_drawn(origin->seed, name, columns, distribution);
     *ret_rows = UINT64_MAX;
     if (!origin->set)
         return true;

@@ -14,12 +14,12 @@ void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, 
     int length = vsnprintf(proposal->query, sizeof proposal->query, query, arguments);
     va_end(arguments);
     snprintf(proposal->tensor, sizeof proposal->tensor, "%s", tensor);
-    proposal->reach = proposals->reach;
+    proposal->first_distance = proposals->first_distance;
     proposal->angle = proposals->angle;
     proposal->amplitude = proposals->amplitude;
     proposal->roundings = proposals->roundings;
-    proposal->looked_up = proposals->looked_up;
-    proposal->coarse = proposals->coarse;
+    proposal->discrete = proposals->discrete;
+    proposal->low_precision = proposals->low_precision;
     memcpy(proposal->probe, proposals->probe, sizeof proposal->probe);
     proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
 }

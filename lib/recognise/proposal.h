@@ -2,30 +2,31 @@
 #ifndef PE_PROPOSAL_H
 #define PE_PROPOSAL_H
 
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 #define PE_PROPOSALS_MAX 192 /* of one scheme; more are dropped */
 
 typedef struct pe_proposal {
     char tensor[32];
     char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
-    double reach; /* the distance of row 0 from position 0, in rows: errors grow with it */
+    double first_distance; /* the distance of row 0 from position 0, in rows: errors grow with
+                              it */
     double angle; /* the largest angle of entries of columns that are no waves, in radians */
-    double amplitude; /* entries are sums of products that may cancel: how large the sum of the
-                       * magnitudes may be, also of those by which an entry changes with its
-                       * angle, here a coordinate in cells; 0: they are no such sums */
+    double amplitude; /* of entries that are sums of products, which may cancel: the largest sum
+                       * of magnitudes, of an entry's products or of those in its derivative by
+                       * the angle (a coordinate, in cells); 0: they are no such sums */
     double roundings; /* relative errors of entries that add up before the last product, in
                        * units in the last place, beyond a few */
-    bool coarse;      /* it may have been computed in 16 bits: far entries prove nothing */
-    bool looked_up;   /* entries are looked up, not computed: one that differs is wrong */
-    char probe[96];   /* the query of a shorter table that has the same row 0, which is compared
-                       * before the whole table is computed; "": there is none */
+    bool low_precision; /* it may have been computed in 16 bits: far entries prove nothing */
+    bool discrete;      /* entries are looked up, not computed: one that differs is wrong */
+    char probe[96]; /* the query of a shorter table that has the same row 0, which is compared
+                     * before the whole table is computed; "": there is none */
 } pe_proposal;
 
 typedef struct pe_proposals {
-    double reach, angle, amplitude, roundings; /* of those that are added next */
-    bool coarse;
-    bool looked_up;
+    double first_distance, angle, amplitude, roundings; /* of those that are added next */
+    bool low_precision;
+    bool discrete;
     char probe[96];
     size_t count;
     pe_proposal items[PE_PROPOSALS_MAX];

@@ -26,7 +26,8 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme)
     return find_recogniser(scheme) != NULL;
 }
 
-void pe_collect_proposals(const pe_scheme *scheme, pe_seen *seen, pe_proposals *ret_proposals)
+void pe_collect_proposals(const pe_scheme *scheme, pe_observation *seen,
+                          pe_proposals *ret_proposals)
 {
     pe_recogniser *recognise = find_recogniser(scheme);
     memset(ret_proposals, 0, offsetof(pe_proposals, items));

@@ -6,10 +6,11 @@
 
 /* Propose requests of one scheme that may have made a table. It proves nothing: what is
  * proposed is compared entry by entry. */
-typedef void pe_recogniser(pe_seen *seen, pe_proposals *proposals);
+typedef void pe_recogniser(pe_observation *seen, pe_proposals *proposals);
 
 /* Collect the proposals of a scheme's recogniser; none if it has no recogniser. */
-void pe_collect_proposals(const pe_scheme *scheme, pe_seen *seen, pe_proposals *ret_proposals);
+void pe_collect_proposals(const pe_scheme *scheme, pe_observation *seen,
+                          pe_proposals *ret_proposals);
 
 #define RECOGNISER(scheme) pe_recogniser pe_recognise_##scheme;
 #include "recognise/recognisers.def"

@@ -28,7 +28,7 @@ typedef struct arrangement {
 
 /* The part of a dim's columns that turn, as the decimal of the fewest digits that means so many
  * pairs. */
-static double part_of(size_t pairs, size_t moving)
+static double find_part(size_t pairs, size_t moving)
 {
     double part = (double)moving / (double)pairs;
     double error = 1;
@@ -92,9 +92,9 @@ static void propose_law(const arrangement *table, const pe_rotary_law *law,
     char theta[TEXT], part[TEXT], positions[2 * TEXT];
     pe_propose_number(theta, sizeof theta, "rope_theta", rotary->theta, 0, "10000");
     pe_propose_number(part, sizeof part, "partial_rotary_factor",
-                      part_of(pairs, pairs - rotary->still), 0, "1");
+                      find_part(pairs, pairs - rotary->still), 0, "1");
     pe_wave_positions(law->offset, law->step, 0, positions, sizeof positions);
-    proposals->reach = fabs(law->offset / law->step);
+    proposals->first_distance = fabs(law->offset / law->step);
     pe_propose(proposals, table->tensor, "length=%llu&dim=%zu%s%s%s%s%s", table->rows,
                rotary->width, table->query, theta, text.text, part, positions);
 }
@@ -102,20 +102,21 @@ static void propose_law(const arrangement *table, const pe_rotary_law *law,
 /* ---- tables ---- */
 
 /* How many of the last columns are the same in all rows that have been read. */
-static size_t still_columns(const pe_seen *seen, pe_columns columns)
+static size_t still_columns(const pe_observation *seen, pe_columns columns)
 {
     for (uint64_t still = 0; still < columns.count; still++) {
         uint64_t column = columns.first + (columns.count - 1 - still) * columns.stride;
         for (size_t row = 1; row < seen->sampled; row++)
-            if (pe_seen_entry(seen, row, column) != pe_seen_entry(seen, 0, column))
+            if (pe_observation_entry(seen, row, column) !=
+                pe_observation_entry(seen, 0, column))
                 return (size_t)still;
     }
     return (size_t)columns.count;
 }
 
 /* Read entries of rows that are spread over the table. */
-static bool read_entries(const pe_seen *seen, pe_columns columns, double *entries, double *row,
-                         pe_rotary_seen *ret)
+static bool read_entries(const pe_observation *seen, pe_columns columns, double *entries,
+                         double *row, pe_rotary_observation *ret)
 {
     bool good = true;
     ret->row_count = seen->rows < PE_ROTARY_ROWS ? (size_t)seen->rows : PE_ROTARY_ROWS;
@@ -130,13 +131,14 @@ static bool read_entries(const pe_seen *seen, pe_columns columns, double *entrie
     return good;
 }
 
-static void read_waves(pe_seen *seen, pe_columns columns, double *frequencies, double *errors)
+static void read_waves(pe_observation *seen, pe_columns columns, double *frequencies,
+                       double *errors)
 {
-    const pe_seen_wave *waves = pe_seen_waves(seen);
+    const pe_observed_wave *waves = pe_observation_waves(seen);
     for (uint64_t i = 0; waves && i < columns.count; i++) {
-        const pe_seen_wave *wave = &waves[columns.first + i * columns.stride];
+        const pe_observed_wave *wave = &waves[columns.first + i * columns.stride];
         frequencies[i] = wave->found ? wave->frequency : 0;
-        errors[i] = wave->found ? pe_seen_wave_error(seen, wave) : 1;
+        errors[i] = wave->found ? pe_observation_wave_error(seen, wave) : 1;
     }
 }
 
@@ -156,8 +158,8 @@ static void mend_first(double *frequencies, double *errors, size_t count)
 }
 
 /* Propose the laws that are nearest to a table. */
-static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_law *wave,
-                         pe_proposals *proposals)
+static void propose_laws(pe_observation *seen, const arrangement *table,
+                         const pe_wave_law *wave, pe_proposals *proposals)
 {
     const size_t count = (size_t)table->columns.count;
     double *numbers = malloc(((PE_ROTARY_ROWS + 2) * count + seen->columns) * sizeof *numbers);
@@ -166,15 +168,16 @@ static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_
     double *errors = numbers + count, *entries = errors + count;
     double *row = entries + PE_ROTARY_ROWS * count;
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
-    pe_rotary_seen measured = {.count = count,
-                               .frequencies = numbers,
-                               .errors = errors,
-                               .amplitude = wave->amplitude,
-                               .amplitude_error = fmax(2e-6, pe_seen_unit(&seen->view)),
-                               .offset = wave->offset,
-                               .sines = table->sines,
-                               .unit = pe_seen_unit(&seen->view),
-                               .still = still_columns(seen, table->columns)};
+    pe_rotary_observation measured = {.count = count,
+                                      .frequencies = numbers,
+                                      .errors = errors,
+                                      .amplitude = wave->amplitude,
+                                      .amplitude_error =
+                                          fmax(2e-6, pe_observation_unit(&seen->view)),
+                                      .offset = wave->offset,
+                                      .sines = table->sines,
+                                      .unit = pe_observation_unit(&seen->view),
+                                      .still = still_columns(seen, table->columns)};
     if (read_entries(seen, table->columns, entries, row, &measured)) {
         read_waves(seen, table->columns, numbers, errors);
         mend_first(numbers, errors, count);
@@ -189,7 +192,7 @@ static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_
 
 /* Whether rows 1 to 3 are near those of a theta in arithmetic of 16 bits, from position 0 on.
  */
-static bool is_coarsely(const pe_seen *seen, const arrangement *table, double theta)
+static bool is_coarsely(const pe_observation *seen, const arrangement *table, double theta)
 {
     const double log = pe_log_double(theta) / (double)table->columns.count;
     const uint64_t apart = 1 + (table->columns.count - 1) / COARSE_COLUMNS;
@@ -199,8 +202,8 @@ static bool is_coarsely(const pe_seen *seen, const arrangement *table, double th
         for (size_t row = 1; row < 4; row++) {
             double angle = frequency * (double)row;
             double wave = pe_quick_cosine(angle, table->sines ? 3 : 0);
-            double found =
-                pe_seen_entry(seen, row, table->columns.first + i * table->columns.stride);
+            double found = pe_observation_entry(
+                seen, row, table->columns.first + i * table->columns.stride);
             far += !(fabs(found - wave) <= 0x1p-7 * (angle + fabs(wave)) + 1e-5);
         }
     }
@@ -208,12 +211,12 @@ static bool is_coarsely(const pe_seen *seen, const arrangement *table, double th
 }
 
 /* Propose tables that may have been computed in 16 bits, whose waves are measured badly. */
-static void propose_coarse(const pe_seen *seen, const arrangement *table,
+static void propose_coarse(const pe_observation *seen, const arrangement *table,
                            pe_proposals *proposals)
 {
     static const double THETAS[] = {1e4, 5e5, 1e6, 1.5e5, 5e6, 1e7, 1e5};
-    proposals->coarse = true;
-    proposals->reach = 0;
+    proposals->low_precision = true;
+    proposals->first_distance = 0;
     proposals->angle = (double)seen->rows;
     for (size_t i = 0; i < PE_COUNT(THETAS); i++) {
         char theta[TEXT];
@@ -223,21 +226,21 @@ static void propose_coarse(const pe_seen *seen, const arrangement *table,
         pe_propose(proposals, table->tensor, "length=%llu&dim=%llu%s%s", table->rows,
                    2ull * table->columns.count, table->query, theta);
     }
-    proposals->coarse = false;
+    proposals->low_precision = false;
     proposals->angle = 0;
 }
 
 /* Propose tables of one arrangement. */
-static void propose_tables(pe_seen *seen, pe_proposals *proposals, const char *tensor,
+static void propose_tables(pe_observation *seen, pe_proposals *proposals, const char *tensor,
                            pe_columns columns, bool sines, const char *query)
 {
     const arrangement table = {tensor, query, columns, sines, seen->rows};
     pe_wave_law law;
     propose_coarse(seen, &table, proposals);
-    if (!pe_wave_law_of(seen, columns, sines, &law))
+    if (!pe_wave_law_read(seen, columns, sines, &law))
         return;
     propose_laws(seen, &table, &law, proposals);
-    proposals->reach = law.reach;
+    proposals->first_distance = law.first_distance;
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
         pe_propose(proposals, tensor, "preset=%s&length=%llu&dim=%llu%s%s",
                    pe_rotary_presets[i].name, table.rows, 2ull * columns.count, query,
@@ -248,7 +251,7 @@ static void propose_tables(pe_seen *seen, pe_proposals *proposals, const char *t
 
 /* The unit in the last place of a format in which all entries that have been read are exact:
  * that of the table's dtype, or a shorter one that they were rounded to. */
-static double unit_of_entries(const pe_seen *seen)
+static double unit_of_entries(const pe_observation *seen)
 {
     static const pe_dtype SHORT[] = {PE_BF16, PE_F16};
     for (size_t i = 0; i < PE_COUNT(SHORT); i++) {
@@ -261,11 +264,11 @@ static double unit_of_entries(const pe_seen *seen)
         if (exact == seen->sampled)
             return pe_dtypes[SHORT[i]].unit;
     }
-    return pe_seen_unit(&seen->view);
+    return pe_observation_unit(&seen->view);
 }
 
 /* Copy the entries of a vector that may be frequencies, with 0 for those that are none. */
-static void read_frequencies(const pe_seen *seen, double *ret_frequencies)
+static void read_frequencies(const pe_observation *seen, double *ret_frequencies)
 {
     for (size_t i = 0; i < seen->sampled; i++)
         ret_frequencies[i] =
@@ -273,15 +276,16 @@ static void read_frequencies(const pe_seen *seen, double *ret_frequencies)
 }
 
 /* Propose inverse frequencies for a falling vector that begins with 1. */
-static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
+static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
 {
     const arrangement table = {"inv_freq", "", {0, 1, seen->rows}, false, 1};
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
-    pe_rotary_seen measured = {
+    pe_rotary_observation measured = {
         .count = seen->sampled, .amplitude = 1, .unit = unit_of_entries(seen)};
     double *errors, *frequencies;
-    if (seen->sampled < 2 || seen->sampled < seen->rows || pe_seen_entry(seen, 0, 0) > 1 ||
-        !(pe_seen_entry(seen, 0, 0) > pe_seen_entry(seen, 1, 0)) ||
+    if (seen->sampled < 2 || seen->sampled < seen->rows ||
+        pe_observation_entry(seen, 0, 0) > 1 ||
+        !(pe_observation_entry(seen, 0, 0) > pe_observation_entry(seen, 1, 0)) ||
         !(errors = malloc(2 * seen->sampled * sizeof *errors)))
         return;
     frequencies = errors + seen->sampled;
@@ -295,17 +299,17 @@ static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
     measured.frequencies = frequencies;
     measured.errors = errors;
     size_t found = pe_rotary_search(&measured, laws);
-    proposals->coarse = measured.unit > 0x1p-23;
+    proposals->low_precision = measured.unit > 0x1p-23;
     for (size_t i = 0; i < found; i++)
         propose_law(&table, &laws[i], proposals);
-    proposals->coarse = false;
+    proposals->low_precision = false;
     free(errors);
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
         pe_propose(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",
                    pe_rotary_presets[i].name, 2ull * seen->rows);
 }
 
-void pe_recognise_rope(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_rope(pe_observation *seen, pe_proposals *proposals)
 {
     static const char *const NAMES[] = {"cos", "sin"};
     uint64_t columns = seen->columns;

@@ -5,8 +5,8 @@
 #include "recognise/rotary_laws.h"
 
 #include "numerics/elementary.h"
+#include "recognise/observation.h"
 #include "recognise/rotary_types.h"
-#include "recognise/seen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void add(double *list, size_t *count, size_t most, double number)
  * geometrically. */
 static bool measure_theta(pe_rotary_trial *self, size_t end)
 {
-    const pe_rotary_seen *seen = self->seen;
+    const pe_rotary_observation *seen = self->seen;
     double weights = 0, sum = 0, d = (double)seen->count;
     double first = seen->frequencies[0] > 0 ? pe_log_double(seen->frequencies[0]) : 0;
     for (size_t i = 1; i < end && seen->frequencies[0] > 0; i++) {
@@ -79,7 +79,7 @@ static void add_factor(pe_rotary_trial *self, double factor)
 /* Published factors, and those that the last measured frequencies and the amplitude tell. */
 static void list_factors(pe_rotary_trial *self)
 {
-    const pe_rotary_seen *seen = self->seen;
+    const pe_rotary_observation *seen = self->seen;
     size_t measured = 0;
     self->factor_count = 0;
     for (size_t i = 0; i < PE_COUNT(FACTORS); i++)
@@ -137,7 +137,8 @@ static void search_all(pe_rotary_trial *self)
     }
 }
 
-size_t pe_rotary_search(const pe_rotary_seen *seen, pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT])
+size_t pe_rotary_search(const pe_rotary_observation *seen,
+                        pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT])
 {
     pe_rotary_trial self = {.seen = seen, .ranking = {.seen = seen, .laws = ret_laws}};
     if (seen->count < 2 || seen->frequencies[0] == 0)

@@ -9,7 +9,7 @@
 #define PE_ROTARY_ROWS      7 /* by whose entries laws are ranked, at most */
 
 /* What has been measured of cosines or sines of frequencies times positions. */
-typedef struct pe_rotary_seen {
+typedef struct pe_rotary_observation {
     size_t count;              /* frequencies */
     const double *frequencies; /* [count], radians per row, normal and positive; 0 where
                                 * none was measured */
@@ -22,7 +22,7 @@ typedef struct pe_rotary_seen {
     size_t row_count;
     double rows[PE_ROTARY_ROWS];           /* their numbers */
     const double *entries[PE_ROTARY_ROWS]; /* [count] each */
-} pe_rotary_seen;
+} pe_rotary_observation;
 
 /* A law as a request says it: `law.mscale` and `law.mscale_all_dim`, or `law.attention`, give
  * the amplitude where the type does not. */
@@ -34,7 +34,7 @@ typedef struct pe_rotary_law {
 } pe_rotary_law;
 
 /* Find the nearest laws, the best one first; returns how many. */
-size_t pe_rotary_search(const pe_rotary_seen *seen,
+size_t pe_rotary_search(const pe_rotary_observation *seen,
                         pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT]);
 
 #endif

@@ -34,7 +34,7 @@ int pe_rotary_digits(double number)
 /* Whether all but a few of the measured frequencies are those of a law. */
 static bool frequencies_fit(const pe_rotary_ranking *self, double step)
 {
-    const pe_rotary_seen *seen = self->seen;
+    const pe_rotary_observation *seen = self->seen;
     size_t measured = 0, far = 0;
     for (size_t i = 0; i < seen->count; i++) {
         double expected = self->predicted[i] * step, found = seen->frequencies[i];
@@ -49,7 +49,7 @@ static bool frequencies_fit(const pe_rotary_ranking *self, double step)
 /* The mean square of what frequencies are off by. */
 static double frequency_distance(const pe_rotary_ranking *self, double step)
 {
-    const pe_rotary_seen *seen = self->seen;
+    const pe_rotary_observation *seen = self->seen;
     double sum = 0;
     for (size_t i = 0; i < seen->count; i++) {
         double expected = self->predicted[i] * step;
@@ -61,8 +61,8 @@ static double frequency_distance(const pe_rotary_ranking *self, double step)
 
 /* The sum of squares of what a column's entries are off by, in units of what rounding and
  * float32 arithmetic may do. */
-static double column_distance(const pe_rotary_seen *seen, size_t column, double frequency,
-                              const pe_rotary_law *law, double amplitude)
+static double column_distance(const pe_rotary_observation *seen, size_t column,
+                              double frequency, const pe_rotary_law *law, double amplitude)
 {
     const double unit = fmax(seen->unit, 0x1p-24);
     double sum = 0;
@@ -99,7 +99,7 @@ static double known_distance(pe_rotary_ranking *self, size_t column, const pe_ro
 static double entry_distance(pe_rotary_ranking *self, const pe_rotary_law *law,
                              double amplitude, double most)
 {
-    const pe_rotary_seen *seen = self->seen;
+    const pe_rotary_observation *seen = self->seen;
     const double entries = (double)(seen->row_count * seen->count);
     double sum = 0;
     for (size_t i = 0; i < seen->count; i++) {
@@ -164,7 +164,7 @@ static void keep(pe_rotary_ranking *self, const pe_rotary_law *law)
 void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step,
                         double cost)
 {
-    const pe_rotary_seen *seen = self->seen;
+    const pe_rotary_observation *seen = self->seen;
     pe_rotary_law law = {.law = *rotary, .step = step};
     double amplitude;
     double most = self->kept < PE_ROTARY_LAWS_KEPT ? CAP : self->laws[self->kept - 1].rank;

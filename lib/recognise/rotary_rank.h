@@ -15,7 +15,7 @@ typedef struct pe_rotary_column {
 } pe_rotary_column;
 
 typedef struct pe_rotary_ranking {
-    const pe_rotary_seen *seen;
+    const pe_rotary_observation *seen;
     double step;       /* a decimal near the first frequency, which most laws leave as it is */
     double *predicted; /* [count]: radians per position, of the law that is considered next */
     pe_rotary_column *columns; /* [2^PE_ROTARY_KNOWN_BITS], zeroed: those known already */

@@ -1,7 +1,7 @@
 #include "recognise/rotary_types.h"
 
 #include "numerics/elementary.h"
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 #include <math.h>
 #include <string.h>
@@ -183,7 +183,7 @@ static void try_ntk(pe_rotary_trial *self)
 /* Growths of dynamic laws near a measured one: 1 + f·(s-L)/L. */
 static void try_dynamic(pe_rotary_trial *self)
 {
-    const pe_rotary_seen *seen = self->seen;
+    const pe_rotary_observation *seen = self->seen;
     const double growth = pe_exp_double(self->log_growth), error = 2 * self->growth_error;
     pe_rotary rotary = begin_law(self, PE_ROTARY_DYNAMIC);
     double rows = seen->row_count > 0 ? seen->rows[seen->row_count - 1] + 1 : 0;

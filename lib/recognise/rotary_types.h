@@ -10,7 +10,7 @@
 /* What laws are tried on, and the settings that are tried. */
 typedef struct pe_rotary_trial {
     pe_rotary_ranking ranking;
-    const pe_rotary_seen *seen;
+    const pe_rotary_observation *seen;
     double *base; /* [count]: theta^(-2i/d), or what a theta that has grown gives */
     double theta;
     double factors[PE_ROTARY_FACTORS_MAX];

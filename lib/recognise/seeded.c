@@ -37,8 +37,8 @@ static bool is_row(const drawn *table, const pe_distances *distances, size_t at,
 
 /* The row of the entries at a distance: that of the distance before or one beside it, if it may
  * be, since entries of few bits are in more than one. The number of rows if there is none. */
-static size_t row_at(const drawn *table, const pe_distances *distances, size_t at,
-                     size_t before)
+static size_t find_row(const drawn *table, const pe_distances *distances, size_t at,
+                       size_t before)
 {
     for (size_t i = 0; i < 3; i++) {
         size_t row = i == 0 ? before : i == 1 ? before - 1 : before + 1;
@@ -55,7 +55,7 @@ static bool find_rows(const drawn *table, const pe_distances *distances, double 
 {
     size_t row = 0;
     for (size_t at = 0; at < distances->count; at++) {
-        row = row_at(table, distances, at, row);
+        row = find_row(table, distances, at, row);
         if (row == table->rows)
             return false;
         ret_rows[at] = (double)row;
@@ -63,7 +63,7 @@ static bool find_rows(const drawn *table, const pe_distances *distances, double 
     return true;
 }
 
-bool pe_seeded_rows(const pe_seen *seen, const pe_distances *distances, pe_dtype dtype,
+bool pe_seeded_rows(const pe_observation *seen, const pe_distances *distances, pe_dtype dtype,
                     const pe_seeded *tensor, pe_origin *ret_origin, double *ret_rows)
 {
     drawn table = {0, distances->lines, tensor->tolerance, NULL};
@@ -72,8 +72,8 @@ bool pe_seeded_rows(const pe_seen *seen, const pe_distances *distances, pe_dtype
     for (size_t i = 0; table.elements && !found && i < pe_origin_count(seen); i++) {
         pe_trained trained;
         uint64_t rows;
-        *ret_origin = pe_origin_at(seen, i);
-        if (!pe_origin_tensor(ret_origin, tensor->name, tensor->columns, tensor->recipe,
+        *ret_origin = pe_origin_get(seen, i);
+        if (!pe_origin_tensor(ret_origin, tensor->name, tensor->columns, tensor->distribution,
                               &trained, &rows))
             break;
         table.rows = (size_t)(rows < tensor->rows ? rows : tensor->rows);
@@ -93,7 +93,7 @@ bool pe_seeded_is_row(const pe_distances *distances, size_t at, pe_dtype dtype,
     const drawn table = {1, distances->lines, tensor->tolerance, elements};
     pe_trained trained;
     uint64_t rows;
-    if (!pe_origin_tensor(origin, tensor->name, tensor->columns, tensor->recipe, &trained,
+    if (!pe_origin_tensor(origin, tensor->name, tensor->columns, tensor->distribution, &trained,
                           &rows) ||
         row >= rows)
         return false;

@@ -21,7 +21,7 @@ typedef struct ramp {
 } ramp;
 
 /* The row of the i-th entry, from the end that has the least difference. */
-static int64_t row_at(const double *rows, size_t count, bool turned, size_t i)
+static int64_t find_row(const double *rows, size_t count, bool turned, size_t i)
 {
     return (int64_t)rows[turned ? count - 1 - i : i];
 }
@@ -31,15 +31,15 @@ static int64_t row_at(const double *rows, size_t count, bool turned, size_t i)
 static bool rises(const double *rows, size_t count, bool turned, size_t *ret_rise)
 {
     size_t i = 0;
-    int64_t first = row_at(rows, count, turned, 0), row = first;
-    while (i + 1 < count && row_at(rows, count, turned, i + 1) == row)
+    int64_t first = find_row(rows, count, turned, 0), row = first;
+    while (i + 1 < count && find_row(rows, count, turned, i + 1) == row)
         i++;
     *ret_rise = i;
-    while (i + 1 < count && row_at(rows, count, turned, i + 1) == row + 1) {
+    while (i + 1 < count && find_row(rows, count, turned, i + 1) == row + 1) {
         i++;
         row++;
     }
-    while (i + 1 < count && row_at(rows, count, turned, i + 1) == row)
+    while (i + 1 < count && find_row(rows, count, turned, i + 1) == row)
         i++;
     return i + 1 == count && row > first && (*ret_rise == 0 || first == 0);
 }
@@ -56,10 +56,10 @@ static bool read_ramp(const double *rows, size_t count, uint64_t keys, ramp *ret
     if (ret_ramp->turned && !rises(rows, count, true, &rise))
         return false;
     bool turned = ret_ramp->turned;
-    int64_t first = row_at(rows, count, turned, 0), last = (int64_t)count - 1;
-    int64_t top = row_at(rows, count, turned, count - 1);
+    int64_t first = find_row(rows, count, turned, 0), last = (int64_t)count - 1;
+    int64_t top = find_row(rows, count, turned, count - 1);
     int64_t start = (int64_t)rise - first; /* the entry of row 0, which may lie outside */
-    bool clipped = count > 1 && row_at(rows, count, turned, count - 2) == top;
+    bool clipped = count > 1 && find_row(rows, count, turned, count - 2) == top;
     int64_t zero = turned ? last - ((int64_t)keys - 1) : (int64_t)keys - 1;
     if (start - zero > 0 || start - zero + top < 0)
         zero = start + top / 2;
@@ -99,7 +99,7 @@ static bool is_clipped(const pe_distances *line)
     return line->entries[0] == line->entries[1] || last[0] == last[-1];
 }
 
-static void propose_index(const pe_seen *seen, pe_proposals *proposals)
+static void propose_index(const pe_observation *seen, pe_proposals *proposals)
 {
     char limits[LIMITS], queries[PE_WINDOW_TEXT];
     pe_distances line;
@@ -119,7 +119,7 @@ static void propose_index(const pe_seen *seen, pe_proposals *proposals)
 
 /* ---- trained vectors ---- */
 
-static void propose_vectors(const pe_seen *seen, bool has_columns, const char *tensor,
+static void propose_vectors(const pe_observation *seen, bool has_columns, const char *tensor,
                             pe_proposals *proposals)
 {
     char limits[LIMITS], queries[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
@@ -131,7 +131,7 @@ static void propose_vectors(const pe_seen *seen, bool has_columns, const char *t
     if (!pe_element_is_real(view->element, &dtype) || view->rank < 1u + has_columns ||
         !pe_distances_read_vectors(view, has_columns, &lines))
         return;
-    const pe_seeded table = {tensor, &pe_relative_recipe, lines.heads, ROWS_MAX, 1, 0};
+    const pe_seeded table = {tensor, &pe_relative_distribution, lines.heads, ROWS_MAX, 1, 0};
     double *rows = malloc(lines.count * sizeof *rows);
     if (rows && pe_seeded_rows(seen, &lines, dtype, &table, &origin, rows) &&
         (read_ramp(rows, lines.count, lines.keys, &found) ||
@@ -152,7 +152,7 @@ static void propose_vectors(const pe_seen *seen, bool has_columns, const char *t
 static void propose_sinusoids(const pe_view *view, pe_proposals *proposals)
 {
     pe_distance_law law;
-    if (!pe_distance_law_of(view, PE_WAVE_INTERLEAVED, &law) || law.low > 0 || law.high < 0)
+    if (!pe_distance_law_read(view, PE_WAVE_INTERLEAVED, &law) || law.low > 0 || law.high < 0)
         return;
     for (int turned = 0; turned < 2; turned++) {
         char limits[LIMITS], queries[PE_WINDOW_TEXT];
@@ -171,14 +171,14 @@ static void propose_sinusoids(const pe_view *view, pe_proposals *proposals)
 /* Rows of the tables are read as indices, or found in the tables of the first seeds; where they
  * stop rising or falling, distances are clipped. A matrix does not tell the window from the
  * limits: the default window is preferred. */
-void pe_recognise_shaw(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_shaw(pe_observation *seen, pe_proposals *proposals)
 {
     static const char *const TABLES[] = {"keys", "values"};
-    proposals->looked_up = true;
+    proposals->discrete = true;
     propose_index(seen, proposals);
     for (int columns = 1; columns >= 0; columns--)
         for (size_t i = 0; i < PE_COUNT(TABLES); i++)
             propose_vectors(seen, columns, TABLES[i], proposals);
-    proposals->looked_up = false;
+    proposals->discrete = false;
     propose_sinusoids(&seen->view, proposals);
 }

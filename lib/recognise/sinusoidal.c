@@ -7,23 +7,24 @@
 
 /* Propose a layout whose sines are all columns of one list and whose cosines of another, which
  * has their frequencies. */
-static void propose_layout(pe_seen *seen, pe_proposals *proposals, pe_columns sines,
+static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_columns sines,
                            const char *layout)
 {
     pe_wave_law law;
     char scale[48] = "", base[48];
     double dim = (double)seen->columns, half = dim / 2;
-    if (!pe_wave_law_of(seen, sines, true, &law) || !law.geometric)
+    if (!pe_wave_law_read(seen, sines, true, &law) || !law.geometric)
         return;
     if (fabs(law.amplitude - sqrt(dim)) < 1e-2 * sqrt(dim))
         snprintf(scale, sizeof scale, "&amplitude=%.17g", sqrt(dim));
     else
         pe_propose_number(scale, sizeof scale, "amplitude", law.amplitude, 2e-3, "1");
-    const char *zero = pe_seen_entry(seen, 0, 0) == 0 && pe_seen_entry(seen, 0, 1) == 0 &&
-                               pe_seen_entry(seen, 0, seen->columns - 1) == 0
+    const char *zero = pe_observation_entry(seen, 0, 0) == 0 &&
+                               pe_observation_entry(seen, 0, 1) == 0 &&
+                               pe_observation_entry(seen, 0, seen->columns - 1) == 0
                            ? "&zero_first_row=true"
                            : "";
-    proposals->reach = law.reach;
+    proposals->first_distance = law.first_distance;
     pe_wave_law_base(&law, half, "base", "10000", base, sizeof base);
     pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
                (unsigned long long)seen->rows, (unsigned long long)seen->columns, layout, base,
@@ -35,7 +36,7 @@ static void propose_layout(pe_seen *seen, pe_proposals *proposals, pe_columns si
                law.positions, scale, zero);
 }
 
-void pe_recognise_sinusoidal(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
 {
     uint64_t half = seen->columns / 2;
     if (half < 2 || seen->columns % 2 != 0 || seen->sampled < 4)

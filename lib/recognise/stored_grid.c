@@ -40,7 +40,7 @@ static const struct option {
 
 /* Whether a filter gives what one before it does: where a grid grows, antialiasing changes
  * cubic weights alone. */
-static bool is_same_as_before(const struct option *option, uint64_t source, uint64_t target)
+static bool repeats_earlier(const struct option *option, uint64_t source, uint64_t target)
 {
     return option->antialias && option->filter == PE_LINEAR && source <= target;
 }
@@ -91,7 +91,7 @@ static size_t list_grids(uint64_t cells, size_t most, grid *grids)
 
 /* What is looked at. */
 typedef struct search {
-    const pe_seen *seen;
+    const pe_observation *seen;
     pe_trained table; /* the stored one */
     uint64_t prefix;
     grid source, target;
@@ -100,7 +100,7 @@ typedef struct search {
     size_t columns; /* in each block; the second one begins in the middle */
 } search;
 
-static uint64_t block_at(const search *self, size_t block)
+static uint64_t get_block(const search *self, size_t block)
 {
     return block * (self->table.columns / 2);
 }
@@ -109,8 +109,8 @@ static uint64_t block_at(const search *self, size_t block)
 static bool cell_fits(const search *self, const pe_resample *y_axis, const pe_resample *x_axis,
                       grid cell)
 {
-    const pe_taps y = pe_resample_at(y_axis, cell.height),
-                  x = pe_resample_at(x_axis, cell.width);
+    const pe_taps y = pe_resample_find_taps(y_axis, cell.height),
+                  x = pe_resample_find_taps(x_axis, cell.width);
     dd y_weights[PE_RESAMPLE_TAPS], x_weights[PE_RESAMPLE_TAPS];
     const uint64_t row = self->prefix + cell.height * self->target.width + cell.width;
     double found[COLUMNS], part[COLUMNS];
@@ -120,7 +120,7 @@ static bool cell_fits(const search *self, const pe_resample *y_axis, const pe_re
     for (size_t block = 0; block < BLOCKS && 4 * far <= BLOCKS * self->columns; block++) {
         double sums[COLUMNS] = {0}, sizes[COLUMNS] = {0};
         pe_view one = pe_view_part(&self->seen->view, 0, row, 1);
-        one = pe_view_part(&one, 1, block_at(self, block), self->columns);
+        one = pe_view_part(&one, 1, get_block(self, block), self->columns);
         if (!pe_view_read(&one, 0, 1, found))
             return false;
         for (size_t i = 0; i < y.count * x.count; i++) {
@@ -128,7 +128,7 @@ static bool cell_fits(const search *self, const pe_resample *y_axis, const pe_re
             const double weight = y_weights[down].hi * x_weights[across].hi;
             uint64_t source = pe_resample_cell(y_axis, &y, down) * self->source.width +
                               pe_resample_cell(x_axis, &x, across);
-            pe_trained_row(&self->table, self->prefix + source, block_at(self, block),
+            pe_trained_row(&self->table, self->prefix + source, get_block(self, block),
                            self->columns, part);
             for (size_t c = 0; c < self->columns; c++) {
                 sums[c] += weight * part[c];
@@ -142,7 +142,7 @@ static bool cell_fits(const search *self, const pe_resample *y_axis, const pe_re
 }
 
 /* The places of an axis that are looked at: both ends and the middle. */
-static uint64_t place_at(size_t index, uint64_t cells)
+static uint64_t find_place(size_t index, uint64_t cells)
 {
     return index * (cells - 1) / (PLACES - 1);
 }
@@ -158,8 +158,8 @@ static bool grids_fit(const search *self)
     for (size_t i = 0; i < PLACES * PLACES && 4 * far <= PLACES * PLACES; i++) {
         /* the middle first: at the ends many filters give the same */
         size_t place = (i + PLACES * PLACES / 2) % (PLACES * PLACES);
-        grid cell = {place_at(place / PLACES, self->target.height),
-                     place_at(place % PLACES, self->target.width)};
+        grid cell = {find_place(place / PLACES, self->target.height),
+                     find_place(place % PLACES, self->target.width)};
         far += !cell_fits(self, &y, &x, cell);
     }
     return 4 * far <= PLACES * PLACES;
@@ -211,9 +211,9 @@ static void propose_filters(search *self, double largest, pe_proposals *proposal
     pe_stored_sums(proposals, largest, (double)(self->source.height + self->source.width));
     for (size_t i = 0; i < PE_COUNT(OPTIONS); i++) {
         self->option = &OPTIONS[i];
-        proposals->looked_up = OPTIONS[i].filter == PE_NEAREST;
-        if (is_same_as_before(self->option, self->source.height, self->target.height) &&
-            is_same_as_before(self->option, self->source.width, self->target.width))
+        proposals->discrete = OPTIONS[i].filter == PE_NEAREST;
+        if (repeats_earlier(self->option, self->source.height, self->target.height) &&
+            repeats_earlier(self->option, self->source.width, self->target.width))
             continue;
         if (grids_fit(self))
             propose(self, proposals);
@@ -245,19 +245,19 @@ static void propose_grids(search *self, uint64_t rows, double largest, pe_propos
         }
 }
 
-void pe_recognise_stored_resized(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_stored_resized(pe_observation *seen, pe_proposals *proposals)
 {
-    static const pe_recipe none = {.initialiser = PE_ZEROS};
-    const pe_origin origin = pe_origin_at(seen, 0);
-    search self = {.seen = seen, .unit = pe_seen_unit(&seen->view)};
+    static const pe_distribution none = {.initialiser = PE_ZEROS};
+    const pe_origin origin = pe_origin_get(seen, 0);
+    search self = {.seen = seen, .unit = pe_observation_unit(&seen->view)};
     uint64_t rows;
     double largest = 0;
     if (seen->view.rank != 2 || seen->sampled == 0 ||
         !pe_origin_tensor(&origin, "table", seen->columns, &none, &self.table, &rows))
         return;
     self.columns = seen->columns < COLUMNS ? (size_t)seen->columns : COLUMNS;
-    if (block_at(&self, 1) + self.columns > seen->columns)
-        self.columns = (size_t)(seen->columns - block_at(&self, 1));
+    if (get_block(&self, 1) + self.columns > seen->columns)
+        self.columns = (size_t)(seen->columns - get_block(&self, 1));
     for (uint64_t row = 0; row < rows; row++)
         largest = fmax(largest, pe_trained_row_magnitude(&self.table, row));
     for (size_t i = 0; i < PE_COUNT(PREFIXES); i++) {

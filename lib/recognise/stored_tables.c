@@ -13,10 +13,10 @@
 typedef unsigned long long number;
 
 /* The stored table that fits the columns; false: there is none. */
-static bool find_table(const pe_seen *seen, pe_trained *ret_table, uint64_t *ret_rows)
+static bool find_table(const pe_observation *seen, pe_trained *ret_table, uint64_t *ret_rows)
 {
-    static const pe_recipe none = {.initialiser = PE_ZEROS};
-    const pe_origin origin = pe_origin_at(seen, 0);
+    static const pe_distribution none = {.initialiser = PE_ZEROS};
+    const pe_origin origin = pe_origin_get(seen, 0);
     return seen->set && seen->columns > 0 && seen->sampled > 0 &&
            pe_origin_tensor(&origin, "table", seen->columns, &none, ret_table, ret_rows);
 }
@@ -39,11 +39,12 @@ bool pe_stored_is_row(const pe_trained *table, uint64_t row, const double *entri
 
 /* The first row of the table from `row` on that is a row of the sample; `rows` if there is
  * none. */
-static uint64_t find_row(const pe_seen *seen, const pe_trained *table, uint64_t rows,
+static uint64_t find_row(const pe_observation *seen, const pe_trained *table, uint64_t rows,
                          uint64_t row, size_t sampled)
 {
     const double *entries = seen->sample + sampled * (size_t)seen->columns;
-    while (row < rows && !pe_stored_is_row(table, row, entries, pe_seen_unit(&seen->view)))
+    while (row < rows &&
+           !pe_stored_is_row(table, row, entries, pe_observation_unit(&seen->view)))
         row++;
     return row;
 }
@@ -51,19 +52,20 @@ static uint64_t find_row(const pe_seen *seen, const pe_trained *table, uint64_t 
 /* ---- windows ---- */
 
 /* How many rows of the table a row of the window is after the one before. */
-static int64_t step_of(const pe_seen *seen, const pe_trained *table, uint64_t rows,
-                       uint64_t first)
+static int64_t find_step(const pe_observation *seen, const pe_trained *table, uint64_t rows,
+                         uint64_t first)
 {
     const double *entries = seen->sample + seen->columns;
-    if (seen->sampled < 2 || (first + 1 < rows && pe_stored_is_row(table, first + 1, entries,
-                                                                   pe_seen_unit(&seen->view))))
+    if (seen->sampled < 2 ||
+        (first + 1 < rows &&
+         pe_stored_is_row(table, first + 1, entries, pe_observation_unit(&seen->view))))
         return 1;
     uint64_t next = find_row(seen, table, rows, 0, 1);
     return next < rows ? (int64_t)next - (int64_t)first : 1;
 }
 
-static void propose_window(const pe_seen *seen, uint64_t rows, uint64_t first, int64_t step,
-                           pe_proposals *proposals)
+static void propose_window(const pe_observation *seen, uint64_t rows, uint64_t first,
+                           int64_t step, pe_proposals *proposals)
 {
     char offset[32] = "", stride[32] = "";
     if (first > 0)
@@ -78,18 +80,18 @@ static void propose_window(const pe_seen *seen, uint64_t rows, uint64_t first, i
                seen->set_name, offset, stride);
 }
 
-void pe_recognise_stored_learned(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_stored_learned(pe_observation *seen, pe_proposals *proposals)
 {
     pe_trained table;
     uint64_t rows, row;
-    proposals->looked_up = true;
+    proposals->discrete = true;
     if (!find_table(seen, &table, &rows))
         return;
     size_t found = 0;
     for (row = 0; found < FOUND_MAX && row < rows; row++, found++) {
         row = find_row(seen, &table, rows, row, 0);
         if (row < rows)
-            propose_window(seen, rows, row, step_of(seen, &table, rows, row), proposals);
+            propose_window(seen, rows, row, find_step(seen, &table, rows, row), proposals);
     }
     for (size_t probe = 1; probe < PROBED_MAX && probe < seen->sampled; probe++) {
         row = find_row(seen, &table, rows, 0, probe); /* if row 0 is damaged */
@@ -101,7 +103,8 @@ void pe_recognise_stored_learned(pe_seen *seen, pe_proposals *proposals)
 /* ---- extrapolated tables ---- */
 
 /* An entry of any row; false: it cannot be read. */
-static bool read_entry(const pe_seen *seen, uint64_t row, uint64_t column, double *ret_entry)
+static bool read_entry(const pe_observation *seen, uint64_t row, uint64_t column,
+                       double *ret_entry)
 {
     pe_view one = pe_view_part(&seen->view, 0, row, 1);
     one = pe_view_part(&one, 1, column, 1);
@@ -111,8 +114,8 @@ static bool read_entry(const pe_seen *seen, uint64_t row, uint64_t column, doubl
 /* Write "&alpha=…" by a row of the table from elsewhere that is p_j + r * (p_1 - p_0), where r
  * = alpha / (1 - alpha), by the column where p_1 and p_0 differ most. False: it is no such row.
  */
-static bool write_alpha(const pe_seen *seen, const pe_trained *table, uint64_t row, uint64_t j,
-                        char *dst, size_t size, double *ret_ratio)
+static bool write_alpha(const pe_observation *seen, const pe_trained *table, uint64_t row,
+                        uint64_t j, char *dst, size_t size, double *ret_ratio)
 {
     double most = 0, base = 0, entry;
     uint64_t column = 0;
@@ -130,7 +133,7 @@ static bool write_alpha(const pe_seen *seen, const pe_trained *table, uint64_t r
     if (most == 0 || !read_entry(seen, row, column, &entry))
         return false;
     double ratio = (entry - base) / most;
-    double error = 8 * pe_seen_unit(&seen->view) * (fabs(entry) + fabs(base));
+    double error = 8 * pe_observation_unit(&seen->view) * (fabs(entry) + fabs(base));
     if (!(ratio > 0) || !isfinite(ratio))
         return false;
     *ret_ratio = ratio;
@@ -149,7 +152,7 @@ static void note_ratio(const pe_trained *table, uint64_t rows, double ratio,
     proposals->amplitude = (1 + 2 * ratio) * largest;
 }
 
-void pe_recognise_stored_hierarchical(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_stored_hierarchical(pe_observation *seen, pe_proposals *proposals)
 {
     char alpha[48], offset[32] = "";
     pe_trained table;
@@ -174,7 +177,7 @@ void pe_recognise_stored_hierarchical(pe_seen *seen, pe_proposals *proposals)
         pe_propose(proposals, "basis", "length=1&parameters=%s%s", seen->set_name, alpha);
     }
     if (seen->rows <= rows - first) { /* the table itself, whatever alpha is */
-        proposals->looked_up = true;
+        proposals->discrete = true;
         pe_propose(proposals, "encoding", "length=%llu&parameters=%s%s", (number)seen->rows,
                    seen->set_name, offset);
     }

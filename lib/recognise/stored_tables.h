@@ -2,8 +2,8 @@
 #ifndef PE_RECOGNISE_STORED_TABLES_H
 #define PE_RECOGNISE_STORED_TABLES_H
 
+#include "recognise/observation.h"
 #include "recognise/proposal.h"
-#include "recognise/seen.h"
 #include "trained/trained.h"
 
 /* Recognisers of these schemes where seen->set is given. A set that lacks
@@ -11,9 +11,9 @@
  * with steps; `hierarchical`: the table and its basis, at any offset in the first N rows;
  * `resized`: grids of any two divisors, unless one axis is stretched much more
  * than the other, by every filter. */
-void pe_recognise_stored_learned(pe_seen *seen, pe_proposals *proposals);
-void pe_recognise_stored_hierarchical(pe_seen *seen, pe_proposals *proposals);
-void pe_recognise_stored_resized(pe_seen *seen, pe_proposals *proposals);
+void pe_recognise_stored_learned(pe_observation *seen, pe_proposals *proposals);
+void pe_recognise_stored_hierarchical(pe_observation *seen, pe_proposals *proposals);
+void pe_recognise_stored_resized(pe_observation *seen, pe_proposals *proposals);
 
 /* Say of the proposals that are added next that their entries are sums of trained numbers of up
  * to this magnitude, with the weights of an interpolation at coordinates of up to so many

@@ -12,7 +12,7 @@
 #define TOKENS_MAX 65536
 #define CLASS_ROWS 3 /* of the table: class to token, token to class, class to class */
 
-static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+static const pe_distribution RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
 
 /* A window of tokens, with a class token or without. */
 typedef struct shape {
@@ -22,7 +22,7 @@ typedef struct shape {
 
 /* The row of a table of so many rows for the first query and key: that of the class token to
  * itself, or the middle one. */
-static uint64_t first_row_of(uint64_t rows, bool class_token)
+static uint64_t find_first_row(uint64_t rows, bool class_token)
 {
     return class_token ? rows - 1 : rows / 2;
 }
@@ -30,7 +30,7 @@ static uint64_t first_row_of(uint64_t rows, bool class_token)
 static uint64_t first_row(const shape *own)
 {
     uint64_t offsets = (2 * own->height - 1) * (2 * own->width - 1);
-    return first_row_of(offsets + (own->class_token ? CLASS_ROWS : 0), own->class_token);
+    return find_first_row(offsets + (own->class_token ? CLASS_ROWS : 0), own->class_token);
 }
 
 /* Propose the windows of as many tokens that `fits` says may be; `rest` holds what is known
@@ -63,12 +63,12 @@ static bool is_square(const pe_view *view, size_t rank)
     return view->rank == rank && view->shape[rank - 1] == view->shape[rank - 2];
 }
 
-static void propose_index(const pe_seen *seen, bool classes, const char *rest,
+static void propose_index(const pe_observation *seen, bool classes, const char *rest,
                           pe_proposals *proposals)
 {
     if (!is_square(&seen->view, 2) || seen->sampled == 0)
         return;
-    double first = pe_seen_entry(seen, 0, 0);
+    double first = pe_observation_entry(seen, 0, 0);
     propose_shapes("index", seen->rows, classes, rest, fits_index, &first, proposals);
 }
 
@@ -91,7 +91,7 @@ static bool fits_bias(const void *context, const shape *own)
 {
     const biases *found = context;
     uint64_t first = first_row(own);
-    if (found->stored_rows > 0 && first != first_row_of(found->stored_rows, own->class_token))
+    if (found->stored_rows > 0 && first != find_first_row(found->stored_rows, own->class_token))
         return false;
     return is_table_row(found, first);
 }
@@ -101,7 +101,7 @@ static bool fits_bias(const void *context, const shape *own)
 static bool fits_resized(const void *context, const shape *own)
 {
     const biases *found = context;
-    uint64_t first = first_row_of(found->stored_rows, own->class_token);
+    uint64_t first = find_first_row(found->stored_rows, own->class_token);
     return first != first_row(own) && is_table_row(found, first);
 }
 
@@ -127,7 +127,7 @@ static void propose_resized(const biases *found, const char *rest, pe_proposals 
         return;
     for (uint64_t row = 0; row < rows; row++)
         largest = fmax(largest, pe_trained_row_magnitude(&table, row));
-    proposals->looked_up = false;
+    proposals->discrete = false;
     pe_stored_sums(proposals, largest, sqrt((double)rows));
     for (size_t i = 0; i < PE_COUNT(MODES); i++) {
         char all[2 * PE_ORIGIN_TEXT];
@@ -135,10 +135,10 @@ static void propose_resized(const biases *found, const char *rest, pe_proposals 
         propose_shapes("bias", found->row->keys, true, all, fits_resized, found, proposals);
     }
     proposals->amplitude = proposals->angle = proposals->roundings = 0;
-    proposals->looked_up = true;
+    proposals->discrete = true;
 }
 
-static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
+static void propose_biases(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     char rest[PE_ORIGIN_TEXT + 32], number[PE_ORIGIN_TEXT];
     pe_distances row;
@@ -148,7 +148,7 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
         return;
     for (size_t i = 0; i < pe_origin_count(seen); i++) {
         pe_trained table;
-        found.origin = pe_origin_at(seen, i);
+        found.origin = pe_origin_get(seen, i);
         if (!pe_origin_tensor(&found.origin, "table", row.heads, &RECIPE, &table,
                               &found.stored_rows))
             break;
@@ -164,9 +164,9 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
 
 /* The shape of the window follows from the first query's entries, the seed from a row of the
  * table. */
-void pe_recognise_swin(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_swin(pe_observation *seen, pe_proposals *proposals)
 {
-    proposals->looked_up = true;
+    proposals->discrete = true;
     propose_index(seen, true, "&heads=1", proposals);
     for (int heads = 0; heads < 2; heads++)
         propose_biases(seen, heads, proposals);
@@ -189,20 +189,20 @@ static void write_trained(char dst[48], const char *name, double coordinate, uin
 
 /* Propose a table of coordinates [rows, 2]: as many rows begin with the same row offset as
  * there are column offsets. */
-static void propose_coordinates(const pe_seen *seen, pe_proposals *proposals)
+static void propose_coordinates(const pe_observation *seen, pe_proposals *proposals)
 {
     char height_text[48], width_text[48];
     uint64_t columns = 0;
     if (seen->columns != 2 || seen->sampled == 0)
         return;
     while (columns < seen->sampled &&
-           pe_seen_entry(seen, columns, 0) == pe_seen_entry(seen, 0, 0))
+           pe_observation_entry(seen, columns, 0) == pe_observation_entry(seen, 0, 0))
         columns++;
     if (columns % 2 == 0 || seen->rows % columns != 0 || (seen->rows / columns) % 2 == 0)
         return;
     uint64_t height = (seen->rows / columns + 1) / 2, width = (columns + 1) / 2;
-    write_trained(height_text, "pretrained_height", -pe_seen_entry(seen, 0, 0), height);
-    write_trained(width_text, "pretrained_width", -pe_seen_entry(seen, 0, 1), width);
+    write_trained(height_text, "pretrained_height", -pe_observation_entry(seen, 0, 0), height);
+    write_trained(width_text, "pretrained_width", -pe_observation_entry(seen, 0, 1), width);
     pe_propose(proposals, "coordinates", "height=%llu&width=%llu%s%s&heads=1&hidden=1",
                (unsigned long long)height, (unsigned long long)width, height_text, width_text);
 }
@@ -243,9 +243,9 @@ static void propose_networks(const pe_view *view, bool has_heads, pe_proposals *
 }
 
 /* The usual network of the first seeds is proposed, and coordinates of any window. */
-void pe_recognise_swin_v2(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_swin_v2(pe_observation *seen, pe_proposals *proposals)
 {
-    proposals->looked_up = false;
+    proposals->discrete = false;
     propose_index(seen, false, "&heads=1&hidden=1", proposals);
     propose_coordinates(seen, proposals);
     for (int heads = 0; heads < 2; heads++)

@@ -52,14 +52,14 @@ typedef struct setting {
     int64_t max_distance;
 } setting;
 
-static int64_t exact_of(const setting *own)
+static int64_t find_exact(const setting *own)
 {
     return own->one_way / 2;
 }
 
 /* A run's least and largest magnitude of distance, and its bucket in its own direction. Keys
  * after the query that all have bucket 0 have magnitude 0. */
-static run magnitudes_of(const setting *own, const run *from)
+static run find_magnitudes(const setting *own, const run *from)
 {
     int64_t first = from->first - own->zero, last = from->last - own->zero;
     bool after = last > 0;
@@ -78,13 +78,13 @@ static bool find_zero(const runs *seen, setting *own)
             own->zero = seen->items[i].first;
             return true;
         }
-    if (last->bucket < exact_of(own)) {
+    if (last->bucket < find_exact(own)) {
         own->zero = last->last + last->bucket;
         return true;
     }
     own->zero = first->first - (first->bucket - own->one_way);
     return own->bidirectional && first->bucket > own->one_way &&
-           first->bucket - own->one_way < exact_of(own);
+           first->bucket - own->one_way < find_exact(own);
 }
 
 /* ---- the largest distance ---- */
@@ -94,10 +94,10 @@ static bool find_zero(const runs *seen, setting *own)
 static bool bound_distance(const runs *seen, const setting *own, double *ret_low,
                            double *ret_high)
 {
-    int64_t exact = exact_of(own), steps = own->one_way - exact;
+    int64_t exact = find_exact(own), steps = own->one_way - exact;
     double low = 0, high = HUGE_VAL;
     for (size_t i = 0; i < seen->count; i++) {
-        run part = magnitudes_of(own, &seen->items[i]);
+        run part = find_magnitudes(own, &seen->items[i]);
         double t = (double)(part.bucket - exact);
         if (part.bucket < exact || part.last < exact) {
             if (part.first != part.last || part.bucket != part.first)
@@ -123,7 +123,7 @@ static bool bound_distance(const runs *seen, const setting *own, double *ret_low
 static const int64_t PUBLISHED[] = {128, 256, 64, 800, 32, 20, 512, 1024};
 
 /* A number above `low` and up to `high`: one that libraries have, or else the roundest. */
-static int64_t usual_between(double low, double high)
+static int64_t choose_usual(double low, double high)
 {
     for (size_t i = 0; i < PE_COUNT(PUBLISHED); i++)
         if ((double)PUBLISHED[i] > low && (double)PUBLISHED[i] <= high)
@@ -139,7 +139,7 @@ static int64_t usual_between(double low, double high)
 static bool fits(const runs *seen, const setting *own)
 {
     pe_t5_buckets buckets;
-    if (own->max_distance <= exact_of(own) || own->max_distance > PE_DISTANCE_MAX)
+    if (own->max_distance <= find_exact(own) || own->max_distance > PE_DISTANCE_MAX)
         return false;
     pe_t5_buckets_init(&buckets, (uint32_t)own->one_way * (own->bidirectional ? 2 : 1),
                        (uint32_t)own->max_distance, own->bidirectional);
@@ -161,7 +161,7 @@ static bool find_distance(const runs *seen, setting *own)
         return false;
     const double slack = 0x1p-40;
     int64_t usual =
-        usual_between(fmax(low * (1 - slack), (double)exact_of(own)), high * (1 + slack));
+        choose_usual(fmax(low * (1 - slack), (double)find_exact(own)), high * (1 + slack));
     for (int64_t more = 0; more < 3; more++) {
         own->max_distance = usual + more;
         if (fits(seen, own))
@@ -192,7 +192,7 @@ static bool find_far_window(const runs *seen, setting *own)
 {
     const run *first = &seen->items[0], *last = &seen->items[seen->count - 1];
     bool after = own->bidirectional && first->bucket >= own->one_way;
-    int64_t exact = exact_of(own), one_way = own->one_way;
+    int64_t exact = find_exact(own), one_way = own->one_way;
     /* the second run from the query begins where its bucket does; a single one anywhere */
     const run *second = seen->count == 1 ? first : after ? first + 1 : last - 1;
     int64_t t = second->bucket - (after ? one_way : 0) - exact;
@@ -219,7 +219,7 @@ static bool try_setting(const runs *seen, setting *own)
     return find_zero(seen, own) ? find_distance(seen, own) : find_far_window(seen, own);
 }
 
-static int64_t buckets_of(const setting *own)
+static int64_t count_buckets(const setting *own)
 {
     return own->one_way * (own->bidirectional ? 2 : 1);
 }
@@ -230,14 +230,14 @@ static bool find_setting(const runs *seen, int64_t buckets, setting *ret_setting
 {
     for (size_t i = 0; i < PE_COUNT(USUAL); i++) {
         *ret_setting = USUAL[i];
-        if ((buckets == 0 || buckets_of(ret_setting) == buckets) &&
+        if ((buckets == 0 || count_buckets(ret_setting) == buckets) &&
             try_setting(seen, ret_setting))
             return true;
     }
     for (int both = 1; both >= 0; both--)
         for (int64_t one_way = 2; one_way <= PE_BUCKETS_MAX / (1 + both); one_way++) {
             *ret_setting = (setting){.bidirectional = both, .one_way = one_way};
-            if ((buckets == 0 || buckets_of(ret_setting) == buckets) &&
+            if ((buckets == 0 || count_buckets(ret_setting) == buckets) &&
                 try_setting(seen, ret_setting))
                 return true;
         }
@@ -249,8 +249,8 @@ static int64_t buckets_known(const pe_origin *origin, uint64_t heads)
 {
     pe_trained table;
     uint64_t rows;
-    bool stored = origin->set &&
-                  pe_origin_tensor(origin, "table", heads, &pe_relative_recipe, &table, &rows);
+    bool stored = origin->set && pe_origin_tensor(origin, "table", heads,
+                                                  &pe_relative_distribution, &table, &rows);
     return stored ? (int64_t)rows : 0;
 }
 
@@ -282,14 +282,14 @@ static void propose_buckets(const pe_distances *distances, const double *buckets
         pe_distances_window(distances, found.zero, window);
         pe_origin_write(origin, number);
         pe_propose(proposals, tensor, "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s",
-                   window, (unsigned long long)distances->heads, (long long)buckets_of(&found),
-                   (long long)found.max_distance,
+                   window, (unsigned long long)distances->heads,
+                   (long long)count_buckets(&found), (long long)found.max_distance,
                    found.bidirectional ? "" : "&bidirectional=false", number);
     }
     free(seen);
 }
 
-static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
+static void propose_biases(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     pe_distances distances;
     pe_dtype dtype;
@@ -297,8 +297,8 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
     if (!pe_element_is_real(seen->view.element, &dtype) ||
         !pe_distances_read(&seen->view, has_heads, &distances))
         return;
-    const pe_seeded table = {"table", &pe_relative_recipe, distances.heads, PE_BUCKETS_MAX, 1,
-                             0};
+    const pe_seeded table = {
+        "table", &pe_relative_distribution, distances.heads, PE_BUCKETS_MAX, 1, 0};
     double *rows = malloc(distances.count * sizeof *rows);
     if (rows && pe_seeded_rows(seen, &distances, dtype, &table, &origin, rows))
         propose_buckets(&distances, rows, "bias", &origin, proposals);
@@ -308,11 +308,11 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
 
 /* The buckets are read, of a bias from the rows of the tables of the first seeds; where they
  * begin says how many there are, the largest distance and the window. */
-void pe_recognise_t5(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_t5(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_origin none = {.seed = 0};
     pe_distances distances;
-    proposals->looked_up = true;
+    proposals->discrete = true;
     if (pe_distances_read(&seen->view, false, &distances)) {
         if (!pe_distances_are_equal(&distances)) /* one number says nothing */
             propose_buckets(&distances, distances.entries, "bucket", &none, proposals);

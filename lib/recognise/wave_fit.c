@@ -17,7 +17,7 @@ static void sine_and_cosine(double angle, double *ret_sine, double *ret_cosine)
 }
 
 /* The angle of a point, from -π to π: a rough one that Newton's method makes exact. */
-static double angle_of(double y, double x)
+static double compute_angle(double y, double x)
 {
     double radius = sqrt(x * x + y * y), sine, cosine;
     if (radius == 0)
@@ -63,7 +63,7 @@ static double first_frequency(const double *x, size_t stride, size_t count, doub
             continue;
         }
         square = square > 1 ? 1 : square;
-        angle = 2 * angle_of(sqrt(square), sqrt(1 - square)); /* of w·lag, from 0 to π */
+        angle = 2 * compute_angle(sqrt(square), sqrt(1 - square)); /* of w·lag, from 0 to π */
         if (frequency == 0) {
             frequency = angle / (double)lag;
             continue;
@@ -112,14 +112,14 @@ static double limited(double residual, double limit)
 
 /* How far numbers count: residuals beyond `limit` count as that much, numbers beyond `trim` do
  * not count. */
-typedef struct reach {
+typedef struct first_distance {
     double limit, trim;
-} reach;
+} first_distance;
 
 /* One step: without `with_frequency` only amplitudes change. Returns the mean of the residuals'
  * magnitudes before it in *ret_spread. */
-static bool improve(fit *own, const double *x, size_t stride, size_t count, reach within,
-                    bool with_frequency, double *ret_spread)
+static bool improve(fit *own, const double *x, size_t stride, size_t count,
+                    first_distance within, bool with_frequency, double *ret_spread)
 {
     double m[3][4] = {{0}}, sine, cosine, step_sine, step_cosine, sum = 0;
     size_t used = 0;
@@ -154,8 +154,8 @@ static bool improve(fit *own, const double *x, size_t stride, size_t count, reac
 }
 
 /* Whether all but a few numbers lie near the wave. */
-static bool is_near(const fit *own, const double *x, size_t stride, size_t count,
-                    double amplitude)
+static bool fits_waves(const fit *own, const double *x, size_t stride, size_t count,
+                       double amplitude)
 {
     double sine = 0, cosine = 1, step_sine, step_cosine;
     size_t far = 0;
@@ -169,9 +169,9 @@ static bool is_near(const fit *own, const double *x, size_t stride, size_t count
     return far <= count / 8;
 }
 
-pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double least_angle)
+pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, double least_angle)
 {
-    const pe_seen_wave none = {.found = false};
+    const pe_observed_wave none = {.found = false};
     double largest = 0;
     for (size_t k = 0; k < count; k++) {
         if (!isfinite(x[k * stride]))
@@ -183,7 +183,7 @@ pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double le
                                         : 0};
     if (count < 4 || own.frequency <= 0 || own.frequency >= PE_TURN / 2)
         return none;
-    reach within = {INFINITY, INFINITY};
+    first_distance within = {INFINITY, INFINITY};
     for (int i = 0; i < STEPS; i++) {
         double spread;
         if (!improve(&own, x, stride, count, within, i > 0, &spread))
@@ -194,10 +194,10 @@ pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double le
     }
     double amplitude = sqrt(own.a * own.a + own.b * own.b);
     if (!isnormal(amplitude) || own.frequency * (double)count < least_angle ||
-        !is_near(&own, x, stride, count, amplitude))
+        !fits_waves(&own, x, stride, count, amplitude))
         return none;
-    return (pe_seen_wave){.found = true,
-                          .frequency = own.frequency,
-                          .phase = angle_of(-own.b, own.a),
-                          .amplitude = amplitude};
+    return (pe_observed_wave){.found = true,
+                              .frequency = own.frequency,
+                              .phase = compute_angle(-own.b, own.a),
+                              .amplitude = amplitude};
 }

@@ -2,7 +2,7 @@
 #ifndef PE_WAVE_FIT_H
 #define PE_WAVE_FIT_H
 
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 /* How small a part of a turn tells a wave, in radians: of a table of any dtype, and of exact
  * numbers in f64. */
@@ -11,6 +11,6 @@
 
 /* Fit a wave to x[0], x[stride], … of `count` numbers. It is found if it meets all but a few of
  * them, and makes at least that angle in all. */
-pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double least_angle);
+pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, double least_angle);
 
 #endif

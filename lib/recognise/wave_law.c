@@ -33,12 +33,12 @@ void pe_wave_positions(double offset, double step, double error, char *dst, size
 }
 
 /* The middle one of the amplitudes of waves, so that a bad column does not decide. */
-static double amplitude_of(const pe_seen_wave *waves, pe_columns columns)
+static double measure_amplitude(const pe_observed_wave *waves, pe_columns columns)
 {
     double sorted[AMPLITUDES];
     size_t count = 0;
     for (uint64_t i = 0; i < columns.count && count < AMPLITUDES; i++) {
-        const pe_seen_wave *wave = &waves[columns.first + i * columns.stride];
+        const pe_observed_wave *wave = &waves[columns.first + i * columns.stride];
         size_t place = count;
         if (!wave->found || (count > 0 && wave->turns < 3))
             continue;
@@ -50,18 +50,20 @@ static double amplitude_of(const pe_seen_wave *waves, pe_columns columns)
     return count > 0 ? sorted[count / 2] : 0;
 }
 
-bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *ret_law)
+bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
+                      pe_wave_law *ret_law)
 {
-    pe_seen_geometry geometry = {0};
-    const pe_seen_wave *waves = pe_seen_waves(seen);
+    pe_observed_geometry geometry = {0};
+    const pe_observed_wave *waves = pe_observation_waves(seen);
     double rows;
     if (!waves || columns.count == 0 ||
-        !pe_seen_offset(seen, columns.first, columns.stride, columns.count, sines, &rows))
+        !pe_observation_find_offset(seen, columns.first, columns.stride, columns.count, sines,
+                                    &rows))
         return false;
-    *ret_law = (pe_wave_law){.step = 1, .reach = fabs(rows)};
-    ret_law->amplitude = amplitude_of(waves, columns);
-    ret_law->geometric =
-        pe_seen_geometric(seen, columns.first, columns.stride, columns.count, &geometry);
+    *ret_law = (pe_wave_law){.step = 1, .first_distance = fabs(rows)};
+    ret_law->amplitude = measure_amplitude(waves, columns);
+    ret_law->geometric = pe_observation_fit_geometry(seen, columns.first, columns.stride,
+                                                     columns.count, &geometry);
     if (ret_law->geometric) {
         ret_law->ratio = geometry.ratio;
         ret_law->ratio_error = geometry.ratio_error;

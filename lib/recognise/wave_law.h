@@ -17,14 +17,15 @@ typedef struct pe_wave_law {
     double first;       /* the first frequency, as measured, in radians per row */
     double step;      /* the first frequency, in radians per row, if it is geometric; else 1 */
     double amplitude; /* the middle one of the first waves */
-    char positions[128]; /* "&offset=…&step=…"; empty where both are the defaults */
-    double offset;       /* the position of row 0, in rows */
-    double reach;        /* the distance of row 0 from position 0, in rows */
+    char positions[128];   /* "&offset=…&step=…"; empty where both are the defaults */
+    double offset;         /* the position of row 0, in rows */
+    double first_distance; /* the distance of row 0 from position 0, in rows */
 } pe_wave_law;
 
 /* Read the law of columns that are all sines, or all cosines. False: they are no such columns.
  */
-bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *ret_law);
+bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
+                      pe_wave_law *ret_law);
 
 /* The number that an offset is taken for: a whole one, or a decimal of few digits. */
 double pe_wave_offset(double offset);

@@ -18,15 +18,15 @@ typedef unsigned long long number;
 
 /* The dyadic frequencies, of which the first one is a quarter turn per position. Geometric ones
  * are the sines of rope, which is the likelier origin. */
-void pe_recognise_periodic(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_periodic(pe_observation *seen, pe_proposals *proposals)
 {
     pe_wave_law law;
     char positions[2 * TEXT];
     if (seen->view.rank != 2 || seen->sampled < 4 ||
-        !pe_wave_law_of(seen, (pe_columns){0, 1, seen->columns}, true, &law) ||
+        !pe_wave_law_read(seen, (pe_columns){0, 1, seen->columns}, true, &law) ||
         !law.geometric || fabs(law.ratio - 0.5) > 1e-3)
         return;
-    proposals->reach = law.reach;
+    proposals->first_distance = law.first_distance;
     double step = pe_find_decimal(law.first / (PE_TURN / 4), 1e-3);
     pe_wave_positions(law.offset * step, step, 0, positions, sizeof positions);
     pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s", (number)seen->rows,
@@ -39,17 +39,17 @@ void pe_recognise_periodic(pe_seen *seen, pe_proposals *proposals)
 static bool read_diagonals(const pe_view *view, pe_wave_law *ret_law)
 {
     pe_view diagonal = *view;
-    pe_seen seen;
+    pe_observation seen;
     diagonal.rank = 2;
     diagonal.shape[1] = view->shape[1] / 2;
     diagonal.strides[1] = 2 * (view->strides[1] + view->strides[2]);
-    bool good = pe_seen_begin(&seen, &diagonal) && seen.sampled >= 4 &&
-                pe_wave_law_of(&seen, (pe_columns){0, 1, seen.columns}, false, ret_law);
-    pe_seen_end(&seen);
+    bool good = pe_observation_begin(&seen, &diagonal) && seen.sampled >= 4 &&
+                pe_wave_law_read(&seen, (pe_columns){0, 1, seen.columns}, false, ret_law);
+    pe_observation_end(&seen);
     return good && ret_law->geometric;
 }
 
-void pe_recognise_rotation_matrix(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_rotation_matrix(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     pe_wave_law law;
@@ -57,7 +57,7 @@ void pe_recognise_rotation_matrix(pe_seen *seen, pe_proposals *proposals)
     if (view->rank != 3 || view->shape[1] != view->shape[2] || view->shape[1] % 2 != 0 ||
         view->shape[1] < 4 || !read_diagonals(view, &law))
         return;
-    proposals->angle = law.step * ((double)view->shape[0] + law.reach);
+    proposals->angle = law.step * ((double)view->shape[0] + law.first_distance);
     pe_wave_law_base(&law, (double)view->shape[1] / 2, "base", "10000", base, sizeof base);
     for (int shift = 0; shift < 2; shift++)
         pe_propose(proposals, "matrix", "length=%llu&dim=%llu%s%s%s", (number)view->shape[0],
@@ -71,12 +71,13 @@ void pe_recognise_rotation_matrix(pe_seen *seen, pe_proposals *proposals)
 
 /* How the amplitude of a column grows from row to row, by x[k+1] + r²x[k-1] = 2r·cos(w)x[k].
  * False: it is no such column. */
-static bool measure_growth(const pe_seen *seen, uint64_t column, double *ret_growth)
+static bool measure_growth(const pe_observation *seen, uint64_t column, double *ret_growth)
 {
     double xx = 0, xy = 0, yy = 0, xz = 0, yz = 0, zz = 0;
     for (size_t k = 1; k + 1 < seen->sampled; k++) {
-        double x = pe_seen_entry(seen, k, column), y = -pe_seen_entry(seen, k - 1, column);
-        double z = pe_seen_entry(seen, k + 1, column);
+        double x = pe_observation_entry(seen, k, column),
+               y = -pe_observation_entry(seen, k - 1, column);
+        double z = pe_observation_entry(seen, k + 1, column);
         xx += x * x;
         xy += x * y;
         yy += y * y;
@@ -108,7 +109,7 @@ typedef struct growing {
 } growing;
 
 /* Remove the growth from the rows that have been read, and read the law of the rest. */
-static bool read_law(const pe_seen *seen, uint64_t stride, bool sines, growing *self)
+static bool read_law(const pe_observation *seen, uint64_t stride, bool sines, growing *self)
 {
     const size_t count = seen->sampled * (size_t)seen->columns;
     const uint64_t pairs = seen->columns / (stride > 0 ? 2 : 1);
@@ -118,7 +119,7 @@ static bool read_law(const pe_seen *seen, uint64_t stride, bool sines, growing *
                     .shape = {seen->sampled, seen->columns},
                     .read = read_memory,
                     .context = even};
-    pe_seen rest = {.rows = 0};
+    pe_observation rest = {.rows = 0};
     bool good = even != NULL;
     pe_view_set_row_major(&view);
     for (uint64_t c = 0; good && c < seen->columns; c++) {
@@ -127,22 +128,23 @@ static bool read_law(const pe_seen *seen, uint64_t stride, bool sines, growing *
         double rate = self->sign * pe_log_double(zeta) / self->scale_base;
         for (size_t k = 0; k < seen->sampled; k++)
             even[k * seen->columns + c] =
-                pe_seen_entry(seen, k, c) * pe_exp_double(-rate * (double)k);
+                pe_observation_entry(seen, k, c) * pe_exp_double(-rate * (double)k);
     }
-    good = good && pe_seen_begin(&rest, &view) &&
-           pe_wave_law_of(&rest, (pe_columns){0, stride > 0 ? stride : 1, pairs}, sines,
-                          &self->law) &&
+    good = good && pe_observation_begin(&rest, &view) &&
+           pe_wave_law_read(&rest, (pe_columns){0, stride > 0 ? stride : 1, pairs}, sines,
+                            &self->law) &&
            self->law.geometric && rest.waves[0].found;
     if (good)
         self->amplitude = rest.waves[0].amplitude;
-    pe_seen_end(&rest);
+    pe_observation_end(&rest);
     free(even);
     return good;
 }
 
 /* Propose a table with each centre that is near a measured one: the position of amplitude 1. */
-static void propose_centres(const pe_seen *seen, pe_proposals *proposals, const char *tensor,
-                            const char *query, double measured, double error)
+static void propose_centres(const pe_observation *seen, pe_proposals *proposals,
+                            const char *tensor, const char *query, double measured,
+                            double error)
 {
     const double half = (double)seen->rows / 2;
     const double centres[] = {rint(measured) + 0.0, 0, floor(half), ceil(half)};
@@ -155,8 +157,8 @@ static void propose_centres(const pe_seen *seen, pe_proposals *proposals, const 
 }
 
 /* Propose tables of one arrangement; stride 0: half width. */
-static void propose_growing(const pe_seen *seen, pe_proposals *proposals, uint64_t stride,
-                            bool sines, growing *self)
+static void propose_growing(const pe_observation *seen, pe_proposals *proposals,
+                            uint64_t stride, bool sines, growing *self)
 {
     static const char *const ARRANGEMENTS[] = {"", "&table=full&layout=half", "&table=full"};
     static const char *const TENSORS[2][2] = {{"k_cos", "k_sin"}, {"q_cos", "q_sin"}};
@@ -170,20 +172,20 @@ static void propose_growing(const pe_seen *seen, pe_proposals *proposals, uint64
                   self->sign * pe_log_double(self->amplitude) * scale_base / self->log_zeta;
     pe_wave_law_base(&self->law, (double)pairs, "base", "10000", base, sizeof base);
     pe_propose_number(scale, sizeof scale, "scale_base", scale_base, 1e-3, "512");
-    proposals->reach = self->law.reach;
-    proposals->angle = self->law.step * ((double)seen->rows + self->law.reach);
+    proposals->first_distance = self->law.first_distance;
+    proposals->angle = self->law.step * ((double)seen->rows + self->law.first_distance);
     snprintf(query, sizeof query, "length=%llu&dim=%llu%s%s%s%s", (number)seen->rows,
              2 * (number)pairs, ARRANGEMENTS[stride], base, scale, self->law.positions);
     propose_centres(seen, proposals, TENSORS[self->sign > 0][sines], query, from,
-                    2 + scale_base * pe_seen_unit(&seen->view));
+                    2 + scale_base * pe_observation_unit(&seen->view));
 }
 
 /* Propose amplitudes alone: the first and the last row of the first column tell their growth.
  */
-static void propose_scale(const pe_seen *seen, pe_proposals *proposals)
+static void propose_scale(const pe_observation *seen, pe_proposals *proposals)
 {
-    const double log_zeta = pe_log_double(0.4 / 1.4), first = pe_seen_entry(seen, 0, 0);
-    const double last = pe_seen_entry(seen, seen->sampled - 1, 0);
+    const double log_zeta = pe_log_double(0.4 / 1.4), first = pe_observation_entry(seen, 0, 0);
+    const double last = pe_observation_entry(seen, seen->sampled - 1, 0);
     char scale[TEXT], query[128];
     if (!(first > last) || !(first <= DBL_MAX) || !(last >= DBL_MIN) ||
         !(last / first >= DBL_MIN)) /* their logarithms are taken */
@@ -191,7 +193,7 @@ static void propose_scale(const pe_seen *seen, pe_proposals *proposals)
     double scale_base = log_zeta * (double)(seen->sampled - 1) / pe_log_double(last / first);
     scale_base = fabs(scale_base - 512) < 50 ? 512 : scale_base;
     pe_propose_number(scale, sizeof scale, "scale_base", scale_base,
-                      fmax(1e-3, pe_seen_unit(&seen->view) * scale_base / 100), "512");
+                      fmax(1e-3, pe_observation_unit(&seen->view) * scale_base / 100), "512");
     for (int full = 0; full < 3 && seen->columns % (full ? 2 : 1) == 0; full++) {
         snprintf(query, sizeof query, "length=%llu&dim=%llu%s%s", (number)seen->rows,
                  (number)(full ? seen->columns : 2 * seen->columns),
@@ -201,12 +203,12 @@ static void propose_scale(const pe_seen *seen, pe_proposals *proposals)
                  scale);
         propose_centres(seen, proposals, "scale", query,
                         -pe_log_double(first) * scale_base / log_zeta,
-                        2 + scale_base * pe_seen_unit(&seen->view));
+                        2 + scale_base * pe_observation_unit(&seen->view));
     }
 }
 
 /* Propose all arrangements of waves that grow in one way. */
-static void propose_waves(const pe_seen *seen, pe_proposals *proposals, double sign,
+static void propose_waves(const pe_observation *seen, pe_proposals *proposals, double sign,
                           double scale_base)
 {
     growing self = {.gamma = 0.4,
@@ -218,7 +220,7 @@ static void propose_waves(const pe_seen *seen, pe_proposals *proposals, double s
             propose_growing(seen, proposals, stride, sines, &self);
 }
 
-void pe_recognise_xpos(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_xpos(pe_observation *seen, pe_proposals *proposals)
 {
     double growth;
     if (seen->view.rank != 2 || seen->sampled < 8 || seen->columns < 2)

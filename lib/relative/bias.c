@@ -24,7 +24,7 @@ static void write(const void *context, size_t head, int64_t first, uint64_t coun
 {
     const pe_bias *bias = context;
     size_t size = pe_dtype_size(bias->dtype);
-    uint64_t seen = bias->causal ? pe_distances_below(first, count, 1) : count;
+    uint64_t seen = bias->causal ? pe_count_distances(first, count, 1) : count;
     unsigned char *to = dst;
     for (uint64_t done = 0; done < seen; done++, to += size) {
         int64_t distance = first + (int64_t)done;

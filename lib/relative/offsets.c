@@ -15,7 +15,7 @@ static size_t count_lines(const pe_offsets *offsets)
 }
 
 /* The line of two rows of the grid. */
-static size_t line_of(const pe_offsets *offsets, size_t query_row, size_t key_row)
+static size_t find_line(const pe_offsets *offsets, size_t query_row, size_t key_row)
 {
     if (!offsets->symmetric)
         return key_row + offsets->height - 1 - query_row;
@@ -31,7 +31,7 @@ void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size
     lines += (width - 1 - query % width) * size; /* where column 0 is */
     for (size_t part; count > 0; count -= part, key_row++, column = 0) {
         part = width - column < count ? width - column : count;
-        pe_copier_add(copier, lines + (line_of(offsets, row, key_row) * line + column) * size,
+        pe_copier_add(copier, lines + (find_line(offsets, row, key_row) * line + column) * size,
                       part * size);
     }
 }
@@ -54,7 +54,7 @@ bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_p
     const unsigned char *column = table;
     unsigned char *lines = offsets->lines = malloc(rows * stride);
     for (size_t plane = 0; lines && plane < planes; plane++) {
-        if (!pe_pace_go_on(pace, ENTRY_PRICE * (double)rows))
+        if (!pe_pace_may_continue(pace, ENTRY_PRICE * (double)rows))
             return false;
         PE_BY_SIZE(size, take_plane(lines, column, stride, rows, SIZE))
         lines += rows * size;

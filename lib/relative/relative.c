@@ -66,7 +66,7 @@ uint64_t pe_relative_farthest(const pe_relative *relative, bool causal)
     return behind > ahead ? behind : ahead;
 }
 
-uint64_t pe_distances_below(int64_t first, uint64_t count, int64_t limit)
+uint64_t pe_count_distances(int64_t first, uint64_t count, int64_t limit)
 {
     uint64_t below = first < limit ? (uint64_t)(limit - first) : 0;
     return below < count ? below : count;
@@ -134,7 +134,7 @@ static bool write_head(const pe_toeplitz *toeplitz, size_t head, pe_pace *pace)
     unsigned char *to = toeplitz->table + head * distances * size;
     for (uint64_t done = 0; done < distances; done += count) {
         count = distances - done < most ? distances - done : most;
-        if (!pe_pace_go_on(pace, (double)count * toeplitz->vector_price))
+        if (!pe_pace_may_continue(pace, (double)count * toeplitz->vector_price))
             return false;
         toeplitz->write(toeplitz->source, head, first + (int64_t)done, count, to + done * size);
     }
@@ -176,7 +176,7 @@ typedef struct toeplitz_run {
     uint64_t index, count;
 } toeplitz_run;
 
-static toeplitz_runs runs_of(const pe_relative *relative, pe_window window)
+static toeplitz_runs find_runs(const pe_relative *relative, pe_window window)
 {
     bool compact = relative->compact;
     uint64_t columns = compact ? pe_relative_distances(relative) : relative->keys;
@@ -215,7 +215,7 @@ static void copy_window(const pe_toeplitz *toeplitz, pe_window window, void *dst
 {
     size_t size = toeplitz->vector_bytes;
     uint64_t distances = pe_relative_distances(&toeplitz->relative);
-    toeplitz_runs runs = runs_of(&toeplitz->relative, window);
+    toeplitz_runs runs = find_runs(&toeplitz->relative, window);
     toeplitz_run run;
     pe_copier copier;
     pe_copier_init(&copier, dst, window.rows * size);
@@ -228,7 +228,7 @@ static void copy_window(const pe_toeplitz *toeplitz, pe_window window, void *dst
 void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst)
 {
     int64_t first = pe_relative_first(&toeplitz->relative);
-    toeplitz_runs runs = runs_of(&toeplitz->relative, window);
+    toeplitz_runs runs = find_runs(&toeplitz->relative, window);
     toeplitz_run run;
     unsigned char *at = dst;
     if (toeplitz->table) {
@@ -261,8 +261,8 @@ void pe_write_clipped(pe_write_rows write, const void *source, int64_t low, int6
                       size_t vector_bytes, int64_t first, uint64_t count, void *dst)
 {
     assert(low <= high);
-    uint64_t below = pe_distances_below(first, count, low);
-    uint64_t inside = pe_distances_below(first, count, high + 1) - below;
+    uint64_t below = pe_count_distances(first, count, low);
+    uint64_t inside = pe_count_distances(first, count, high + 1) - below;
     uint64_t above = count - below - inside;
     unsigned char *at = write_repeated(write, source, 0, below, vector_bytes, dst);
     if (inside > 0)

@@ -78,7 +78,7 @@ int64_t pe_relative_first(const pe_relative *relative);
 uint64_t pe_relative_farthest(const pe_relative *relative, bool causal);
 
 /* How many of `count` consecutive distances from `first` on are below `limit`. */
-uint64_t pe_distances_below(int64_t first, uint64_t count, int64_t limit);
+uint64_t pe_count_distances(int64_t first, uint64_t count, int64_t limit);
 
 /* A function that writes the vectors (or numbers) of a head at `count` consecutive distances,
  * in their dtype. `source` is whatever it computes them from. */

@@ -47,7 +47,7 @@ static int gravity(pe_status status)
     return 0;
 }
 
-static pe_reason reason_of(pe_status status)
+static pe_reason find_reason(pe_status status)
 {
     switch (status) {
     case PE_TOO_LARGE:
@@ -87,7 +87,7 @@ static pe_problem *add_problem(pe_error *error, pe_status status, const char *pa
     pe_problem *problem = next_problem(error);
     char text[4 * sizeof problem->allowed]; /* so that copy_text sees that it is too long */
     vsnprintf(text, sizeof text, allowed, list);
-    problem->reason = reason_of(status);
+    problem->reason = find_reason(status);
     problem->row = NULL;
     problem->kind = PE_KIND_ANY;
     copy_text(problem->parameter, sizeof problem->parameter, parameter);
@@ -111,7 +111,7 @@ pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reter
                       const char *allowed, ...)
 {
     const pe_scheme_info *info = &values->scheme->info;
-    const pe_value *value = pe_value_of(values, name);
+    const pe_value *value = pe_value_find(values, name);
     const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, name));
     char shown[PE_PRINT_MAX];
     va_list list;

@@ -137,7 +137,7 @@ bool pe_check_count(const pe_values *values, const char *name, size_t wanted, co
                     pe_error *reterr)
 {
     char given[40];
-    const pe_value *list = pe_value_of(values, name);
+    const pe_value *list = pe_value_find(values, name);
     if (!list->present || list->count == wanted)
         return true;
     snprintf(given, sizeof given, "%zu item%s", list->count, list->count == 1 ? "" : "s");

@@ -76,7 +76,7 @@ bool pe_request_check_price(const pe_request *request, double price, uint64_t li
 
 /* ---- the pace ---- */
 
-pe_pace pe_pace_of(const pe_request *request, const pe_runner *runner, pe_error *reterr)
+pe_pace pe_pace_init(const pe_request *request, const pe_runner *runner, pe_error *reterr)
 {
     return (pe_pace){.runner = runner,
                      .scheme = request->values.scheme,
@@ -84,12 +84,12 @@ pe_pace pe_pace_of(const pe_request *request, const pe_runner *runner, pe_error 
                      .total = pe_request_price(request)};
 }
 
-bool pe_pace_go_on(pe_pace *pace, double price)
+bool pe_pace_may_continue(pe_pace *pace, double price)
 {
     pace->done += price;
     pace->unasked += price;
     if (pace->unasked < PE_QUESTION_PRICE)
         return true;
     pace->unasked = 0;
-    return pe_may_go_on(pace->runner, pace->scheme, pace->done / pace->total, pace->reterr);
+    return pe_may_continue(pace->runner, pace->scheme, pace->done / pace->total, pace->reterr);
 }

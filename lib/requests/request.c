@@ -142,7 +142,7 @@ uint64_t pe_request_bytes(const pe_request *request)
 }
 
 /* Of what schemes do not plan: the state of a scheme of few columns and short lists; what is
- * made of a column (a frequency of 32 bytes, its seeds), and of a number of a list. */
+ * made of a column (a frequency of 32 bytes, its anchors), and of a number of a list. */
 #define HELD_LEAST  ((uint64_t)512 << 10)
 #define HELD_COLUMN 64
 #define HELD_NUMBER 64
@@ -170,8 +170,8 @@ static bool ask_runner(const pe_runner *runner, const pe_scheme *scheme, double 
     return false;
 }
 
-bool pe_may_go_on(const pe_runner *runner, const pe_scheme *scheme, double done,
-                  pe_error *reterr)
+bool pe_may_continue(const pe_runner *runner, const pe_scheme *scheme, double done,
+                     pe_error *reterr)
 {
     const double least = 0x1p-20; /* 0 and 1 mean that the preparation begins and ends */
     done = done > least ? done : least;
@@ -196,7 +196,7 @@ pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
     *ret_state = NULL;
     if (!scheme->prepare)
         return PE_OK;
-    pe_pace pace = pe_pace_of(request, runner, reterr);
+    pe_pace pace = pe_pace_init(request, runner, reterr);
     void *state = malloc(scheme->state_size);
     if (state) {
         memcpy(state, request->settings, scheme->state_size);

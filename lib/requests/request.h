@@ -48,6 +48,6 @@ void pe_request_release(const pe_request *request, void *state);
 double pe_row_price(const pe_request *request, size_t tensor);
 
 /* The pace of computing a request. */
-pe_pace pe_pace_of(const pe_request *request, const pe_runner *runner, pe_error *reterr);
+pe_pace pe_pace_init(const pe_request *request, const pe_runner *runner, pe_error *reterr);
 
 #endif

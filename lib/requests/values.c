@@ -48,7 +48,7 @@ size_t pe_stored_index(const pe_scheme_info *info)
     return pe_all_parameter_count(info);
 }
 
-const pe_value *pe_value_of(const pe_values *values, const char *name)
+const pe_value *pe_value_find(const pe_values *values, const char *name)
 {
     const pe_scheme_info *info = &values->scheme->info;
     size_t index = pe_parameter_index(info, name);
@@ -58,19 +58,19 @@ const pe_value *pe_value_of(const pe_values *values, const char *name)
 
 bool pe_is_present(const pe_values *values, const char *name)
 {
-    return pe_value_of(values, name)->present;
+    return pe_value_find(values, name)->present;
 }
 
 int64_t pe_integer(const pe_values *values, const char *name)
 {
-    const pe_value *value = pe_value_of(values, name);
+    const pe_value *value = pe_value_find(values, name);
     assert(value->present);
     return value->integer;
 }
 
 double pe_real(const pe_values *values, const char *name)
 {
-    const pe_value *value = pe_value_of(values, name);
+    const pe_value *value = pe_value_find(values, name);
     assert(value->present);
     return value->real;
 }

@@ -74,20 +74,20 @@ static const pe_tensor_help TENSORS[] = {
 enum tensor { BIAS, SLOPES, DISTANCE };
 
 /* The exponent of the slope of head h = 1 … heads: the slope is 2^-(max·h/heads). */
-static pe_fixed exponent_of(double max, size_t h, size_t heads)
+static pe_fixed find_exponent(double max, size_t h, size_t heads)
 {
-    return pe_fixed_div(pe_fixed_mul_integer(pe_fixed_of(max), (int64_t)h),
+    return pe_fixed_div(pe_fixed_mul_integer(pe_fixed_from_double(max), (int64_t)h),
                         (pe_fixed){.whole = (int64_t)heads});
 }
 
 /* 2^-exponent */
-static pe_wide power_of(pe_fixed exponent)
+static pe_wide compute_power(pe_fixed exponent)
 {
     return pe_wide_power_of_log2((uint64_t)exponent.whole, exponent.part, 1, 1);
 }
 
 /* The largest power of two that is at most `heads`. */
-static size_t power_below(size_t heads)
+static size_t round_to_power(size_t heads)
 {
     size_t power = 1;
     while (2 * power <= heads)
@@ -130,7 +130,7 @@ static dd round_slope(const alibi *state, dd slope)
 /* The largest magnitude of any finite value. */
 static double magnitude(const alibi *state, const pe_relative *relative, size_t heads)
 {
-    size_t power = power_below(heads);
+    size_t power = round_to_power(heads);
     size_t steps = state->geometric || power == heads
                        ? heads
                        : 2 * power; /* head h = 1 of 2 * power has the largest slope */
@@ -140,7 +140,7 @@ static double magnitude(const alibi *state, const pe_relative *relative, size_t 
         before = after = (double)relative->keys - 1;
     else if (state->mask == CAUSAL)
         after = 0;
-    pe_wide largest = power_of(exponent_of(state->bias_max, 1, steps));
+    pe_wide largest = compute_power(find_exponent(state->bias_max, 1, steps));
     double slope = round_slope(state, pe_fixed_to_dd((pe_fixed){0, largest})).hi;
     return slope * fmax(0, fmax(before, after)) / state->divisor.hi;
 }
@@ -193,13 +193,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 static bool make_series(double max, size_t first, size_t step, size_t heads, size_t count,
                         dd *ret_slopes, pe_pace *pace)
 {
-    pe_wide ratio = power_of(exponent_of(max, step, heads)), power = ratio;
+    pe_wide ratio = compute_power(find_exponent(max, step, heads)), power = ratio;
     for (size_t i = 0; i < count; i++) {
-        if (!pe_pace_go_on(pace, SLOPE_PRICE))
+        if (!pe_pace_may_continue(pace, SLOPE_PRICE))
             return false;
-        pe_fixed exponent = exponent_of(max, first + i * step, heads);
+        pe_fixed exponent = find_exponent(max, first + i * step, heads);
         if (i % SERIES == 0 || pe_limbs_are_zero(exponent.part.limb, 4))
-            power = power_of(exponent);
+            power = compute_power(exponent);
         else
             power = pe_wide_mul(power, ratio);
         ret_slopes[i] = pe_fixed_to_dd((pe_fixed){0, power});
@@ -211,7 +211,7 @@ static bool make_series(double max, size_t first, size_t step, size_t heads, siz
 static bool make_slopes(alibi *state, pe_pace *pace)
 {
     double max = state->bias_max;
-    size_t heads = state->bias.heads, power = power_below(heads);
+    size_t heads = state->bias.heads, power = round_to_power(heads);
     bool done;
     if (state->geometric)
         done = make_series(max, 1, 1, heads, heads, state->slopes, pace);
@@ -227,7 +227,7 @@ static bool make_slopes(alibi *state, pe_pace *pace)
 
 /* What the slope is multiplied by: minus the magnitude of a distance; or a key, perhaps counted
  * from the last one. */
-static double factor_of(const alibi *state, int64_t distance)
+static double find_factor(const alibi *state, int64_t distance)
 {
     if (state->mask == FROM_LAST_KEY)
         return (double)(distance - (int64_t)state->bias.relative.keys + 1);
@@ -236,7 +236,7 @@ static double factor_of(const alibi *state, int64_t distance)
 
 /* Multiply a slope by a number, and divide it where that is asked for. A quotient may be a
  * number of few bits, and so a rounding boundary. */
-static dd product_of(const alibi *state, dd slope, double factor)
+static dd compute_product(const alibi *state, dd slope, double factor)
 {
     dd product = dd_mul_double(slope, factor);
     return state->divided ? dd_snap(dd_quotient(product, state->divisor)) : product;
@@ -252,7 +252,7 @@ static void multiply(const alibi *state, dd slope, const double *factors, size_t
         return;
     }
     for (size_t i = 0; i < count; i++)
-        ret_products[i] = pe_double_for(dtype, product_of(state, slope, factors[i]));
+        ret_products[i] = pe_narrow_to_double(dtype, compute_product(state, slope, factors[i]));
 }
 
 /* Write products of a head's slope, for up to PART distances or keys. */
@@ -262,9 +262,9 @@ static void write_part(const alibi *state, dd slope, int64_t first, size_t count
     double factors[PART], products[PART];
     pe_dtype dtype = state->dtype;
     for (size_t i = 0; i < count; i++)
-        factors[i] = factor_of(state, first + (int64_t)i);
+        factors[i] = find_factor(state, first + (int64_t)i);
     for (size_t i = 0; dtype == PE_DD && i < count; i++)
-        pe_round_dd(PE_DD, product_of(state, slope, factors[i]), dst + i * sizeof(dd));
+        pe_round_dd(PE_DD, compute_product(state, slope, factors[i]), dst + i * sizeof(dd));
     if (dtype == PE_DD)
         return;
     multiply(state, slope, factors, count, products);
@@ -277,7 +277,7 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
 {
     const alibi *state = context;
     unsigned char *to = dst;
-    uint64_t seen = state->mask == CAUSAL ? pe_distances_below(first, count, 1) : count;
+    uint64_t seen = state->mask == CAUSAL ? pe_count_distances(first, count, 1) : count;
     for (uint64_t done = 0, part; done < seen; done += part) {
         part = seen - done < PART ? seen - done : PART;
         write_part(state, state->slopes[head], first + (int64_t)done, (size_t)part, to);

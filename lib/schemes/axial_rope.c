@@ -170,8 +170,8 @@ typedef struct axial_state {
 } axial_state;
 
 /* The size by which the centres of an axis are normalised. */
-static uint64_t extent_of(enum normalization normalization, const pe_axial_request *request,
-                          size_t axis)
+static uint64_t read_extent(enum normalization normalization, const pe_axial_request *request,
+                            size_t axis)
 {
     uint64_t extent = request->sizes[axis];
     for (size_t a = 0; a < request->axes && normalization != SEPARATE; a++)
@@ -196,7 +196,7 @@ static void read_coordinates(const pe_values *values, const pe_axial_request *re
         own->turned = own->cells;
         if (!pe_is_present(values, "reference_sizes"))
             break;
-        own->numerator = pe_value_of(values, "reference_sizes")->items[axis];
+        own->numerator = pe_value_find(values, "reference_sizes")->items[axis];
         own->denominator = (double)size;
         *times = (uint64_t)own->numerator;
         for (*divisor = size; *divisor < *times; *divisor *= 2) {
@@ -205,7 +205,8 @@ static void read_coordinates(const pe_values *values, const pe_axial_request *re
         }
         break;
     case CENTRES: /* half a turn and less for each half of (2k + 1)/N - 1 */
-        *divisor = extent_of((enum normalization)pe_choice(values, "normalize"), request, axis);
+        *divisor =
+            read_extent((enum normalization)pe_choice(values, "normalize"), request, axis);
         own->denominator = (double)*divisor;
         own->cells.offset = 1 - own->denominator;
         own->cells.step = 2;
@@ -214,7 +215,7 @@ static void read_coordinates(const pe_values *values, const pe_axial_request *re
         own->turned.step *= 2;
         break;
     case LISTED:
-        own->cells.list = pe_value_of(values, "coordinates")->items;
+        own->cells.list = pe_value_find(values, "coordinates")->items;
         for (size_t a = 0; a < axis; a++)
             own->cells.list += request->sizes[a];
         own->turned = own->cells;

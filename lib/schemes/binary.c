@@ -63,7 +63,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 }
 
 /* Natural positions: offset and step are whole, too, so this is exact. */
-static uint64_t position_of(const pe_positions *positions, uint64_t row)
+static uint64_t read_position(const pe_positions *positions, uint64_t row)
 {
     if (positions->list)
         return (uint64_t)positions->list[row];
@@ -81,7 +81,7 @@ static void fill_pairs(const binary *state, pe_window window, dd *dst)
     const size_t width = state->width;
     for (uint64_t r = 0; r < window.rows; r++)
         for (size_t c = 0; c < width; c++) {
-            uint64_t bits = position_of(&state->positions, window.first + r);
+            uint64_t bits = read_position(&state->positions, window.first + r);
             *dst++ = (dd){(double)(bits >> (state->msb ? width - 1 - c : c) & 1), 0};
         }
 }
@@ -92,7 +92,7 @@ static void fill(const void *context, pe_window window, void *dst)
     const double real_one = 1;
     const size_t width = state->width, size = pe_dtype_size(state->dtype);
     const size_t row_bytes = width * size;
-    const pe_kernel *streaming = pe_streaming_for(window.rows * row_bytes);
+    const pe_kernel *nontemporal = pe_streaming_kernel(window.rows * row_bytes);
     const size_t most =
         STAGE_ELEMENTS / width < STAGE_KEYS ? STAGE_ELEMENTS / width : STAGE_KEYS;
     uint64_t keys[STAGE_KEYS], one = 0;
@@ -105,14 +105,14 @@ static void fill(const void *context, pe_window window, void *dst)
     for (uint64_t done = 0; done < window.rows; done += most) {
         size_t rows = window.rows - done < most ? (size_t)(window.rows - done) : most;
         for (size_t r = 0; r < rows; r++) {
-            keys[r] = position_of(&state->positions, window.first + done + r);
+            keys[r] = read_position(&state->positions, window.first + done + r);
             if (state->msb) /* its bytes from the top down, without columns not there */
                 keys[r] = __builtin_bswap64(keys[r] << (64 - width));
         }
         pe_kernel_get()->spread_bits(keys, rows, width, state->msb, one, size, stage);
-        pe_store(streaming, (unsigned char *)dst + done * row_bytes, stage, rows * row_bytes);
+        pe_store(nontemporal, (unsigned char *)dst + done * row_bytes, stage, rows * row_bytes);
     }
-    pe_store_end(streaming);
+    pe_store_end(nontemporal);
 }
 
 const pe_scheme pe_scheme_binary = {

@@ -54,7 +54,7 @@ static const pe_tensor_help TENSORS[] = {
     {"imag", "[n, dim]", "r_j * sin(theta_j + omega_j * k) for the word of the row"},
 };
 
-static const pe_recipe AMPLITUDE = {.initialiser = PE_NORMAL, .std = 1};
+static const pe_distribution AMPLITUDE = {.initialiser = PE_NORMAL, .std = 1};
 
 /* ---- the plan ---- */
 
@@ -69,7 +69,7 @@ static double largest_token(const pe_value *tokens)
 static void check_tokens(const pe_values *values, uint64_t rows, uint64_t vocabulary,
                          pe_error *reterr)
 {
-    const pe_value *tokens = pe_value_of(values, "tokens");
+    const pe_value *tokens = pe_value_find(values, "tokens");
     double largest = largest_token(tokens);
     char given[48];
     if (tokens->present && tokens->count != rows) {
@@ -146,13 +146,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     if (!pe_trained_check(&weights, "amplitude", 2, (const uint64_t[]){0, 0}, reterr) ||
         reterr->count > before)
         return;
-    const pe_value *tokens = pe_value_of(values, "tokens");
+    const pe_value *tokens = pe_value_find(values, "tokens");
     uint64_t vocabulary = (uint64_t)pe_integer(values, "vocab");
     waves->dim = (uint64_t)pe_integer(values, "dim");
     waves->sharing = (pe_sharing)pe_choice(values, "sharing");
     waves->tokens = tokens->present ? tokens->items : NULL;
     waves->dtype = weights.dtype;
-    waves->amplitude = pe_trained_of(&weights, "amplitude", waves->dim, &AMPLITUDE);
+    waves->amplitude = pe_trained_find(&weights, "amplitude", waves->dim, &AMPLITUDE);
     state->row_price = pe_trained_check_price(&weights, waves->dim);
     if (!check_waves(&weights, waves->sharing, vocabulary, waves->dim, reterr))
         return;
@@ -184,7 +184,7 @@ static bool share_turns(const pe_word_waves *state, pe_word_angles *shared, pe_p
         return true;
     shared->turns = malloc(state->dim * sizeof *shared->turns);
     for (uint64_t j = 0; shared->turns && j < state->dim; j++) {
-        if (!pe_pace_go_on(pace, TURNS_PRICE))
+        if (!pe_pace_may_continue(pace, TURNS_PRICE))
             return false;
         shared->turns[j] = pe_angle_turns(pe_set_element(shared->stored, j));
     }
@@ -207,7 +207,7 @@ static void check_amplitudes(const complex_order *state, pe_pace *pace)
     double largest = 0;
     uint64_t rows = waves->tokens ? waves->positions.count : 1;
     for (uint64_t r = 0; r < rows; r++) {
-        if (!pe_pace_go_on(pace, state->row_price))
+        if (!pe_pace_may_continue(pace, state->row_price))
             return;
         uint64_t token = waves->tokens ? (uint64_t)waves->tokens[r] : 0;
         largest = fmax(largest, pe_trained_row_magnitude(&waves->amplitude, token));

@@ -102,20 +102,20 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         state->indices[i] =
             pe_relative_add(plan, &relative, TENSORS[i].name, PE_I32, 0, 0, INDEX_PRICE);
     shape[1] = (uint64_t)pe_integer(values, "dim");
-    state->table = pe_trained_of(&weights, "table", shape[1], &pe_relative_recipe);
+    state->table = pe_trained_find(&weights, "table", shape[1], &pe_relative_distribution);
     pe_plan_add(plan, "table", weights.dtype, 2, shape);
-    pe_plan_price(plan, pe_trained_price(&weights, &pe_relative_recipe));
+    pe_plan_price(plan, pe_trained_price(&weights, &pe_relative_distribution));
     pe_relative_add_distance(plan, &relative);
     plan->price += BUCKETS_PRICE + pe_trained_check_price(&weights, shape[0] * shape[1]);
 }
 
-static int64_t bucket_of(const deberta *state, int64_t relative)
+static int64_t find_bucket(const deberta *state, int64_t relative)
 {
     return pe_deberta_bucket(&state->buckets, relative);
 }
 
 /* The row of the table for a bucket. */
-static int64_t index_of(const deberta *state, int64_t bucket)
+static int64_t find_index(const deberta *state, int64_t bucket)
 {
     int64_t span = state->span, index = bucket + span;
     return index < 0 ? 0 : index > 2 * span - 1 ? 2 * span - 1 : index;
@@ -127,7 +127,7 @@ static void write_c2p(const void *context, size_t head, int64_t first, uint64_t 
     (void)head;
     for (uint64_t t = 0; t < count; t++)
         ((int32_t *)dst)[t] =
-            (int32_t)index_of(context, bucket_of(context, -(first + (int64_t)t)));
+            (int32_t)find_index(context, find_bucket(context, -(first + (int64_t)t)));
 }
 
 static void write_p2c(const void *context, size_t head, int64_t first, uint64_t count,
@@ -140,7 +140,7 @@ static void write_p2c(const void *context, size_t head, int64_t first, uint64_t 
     }
     for (uint64_t t = 0; t < count; t++)
         ((int32_t *)dst)[t] =
-            (int32_t)index_of(context, bucket_of(context, first + (int64_t)t));
+            (int32_t)find_index(context, find_bucket(context, first + (int64_t)t));
 }
 
 static void write_relative(const void *context, size_t head, int64_t first, uint64_t count,
@@ -148,7 +148,7 @@ static void write_relative(const void *context, size_t head, int64_t first, uint
 {
     (void)head;
     for (uint64_t t = 0; t < count; t++)
-        ((int32_t *)dst)[t] = (int32_t)bucket_of(context, -(first + (int64_t)t));
+        ((int32_t *)dst)[t] = (int32_t)find_bucket(context, -(first + (int64_t)t));
 }
 
 static void release(void *context)

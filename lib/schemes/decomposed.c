@@ -59,7 +59,7 @@ static const pe_tensor_help TENSORS[] = {
     {"index_w", "[query_width, width]", "the row of the resized rel_pos_w"},
 };
 
-static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+static const pe_distribution RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
 
 /* ---- axes ---- */
 
@@ -110,7 +110,7 @@ static void check_rows(const pe_weights *weights, size_t which, const axis *line
 }
 
 /* The table of an axis, resized as a line. One that stays as it is is copied. */
-static pe_resized_source source_of(const decomposed *state, size_t which)
+static pe_resized_source read_source(const decomposed *state, size_t which)
 {
     const axis *line = &state->lines[which];
     pe_filter filter = line->source_rows == line->rows ? PE_NEAREST : PE_LINEAR;
@@ -118,7 +118,7 @@ static pe_resized_source source_of(const decomposed *state, size_t which)
         .weights = state->weights,
         .name = NAMES[which].table,
         .columns = state->dim,
-        .recipe = &RECIPE,
+        .distribution = &RECIPE,
         .y = pe_resample_to_size(PE_NEAREST, false, false, 1, 1),
         .x = pe_resample_to_size(filter, false, false, line->source_rows, line->rows),
     };
@@ -126,7 +126,7 @@ static pe_resized_source source_of(const decomposed *state, size_t which)
 
 /* The row of the resized table: the query's minus the key's cell, both on the finer grid, from
  * 0 on, cut off. In units of 1/coarser: that has no fractions. */
-static uint64_t row_of(const axis *line, uint64_t query, uint64_t key)
+static uint64_t find_row(const axis *line, uint64_t query, uint64_t key)
 {
     uint64_t coarser = line->queries < line->keys ? line->queries : line->keys;
     return (query * line->keys + (line->keys - 1 - key) * line->queries) / coarser;
@@ -165,7 +165,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     if (reterr->status != PE_OK)
         return;
     for (size_t i = 0; i < AXES; i++)
-        state->sources[i] = source_of(state, i);
+        state->sources[i] = read_source(state, i);
     plan_tensors(state, plan);
 }
 
@@ -190,7 +190,7 @@ static bool prepare(void *context, pe_pace *pace)
 static void fill_index(const axis *line, pe_window window, int32_t *dst)
 {
     for (uint64_t i = 0, at = window.first; i < window.rows; i++, at++)
-        dst[i] = (int32_t)row_of(line, at / line->keys, at % line->keys);
+        dst[i] = (int32_t)find_row(line, at / line->keys, at % line->keys);
 }
 
 static void fill(const void *context, pe_window window, void *dst)
@@ -208,7 +208,7 @@ static void fill(const void *context, pe_window window, void *dst)
     for (uint64_t at = window.first; at < window.first + window.rows; at++)
         pe_copier_add(&copier,
                       state->tables[which] +
-                          row_of(line, at / line->keys, at % line->keys) * row_bytes,
+                          find_row(line, at / line->keys, at % line->keys) * row_bytes,
                       row_bytes);
     pe_copier_done(&copier);
 }

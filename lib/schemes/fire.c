@@ -124,7 +124,7 @@ static bool keep_logarithms(fire *state, pe_pace *pace)
         return true;
     state->logarithms = malloc(state->kept * sizeof *state->logarithms);
     for (uint64_t distance = 0; state->logarithms && distance < state->kept; distance++) {
-        if (!pe_pace_go_on(pace, LOG_PRICE))
+        if (!pe_pace_may_continue(pace, LOG_PRICE))
             return false;
         state->logarithms[distance] = logarithm(state, (double)distance);
     }
@@ -164,13 +164,13 @@ static void write_run(const fire *state, size_t head, dd below, int64_t first, u
 {
     const pe_dtype dtype = state->weights.dtype;
     size_t size = pe_dtype_size(dtype);
-    uint64_t seen = state->causal ? pe_distances_below(first, count, 1) : count;
+    uint64_t seen = state->causal ? pe_count_distances(first, count, 1) : count;
     for (uint64_t done = 0; done < seen; done++, dst += size) {
         int64_t distance = first + (int64_t)done;
         uint64_t far = (uint64_t)(distance < 0 ? -distance : distance);
         dd above = state->logarithms ? state->logarithms[far] : logarithm(state, (double)far);
         dd u = dd_quotient(above, below);
-        const pe_line *lines = pe_pieces_at(&state->pieces, u);
+        const pe_line *lines = pe_pieces_find(&state->pieces, u);
         pe_round_dd(dtype, pe_line_value(lines[head], u), dst);
     }
     pe_masked_write(dtype, -INFINITY, count - seen, dst);

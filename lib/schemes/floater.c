@@ -169,9 +169,9 @@ static double row_steps(const pe_flow *flow)
     return fmin(fmax(steps, 1.0 / PE_FLOW_ROWS), PE_FLOW_ROW_STEPS);
 }
 
-static double price_of(const floater *state)
+static double estimate_price(const floater *state)
 {
-    const pe_recipe xavier = {.initialiser = PE_XAVIER_NORMAL};
+    const pe_distribution xavier = {.initialiser = PE_XAVIER_NORMAL};
     double low, high;
     pe_positions_range(&state->positions, &low, &high);
     return (double)count_weights(state) * pe_trained_price(&state->weights, &xavier) +
@@ -202,7 +202,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_plan_price(plan, 1); /* a copy */
     plan->state = plan->tensors[0].bytes + sizeof(place) * state->positions.count +
                   sizeof(double) * count_weights(state);
-    plan->price = price_of(state);
+    plan->price = estimate_price(state);
 }
 
 /* ---- positions in ascending order, as the path reaches them ---- */
@@ -225,12 +225,12 @@ static place *sort_places(const pe_positions *positions)
 }
 
 /* The i-th place in ascending order; `sorted` is NULL for positions that are no list. */
-static place place_at(const pe_positions *positions, const place *sorted, uint64_t i)
+static place find_place(const pe_positions *positions, const place *sorted, uint64_t i)
 {
     if (sorted)
         return sorted[i];
     uint64_t row = positions->step < 0 ? positions->count - 1 - i : i;
-    return (place){pe_position_at(positions, row).hi, row};
+    return (place){pe_position_get(positions, row).hi, row};
 }
 
 /* ---- integration ---- */
@@ -252,7 +252,7 @@ static bool watch_weights(void *context, uint64_t drawn)
     integration *run = context;
     uint64_t more = drawn > run->counted ? drawn - run->counted : 0;
     run->counted = drawn;
-    return pe_pace_go_on(run->pace, run->weight_price * (double)more);
+    return pe_pace_may_continue(run->pace, run->weight_price * (double)more);
 }
 
 /* Count the work of one step. */
@@ -260,7 +260,7 @@ static bool watch_steps(void *context, const pe_flow *flow)
 {
     integration *run = context;
     (void)flow;
-    return pe_pace_go_on(run->pace, run->step_price);
+    return pe_pace_may_continue(run->pace, run->step_price);
 }
 
 /* Build the network from stored or drawn weights. */
@@ -269,12 +269,12 @@ static bool make_network(integration *run)
     const floater *state = run->state;
     const pe_weights *from = &state->weights;
     const size_t dim = state->flow.dim, hidden = state->flow.hidden;
-    const pe_recipe xavier = {.initialiser = PE_XAVIER_NORMAL, .fans = dim + 1 + hidden};
-    const pe_recipe zeros = {.initialiser = PE_ZEROS};
-    const pe_trained weights[2] = {pe_trained_of(from, "w1", dim + 1, &xavier),
-                                   pe_trained_of(from, "w2", hidden + 1, &xavier)};
-    const pe_trained biases[2] = {pe_trained_of(from, "b1", hidden, &zeros),
-                                  pe_trained_of(from, "b2", dim, &zeros)};
+    const pe_distribution xavier = {.initialiser = PE_XAVIER_NORMAL, .fans = dim + 1 + hidden};
+    const pe_distribution zeros = {.initialiser = PE_ZEROS};
+    const pe_trained weights[2] = {pe_trained_find(from, "w1", dim + 1, &xavier),
+                                   pe_trained_find(from, "w2", hidden + 1, &xavier)};
+    const pe_trained biases[2] = {pe_trained_find(from, "b1", hidden, &zeros),
+                                  pe_trained_find(from, "b2", dim, &zeros)};
     run->step_price = step_price(state);
     run->weight_price = pe_trained_price(from, &xavier);
     return pe_network_init(&run->network, weights, biases, dim, hidden, state->activation,
@@ -284,13 +284,13 @@ static bool make_network(integration *run)
 /* Begin the flow at p0. */
 static bool make_flow(integration *run)
 {
-    const pe_recipe normal = {.initialiser = PE_NORMAL, .std = 0.02};
+    const pe_distribution normal = {.initialiser = PE_NORMAL, .std = 0.02};
     const size_t dim = run->state->flow.dim;
     run->flow = run->state->flow;
     run->flow.network = &run->network;
     if (!pe_flow_init(&run->flow))
         return false;
-    const pe_trained start = pe_trained_of(&run->state->weights, "p0", dim, &normal);
+    const pe_trained start = pe_trained_find(&run->state->weights, "p0", dim, &normal);
     pe_trained_row(&start, 0, 0, dim, run->flow.state);
     return true;
 }
@@ -314,7 +314,7 @@ static void report(const integration *run, pe_flow_end end)
 }
 
 /* Integrate up to a position and write its row. */
-static bool integrate_to(integration *run, double position, unsigned char *row)
+static bool integrate(integration *run, double position, unsigned char *row)
 {
     pe_flow *flow = &run->flow;
     pe_dtype dtype = run->state->weights.dtype;
@@ -342,8 +342,8 @@ static bool integrate_rows(integration *run, unsigned char *rows)
     place *sorted = positions->list ? sort_places(positions) : NULL;
     bool good = sorted || !positions->list;
     for (uint64_t i = 0; good && i < positions->count; i++) {
-        place next = place_at(positions, sorted, i);
-        good = integrate_to(run, next.position, rows + next.row * run->state->row_bytes);
+        place next = find_place(positions, sorted, i);
+        good = integrate(run, next.position, rows + next.row * run->state->row_bytes);
     }
     free(sorted);
     return good;

@@ -102,7 +102,7 @@ typedef struct fourier {
 static double highest_frequency(const pe_values *values, size_t axis)
 {
     if (pe_is_present(values, "max_frequency")) {
-        const pe_value *list = pe_value_of(values, "max_frequency");
+        const pe_value *list = pe_value_find(values, "max_frequency");
         return list->items[list->count > 1 ? axis : 0];
     }
     double low = pe_real(values, "min_frequency"), bands = pe_real(values, "bands");
@@ -111,7 +111,7 @@ static double highest_frequency(const pe_values *values, size_t axis)
 
 static void check_frequencies(const pe_values *values, size_t axes, pe_error *reterr)
 {
-    const pe_value *list = pe_value_of(values, "max_frequency");
+    const pe_value *list = pe_value_find(values, "max_frequency");
     char given[PE_PRINT_MAX];
     if (!list->present) {
         if (highest_frequency(values, 0) > FREQUENCY_MAX)

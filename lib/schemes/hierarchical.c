@@ -42,7 +42,7 @@ static const pe_tensor_help TENSORS[] = {
     {"basis", "[N, dim]", "the vectors u_i that the rows are sums of"},
 };
 
-static const pe_recipe RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
+static const pe_distribution RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
 
 static void check_end(const char *culprit, double last, uint64_t rows, pe_error *reterr)
 {
@@ -84,17 +84,17 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     const uint64_t dim = state->dim = (uint64_t)pe_integer(values, "dim");
     const uint64_t rows = state->rows = (uint64_t)pe_integer(values, "base_length");
     const double element_price = pe_trained_price(&weights, &RECIPE);
-    state->table = pe_trained_of(&weights, "table", dim, &RECIPE);
+    state->table = pe_trained_find(&weights, "table", dim, &RECIPE);
     state->keeps = !weights.set && rows <= KEPT_ELEMENTS / dim;
     state->row_price =
         weights.set ? pe_trained_check_price(&weights, dim) : (double)dim * element_price;
-    state->blend = pe_blend_of(alpha, weights.dtype);
+    state->blend = pe_blend_init(alpha, weights.dtype);
     pe_positions_range(&positions, &low, &high);
     check_end(positions.list ? "positions" : "length", high, rows, reterr);
     if (!weights.set)
-        pe_check_magnitude(weights.dtype, "alpha",
-                           pe_blend_magnitude(&state->blend, pe_recipe_magnitude(&RECIPE)),
-                           reterr);
+        pe_check_magnitude(
+            weights.dtype, "alpha",
+            pe_blend_magnitude(&state->blend, pe_distribution_magnitude(&RECIPE)), reterr);
     for (size_t t = 0; t < PE_COUNT(TENSORS); t++) {
         const uint64_t shape[2] = {t == 0 ? positions.count : rows, dim};
         pe_plan_add(plan, TENSORS[t].name, weights.dtype, 2, shape);
@@ -117,7 +117,7 @@ static bool keep_table(hierarchy *state, pe_pace *pace)
     const size_t rows = state->rows, dim = state->dim;
     state->kept = malloc(rows * dim * sizeof *state->kept);
     for (size_t row = 0; state->kept && row < rows; row++) {
-        if (!pe_pace_go_on(pace, state->row_price))
+        if (!pe_pace_may_continue(pace, state->row_price))
             return false;
         pe_trained_row(&state->table, row, 0, dim, state->kept + row * dim);
     }
@@ -129,7 +129,7 @@ static void check_table(const hierarchy *state, pe_pace *pace)
 {
     double largest = 0;
     for (uint64_t row = 0; row < state->rows; row++) {
-        if (!pe_pace_go_on(pace, state->row_price))
+        if (!pe_pace_may_continue(pace, state->row_price))
             return;
         largest = fmax(largest, pe_trained_row_magnitude(&state->table, row));
     }
@@ -188,7 +188,7 @@ static void fill_encoding(const part *columns, pe_window window, size_t stride,
     const double *first = read_part(columns, 0, first_room), *coarse = first;
     uint64_t previous = 0;
     for (uint64_t r = 0; r < window.rows; r++, dst += stride) {
-        uint64_t k = (uint64_t)pe_position_at(&state->positions, window.first + r).hi;
+        uint64_t k = (uint64_t)pe_position_get(&state->positions, window.first + r).hi;
         uint64_t i = k / state->rows, j = k % state->rows;
         if (i != previous)
             coarse = read_part(columns, i, coarse_room);

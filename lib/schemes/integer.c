@@ -55,15 +55,16 @@ static void add_one_by_one(const pe_column *column, uint64_t row, size_t count,
                            double *ret_numbers)
 {
     for (size_t i = 0; i < count; i++)
-        ret_numbers[i] = pe_double_for(column->dtype, pe_position_at(column->source, row + i));
+        ret_numbers[i] =
+            pe_narrow_to_double(column->dtype, pe_position_get(column->source, row + i));
 }
 
 /* Whether the offset, all multiples of the step and all positions are whole multiples of one
  * power of two, none above 2^53 times that: then doubles hold them. */
 static bool are_doubles(const pe_positions *positions)
 {
-    double reach = (double)positions->count * fabs(positions->step);
-    double unit = ldexp(1, ilogb(fabs(positions->offset) + reach + 0x1p-900) - 51);
+    double extent = (double)positions->count * fabs(positions->step);
+    double unit = ldexp(1, ilogb(fabs(positions->offset) + extent + 0x1p-900) - 51);
     return fmod(positions->offset, unit) == 0 && fmod(positions->step, unit) == 0;
 }
 

@@ -70,8 +70,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan->price += (PACE_PRICE + BIAS_PRICE) * (double)heads;
 }
 
-/* Uniform on [-1, 1): the recipe's scale is the square root of 6/6. */
-static const pe_recipe UNIFORM = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
+/* Uniform on [-1, 1): the distribution's scale is the square root of 6/6. */
+static const pe_distribution UNIFORM = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
 
 /* Read p or a of a head; or draw it from [0, end), as the authors' code does. */
 static double read_number(const pe_trained *trained, size_t head, double end)
@@ -87,13 +87,13 @@ static double read_number(const pe_trained *trained, size_t head, double end)
 static bool read_paces(kerple *state, pe_pace *pace)
 {
     const size_t heads = state->bias.toeplitz.heads;
-    pe_trained p = pe_trained_of(&state->weights, "p", 1, &UNIFORM);
-    pe_trained a = pe_trained_of(&state->weights, "a", 1, &UNIFORM);
+    pe_trained p = pe_trained_find(&state->weights, "p", 1, &UNIFORM);
+    pe_trained a = pe_trained_find(&state->weights, "a", 1, &UNIFORM);
     if (!pe_trained_check_largest(pace, &p, "p", heads) ||
         !pe_trained_check_largest(pace, &a, "a", heads))
         return false;
     for (size_t h = 0; h < heads; h++) {
-        if (!pe_pace_go_on(pace, PACE_PRICE))
+        if (!pe_pace_may_continue(pace, PACE_PRICE))
             return false;
         struct pace numbers = {read_number(&p, h, 2), read_number(&a, h, 1)};
         if (state->kernel == POWER)
@@ -103,7 +103,7 @@ static bool read_paces(kerple *state, pe_pace *pace)
     return true;
 }
 
-static dd bias_of(const kerple *state, size_t head, uint64_t distance)
+static dd compute_bias(const kerple *state, size_t head, uint64_t distance)
 {
     struct pace pace = state->paces[head];
     dd bias;
@@ -117,10 +117,10 @@ static dd bias_of(const kerple *state, size_t head, uint64_t distance)
 }
 
 /* A pe_bias_function whose source is a kerple. */
-static void bias_at(const void *source, size_t head, uint64_t distance, void *dst)
+static void write_bias(const void *source, size_t head, uint64_t distance, void *dst)
 {
     const kerple *state = source;
-    pe_round_dd(state->bias.dtype, bias_of(state, head, distance), dst);
+    pe_round_dd(state->bias.dtype, compute_bias(state, head, distance), dst);
 }
 
 /* Check that the biases at the largest distance fit the dtype: all others are smaller. */
@@ -130,9 +130,9 @@ static bool check_magnitude(const kerple *state, pe_pace *pace)
     uint64_t farthest = pe_relative_farthest(&toeplitz->relative, state->bias.causal);
     double magnitude = 0;
     for (size_t h = 0; h < toeplitz->heads; h++) {
-        if (!pe_pace_go_on(pace, BIAS_PRICE))
+        if (!pe_pace_may_continue(pace, BIAS_PRICE))
             return false;
-        magnitude = fmax(magnitude, -bias_of(state, h, farthest).hi);
+        magnitude = fmax(magnitude, -compute_bias(state, h, farthest).hi);
         magnitude = fmax(magnitude, fmax(state->paces[h].p, state->paces[h].a));
     }
     pe_check_magnitude(state->weights.dtype, state->weights.set ? "parameters" : "length",
@@ -152,7 +152,7 @@ static bool prepare(void *context, pe_pace *pace)
     kerple *state = context;
     state->paces = malloc(state->bias.toeplitz.heads * sizeof *state->paces);
     return state->paces && read_paces(state, pace) && check_magnitude(state, pace) &&
-           pe_bias_init(&state->bias, bias_at, state, pace);
+           pe_bias_init(&state->bias, write_bias, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

@@ -93,14 +93,14 @@ static void check_end(const pe_values *values, const char *culprit, double last,
                  (long long)(rows - skipped), skipped ? " from row_offset on" : "");
 }
 
-static pe_recipe read_recipe(const pe_values *values)
+static pe_distribution read_recipe(const pe_values *values)
 {
     uint64_t rows = 0;
     if (pe_is_present(values, "base_length"))
         rows = (uint64_t)pe_integer(values, "base_length");
-    return (pe_recipe){.initialiser = (pe_initialiser)pe_choice(values, "init"),
-                       .std = pe_real(values, "std"),
-                       .fans = rows + (uint64_t)pe_integer(values, "dim")};
+    return (pe_distribution){.initialiser = (pe_initialiser)pe_choice(values, "init"),
+                             .std = pe_real(values, "std"),
+                             .fans = rows + (uint64_t)pe_integer(values, "dim")};
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -115,11 +115,11 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         return;
     const uint64_t dim = (uint64_t)pe_integer(values, "dim");
     const char *culprit = positions.list ? "positions" : "length";
-    const pe_recipe recipe = read_recipe(values);
-    bool xavier =
-        recipe.initialiser == PE_XAVIER_UNIFORM || recipe.initialiser == PE_XAVIER_NORMAL;
+    const pe_distribution distribution = read_recipe(values);
+    bool xavier = distribution.initialiser == PE_XAVIER_UNIFORM ||
+                  distribution.initialiser == PE_XAVIER_NORMAL;
     *state = (learned){.positions = positions,
-                       .table = pe_trained_of(&weights, "table", dim, &recipe),
+                       .table = pe_trained_find(&weights, "table", dim, &distribution),
                        .dtype = weights.dtype,
                        .row_price = pe_trained_check_price(&weights, dim),
                        .offset = (uint64_t)pe_integer(values, "row_offset"),
@@ -133,12 +133,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     else if (xavier)
         pe_refuse(values, "base_length", reterr,
                   "given with init=%s, whose scale depends on the number of rows",
-                  pe_initialisers[recipe.initialiser]);
+                  pe_initialisers[distribution.initialiser]);
     pe_trained_check_index(culprit, high, dim, reterr);
     if (!weights.set || pe_choice(values, "extend") == RANDOM)
-        pe_check_magnitude(weights.dtype, "std", pe_recipe_magnitude(&recipe), reterr);
+        pe_check_magnitude(weights.dtype, "std", pe_distribution_magnitude(&distribution),
+                           reterr);
     pe_plan_add(plan, "encoding", weights.dtype, 2, (uint64_t[]){positions.count, dim});
-    pe_plan_price(plan, pe_trained_price(&weights, &recipe));
+    pe_plan_price(plan, pe_trained_price(&weights, &distribution));
     plan->price = pe_trained_check_price(&weights, positions.count * dim);
 }
 
@@ -155,14 +156,16 @@ static double stored_magnitude(const learned *state, pe_pace *pace)
     double row_price = state->row_price, magnitude = 0, low, high;
     double end = (double)state->table.stored_rows - (double)state->offset;
     if (positions->list) {
-        for (uint64_t row = 0; row < positions->count && pe_pace_go_on(pace, row_price); row++)
+        for (uint64_t row = 0; row < positions->count && pe_pace_may_continue(pace, row_price);
+             row++)
             if (positions->list[row] < end)
                 magnitude = fmax(magnitude, row_magnitude(state, positions->list[row]));
         return magnitude;
     }
     pe_positions_range(positions, &low, &high);
     double step = positions->step == 0 ? 1 : fabs(positions->step);
-    for (double at = low; at <= high && at < end && pe_pace_go_on(pace, row_price); at += step)
+    for (double at = low; at <= high && at < end && pe_pace_may_continue(pace, row_price);
+         at += step)
         magnitude = fmax(magnitude, row_magnitude(state, at));
     return magnitude;
 }
@@ -183,7 +186,7 @@ static void fill(const void *context, pe_window window, void *dst)
     size_t row_bytes = (size_t)state->table.columns * pe_dtype_size(dtype);
     unsigned char *at = dst;
     for (uint64_t r = window.first; r < window.first + window.rows; r++, at += row_bytes) {
-        uint64_t row = (uint64_t)pe_position_at(&state->positions, r).hi + state->offset;
+        uint64_t row = (uint64_t)pe_position_get(&state->positions, r).hi + state->offset;
         if (row == state->padding)
             memset(at, 0, row_bytes);
         else

@@ -150,7 +150,7 @@ static bool make_mirror(pe_offsets *mirror, const unsigned char *entries, size_t
     for (size_t plane = 0; to && plane < planes; plane++)
         for (size_t x = 0; x < mirror->height; x++, to += line * size) {
             const unsigned char *from = entries + x * width * stride + plane * size;
-            if (!pe_pace_go_on(pace, MIRROR_PRICE * (double)line))
+            if (!pe_pace_may_continue(pace, MIRROR_PRICE * (double)line))
                 return false;
             PE_BY_SIZE(size, make_line(to, from, stride, width, SIZE))
         }

@@ -1,5 +1,5 @@
 /* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
-#include "positions/runs_request.h"
+#include "positions/prompt_request.h"
 #include "waves/axes.h"
 #include "waves/fill.h"
 #include "waves/mrope_presets.h"
@@ -11,7 +11,7 @@
 static const char *const SECTION_ORDERS[] = {"chunked", "interleaved", "alternating", NULL};
 enum section_order { CHUNKED, INTERLEAVED, ALTERNATING };
 static const pe_parameter PARAMETERS[] = {
-    PE_RUNS_PARAMETERS,
+    PE_PROMPT_PARAMETERS,
     PE_DIM_PARAMETER(2, 2, "number of columns of a head"),
     {.name = "mrope_section",
      .type = PE_INTEGER_LIST,
@@ -47,15 +47,15 @@ enum tensor { COS, SIN, INV_FREQ, POSITION_IDS, AXIS, ROPE_DELTA };
 typedef struct mrope_state {
     pe_rotary rotary;
     enum section_order order;
-    uint64_t section[PE_RUN_AXES];
-    pe_runs runs;
+    uint64_t section[PE_PROMPT_AXES];
+    pe_prompt prompt;
     pe_axes axes;     /* its arrays are prepared */
     pe_wave waves[2]; /* cosines and sines of text; their frequencies are those of the axes */
 } mrope_state;
 
 /* The axis of pair p, which lies beyond all sections if they are too small. */
-static int32_t axis_of(enum section_order order, const uint64_t section[PE_RUN_AXES],
-                       uint64_t pair)
+static int32_t choose_axis(enum section_order order, const uint64_t section[PE_PROMPT_AXES],
+                           uint64_t pair)
 {
     switch (order) {
     case CHUNKED:
@@ -70,11 +70,11 @@ static int32_t axis_of(enum section_order order, const uint64_t section[PE_RUN_A
 static void check_section(const pe_values *values, const mrope_state *state, pe_error *reterr)
 {
     const uint64_t *section = state->section, pairs = state->rotary.width / 2;
-    const size_t count = pe_value_of(values, "mrope_section")->count;
+    const size_t count = pe_value_find(values, "mrope_section")->count;
     char given[80];
     snprintf(given, sizeof given, "%zu items, %llu pairs together", count,
              (unsigned long long)(section[0] + section[1] + section[2]));
-    if (count != PE_RUN_AXES || section[0] + section[1] + section[2] != pairs)
+    if (count != PE_PROMPT_AXES || section[0] + section[1] + section[2] != pairs)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "mrope_section", given,
                      "3 numbers that are %llu together, the pairs that turn",
                      (unsigned long long)pairs);
@@ -92,15 +92,15 @@ static void check_section(const pe_values *values, const mrope_state *state, pe_
 static void plan_tensors(const mrope_state *state, pe_plan *plan)
 {
     const pe_dtype dtype = state->axes.dtype;
-    const double price = state->runs.grids > 0 ? 6 : 3;
-    const uint64_t rows = state->runs.rows, pairs = state->rotary.width / 2;
+    const double price = state->prompt.grids > 0 ? 6 : 3;
+    const uint64_t rows = state->prompt.rows, pairs = state->rotary.width / 2;
     const uint64_t table[2] = {rows, state->waves[COS].columns};
     pe_plan_add(plan, "cos", dtype, 2, table);
     pe_plan_price(plan, price);
     pe_plan_add(plan, "sin", dtype, 2, table);
     pe_plan_price(plan, price);
     pe_plan_add(plan, "inv_freq", dtype, 1, &pairs);
-    pe_plan_add(plan, "position_ids", PE_I32, 2, (uint64_t[]){PE_RUN_AXES, rows});
+    pe_plan_add(plan, "position_ids", PE_I32, 2, (uint64_t[]){PE_PROMPT_AXES, rows});
     pe_plan_rows(plan, 2);
     pe_plan_price(plan, 3);
     pe_plan_add(plan, "axis", PE_I32, 1, &pairs);
@@ -113,14 +113,14 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                                              [PE_WAVE_IN_HALVES] = PE_PAIRS_IN_HALVES,
                                              [PE_WAVE_IN_PAIRS] = PE_PAIRS_ADJACENT};
     const size_t before = reterr->count;
-    const pe_value *section = pe_value_of(values, "mrope_section");
+    const pe_value *section = pe_value_find(values, "mrope_section");
     mrope_state *state = ret_state;
     state->rotary = pe_rotary_read(values);
     state->order = (enum section_order)pe_choice(values, "section_order");
-    state->runs = pe_runs_read(values);
-    for (size_t i = 0; i < PE_RUN_AXES && i < section->count; i++)
+    state->prompt = pe_prompt_read(values);
+    for (size_t i = 0; i < PE_PROMPT_AXES && i < section->count; i++)
         state->section[i] = (uint64_t)section->items[i];
-    pe_runs_check(values, &state->runs, reterr);
+    pe_prompt_check(values, &state->prompt, reterr);
     check_section(values, state, reterr);
     pe_rotary_check(values, &state->rotary, reterr);
     if (reterr->count > before)
@@ -128,7 +128,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     const dd attention = pe_rotary_attention(&state->rotary);
     const size_t columns = pe_rotary_columns(values, &state->rotary);
     const pe_wave_copies copies = pe_rotary_copies(values);
-    state->axes = (pe_axes){.count = PE_RUN_AXES,
+    state->axes = (pe_axes){.count = PE_PROMPT_AXES,
                             .pairs = state->rotary.width / 2,
                             .layout = LAYOUTS[copies],
                             .amplitude = attention,
@@ -145,7 +145,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                                   .dtype = state->axes.dtype};
     plan_tensors(state, plan);
     plan->price =
-        PE_WAVE_FREQUENCY_PRICE * pe_real(values, "dim") + 20 * (double)state->runs.grids;
+        PE_WAVE_FREQUENCY_PRICE * pe_real(values, "dim") + 20 * (double)state->prompt.grids;
 }
 
 /* ---- tables ---- */
@@ -154,7 +154,7 @@ static void release(void *context)
 {
     mrope_state *state = context;
     pe_axes_done(&state->axes);
-    pe_runs_done(&state->runs);
+    pe_prompt_done(&state->prompt);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -162,11 +162,11 @@ static bool prepare(void *context, pe_pace *pace)
     (void)pace;
     mrope_state *state = context;
     pe_axes *axes = &state->axes;
-    if (!pe_axes_init(axes) || !pe_runs_prepare(&state->runs))
+    if (!pe_axes_init(axes) || !pe_prompt_prepare(&state->prompt))
         return false;
     pe_rotary_write_frequencies(&state->rotary, axes->frequencies);
     for (size_t p = 0; p < axes->pairs; p++)
-        axes->axis_of_pair[p] = axis_of(state->order, state->section, p);
+        axes->axis_of_pair[p] = choose_axis(state->order, state->section, p);
     pe_axes_ready(axes);
     state->waves[COS].frequencies = axes->frequencies;
     state->waves[SIN] = state->waves[COS];
@@ -186,7 +186,7 @@ static void fill_table(const mrope_state *state, size_t tensor, pe_window window
         const uint64_t row = window.first + done, rest = window.rows - done;
         unsigned char *at = dst + done * row_bytes;
         int64_t position;
-        if (pe_runs_text_at(&state->runs, row, &some, &position)) {
+        if (pe_runs_find_text(&state->prompt, row, &some, &position)) {
             pe_wave wave = state->waves[tensor];
             some = some < rest ? some : rest;
             wave.positions.offset = (double)position;
@@ -196,9 +196,9 @@ static void fill_table(const mrope_state *state, size_t tensor, pe_window window
         }
         some = some < rest ? some : rest;
         some = some < ROWS ? some : ROWS;
-        for (size_t a = 0; a < PE_RUN_AXES; a++) {
+        for (size_t a = 0; a < PE_PROMPT_AXES; a++) {
             const pe_positions positions = {.count = some, .list = list};
-            pe_runs_positions(&state->runs, a, row, (size_t)some, list);
+            pe_prompt_positions(&state->prompt, a, row, (size_t)some, list);
             pe_axes_write(&state->axes, a, tensor == COS, &positions, 0, some, at, row_bytes);
         }
     }
@@ -207,13 +207,13 @@ static void fill_table(const mrope_state *state, size_t tensor, pe_window window
 /* Write elements of position_ids, counted over all axes. */
 static void fill_positions(const mrope_state *state, pe_window window, int32_t *dst)
 {
-    const uint64_t rows = state->runs.rows;
+    const uint64_t rows = state->prompt.rows;
     double list[ROWS];
     for (uint64_t done = 0, some; done < window.rows; done += some) {
         const uint64_t axis = (window.first + done) / rows, row = (window.first + done) % rows;
         some = window.rows - done < ROWS ? window.rows - done : ROWS;
         some = some < rows - row ? some : rows - row;
-        pe_runs_positions(&state->runs, (size_t)axis, row, (size_t)some, list);
+        pe_prompt_positions(&state->prompt, (size_t)axis, row, (size_t)some, list);
         for (uint64_t i = 0; i < some; i++)
             dst[done + i] = (int32_t)list[i];
     }
@@ -239,7 +239,7 @@ static void fill(const void *context, pe_window window, void *dst)
         memcpy(dst, state->axes.axis_of_pair + window.first, window.rows * sizeof(int32_t));
         return;
     case ROPE_DELTA:
-        delta = (int32_t)(pe_runs_next(&state->runs) - (int64_t)state->runs.rows);
+        delta = (int32_t)(pe_prompt_next(&state->prompt) - (int64_t)state->prompt.rows);
         memcpy(dst, &delta, sizeof delta);
         return;
     }

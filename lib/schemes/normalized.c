@@ -48,7 +48,7 @@ static void divide(const pe_column *column, uint64_t row, size_t count, double *
         return;
     }
     for (size_t i = 0; i < count; i++)
-        ret_numbers[i] = pe_double_for(column->dtype, dd_div((double)(row + i), last));
+        ret_numbers[i] = pe_narrow_to_double(column->dtype, dd_div((double)(row + i), last));
 }
 
 static void fill(const void *context, pe_window window, void *dst)

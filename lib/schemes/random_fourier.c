@@ -71,15 +71,15 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         !pe_trained_check(&weights, "matrix", 2, (uint64_t[]){points.axes, 0}, reterr))
         return;
     const size_t features = (size_t)pe_integer(values, "features");
-    const pe_recipe recipe = {.initialiser = PE_NORMAL,
-                              .std = weights.set ? 1 : pe_real(values, "std")};
+    const pe_distribution distribution = {.initialiser = PE_NORMAL,
+                                          .std = weights.set ? 1 : pe_real(values, "std")};
     *state = (random_fourier){
         .projection = {.points = points,
                        .from_unit = pe_choice(values, "coordinate_range") == FROM_UNIT,
                        .count = features,
                        .dtype = weights.dtype},
-        .matrix = pe_trained_of(&weights, "matrix", features, &recipe),
-        .element_price = pe_trained_price(&weights, &recipe),
+        .matrix = pe_trained_find(&weights, "matrix", features, &distribution),
+        .element_price = pe_trained_price(&weights, &distribution),
         .reversed = !points.coordinates && pe_choice(values, "axis_order") == LAST_TO_FIRST,
     };
     if (features > 131072) /* those of a stored matrix are not checked by their range */
@@ -101,7 +101,7 @@ static void read_matrix(random_fourier *state, pe_pace *pace)
             size_t count = columns - i < AT_ONCE ? columns - i : AT_ONCE;
             double *to =
                 projection->matrix + (state->reversed ? axes - 1 - a : a) * columns + i;
-            if (!pe_pace_go_on(pace, state->element_price * (double)count))
+            if (!pe_pace_may_continue(pace, state->element_price * (double)count))
                 return;
             pe_trained_row(&state->matrix, a, i, count, to);
             for (size_t j = 0; j < count; j++)

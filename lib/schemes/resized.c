@@ -105,11 +105,11 @@ static const pe_tensor_help TENSORS[] = {
     {"encoding", "[prefix_tokens + height * width, dim]",
      "the rows of the prefix, then those of the target grid, row by row"}};
 
-static const pe_recipe RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
+static const pe_distribution RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
 
 /* ---- the grids ---- */
 
-static uint64_t count_of(const pe_values *values, const char *name)
+static uint64_t read_count(const pe_values *values, const char *name)
 {
     return pe_is_present(values, name) ? (uint64_t)pe_integer(values, name) : 0;
 }
@@ -156,8 +156,8 @@ static bool find_stored_grid(const pe_resized_source *source, uint64_t *height, 
 static bool find_source(const pe_values *values, const pe_resized_source *source,
                         uint64_t *ret_height, uint64_t *ret_width, pe_error *reterr)
 {
-    *ret_height = count_of(values, "source_height");
-    *ret_width = count_of(values, "source_width");
+    *ret_height = read_count(values, "source_height");
+    *ret_width = read_count(values, "source_width");
     if (source->weights.set)
         return find_stored_grid(source, ret_height, ret_width, reterr);
     if (*ret_height == 0) {
@@ -191,7 +191,7 @@ static void refuse_scaling(const pe_values *values, const char *name, const char
     pe_refuse(values, name, reterr, "left out with %s", other)->reason = PE_REASON_CONFLICT;
 }
 
-static bool is_on(const pe_values *values, const char *name)
+static bool is_enabled(const pe_values *values, const char *name)
 {
     return pe_is_present(values, name) && pe_flag(values, name);
 }
@@ -199,7 +199,8 @@ static bool is_on(const pe_values *values, const char *name)
 /* Check the rules between the options of the filter. */
 static void check_options(const pe_values *values, pe_error *reterr)
 {
-    bool aligned = is_on(values, "align_corners"), antialias = is_on(values, "antialias");
+    bool aligned = is_enabled(values, "align_corners"),
+         antialias = is_enabled(values, "antialias");
     bool factor = pe_is_present(values, "scale_factor");
     bool offset = pe_is_present(values, "scale_offset") && pe_real(values, "scale_offset") != 0;
     const char *other = antialias ? "antialias=true" : "align_corners=true";
@@ -214,7 +215,7 @@ static void check_options(const pe_values *values, pe_error *reterr)
 }
 
 /* One axis. */
-static pe_resample axis_of(const pe_values *values, uint64_t source, uint64_t target)
+static pe_resample read_axis(const pe_values *values, uint64_t source, uint64_t target)
 {
     pe_filter filter = (pe_filter)pe_choice(values, "mode");
     if (pe_is_present(values, "scale_factor"))
@@ -223,8 +224,8 @@ static pe_resample axis_of(const pe_values *values, uint64_t source, uint64_t ta
     if (pe_is_present(values, "scale_offset") && pe_real(values, "scale_offset") > 0)
         return pe_resample_by_factor(filter, source, target, source,
                                      (double)target + pe_real(values, "scale_offset"));
-    return pe_resample_to_size(filter, is_on(values, "align_corners"),
-                               is_on(values, "antialias"), source, target);
+    return pe_resample_to_size(filter, is_enabled(values, "align_corners"),
+                               is_enabled(values, "antialias"), source, target);
 }
 
 /* Refuse a filter that would be too wide. */
@@ -232,7 +233,7 @@ static void check_shrinking(const pe_values *values, const char *name, uint64_t 
                             uint64_t target, pe_error *reterr)
 {
     char given[32];
-    if (!is_on(values, "antialias") || source <= PE_RESAMPLE_SHRINK * target)
+    if (!is_enabled(values, "antialias") || source <= PE_RESAMPLE_SHRINK * target)
         return;
     snprintf(given, sizeof given, "%llu", (unsigned long long)target);
     pe_error_add(reterr, PE_OUT_OF_RANGE, name, given,
@@ -244,7 +245,7 @@ static void check_shrinking(const pe_values *values, const char *name, uint64_t 
 static bool find_axes(const pe_values *values, pe_resized_source *source, pe_error *reterr)
 {
     uint64_t source_height, source_width;
-    uint64_t height = count_of(values, "height"), width = count_of(values, "width");
+    uint64_t height = read_count(values, "height"), width = read_count(values, "width");
     size_t before = reterr->count;
     if (!find_source(values, source, &source_height, &source_width, reterr))
         return false;
@@ -257,8 +258,8 @@ static bool find_axes(const pe_values *values, pe_resized_source *source, pe_err
     check_shrinking(values, "width", source_width, width, reterr);
     if (reterr->count > before)
         return false;
-    source->y = axis_of(values, source_height, height);
-    source->x = axis_of(values, source_width, width);
+    source->y = read_axis(values, source_height, height);
+    source->x = read_axis(values, source_width, width);
     return true;
 }
 
@@ -269,8 +270,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_resized_source *source = &((pe_resized *)ret_state)->source;
     *source = (pe_resized_source){.weights = pe_weights_read(values),
                                   .name = "table",
-                                  .recipe = &RECIPE,
-                                  .prefix = count_of(values, "prefix_tokens")};
+                                  .distribution = &RECIPE,
+                                  .prefix = read_count(values, "prefix_tokens")};
     if (!pe_trained_check(&source->weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
         !find_axes(values, source, reterr))
         return;

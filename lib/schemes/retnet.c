@@ -75,7 +75,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* gamma^distance, a pe_bias_function whose source is a retnet. Powers of gamma = 1 - 2^-k are
  * numbers of few bits at small distances, and so may be rounding boundaries. */
-static void mask_at(const void *source, size_t head, uint64_t distance, void *dst)
+static void write_mask(const void *source, size_t head, uint64_t distance, void *dst)
 {
     const retnet *state = source;
     pe_scaled power = pe_exp(dd_mul_double(state->decays[head], (double)distance));
@@ -102,7 +102,7 @@ static bool prepare(void *context, pe_pace *pace)
     state->sines = state->cosines;
     state->sines.layout = PE_WAVE_SINES;
     return state->decays && state->cosines.frequencies &&
-           pe_bias_init(&state->mask, mask_at, state, pace);
+           pe_bias_init(&state->mask, write_mask, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

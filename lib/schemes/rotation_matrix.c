@@ -136,7 +136,7 @@ static void fill(const void *state, pe_window window, void *dst)
     size_t most =
         STAGE_ELEMENTS * (size < sizeof(double) ? sizeof(double) : size) / block_bytes;
     uint64_t count = window.rows * (dim / 2);
-    const pe_kernel *streaming = pe_streaming_for(count * block_bytes);
+    const pe_kernel *nontemporal = pe_streaming_kernel(count * block_bytes);
     const blocks all = {dst, dim, size, own->shift};
     alignas(64) unsigned char stage[STAGE_ELEMENTS * sizeof(dd)];
     if (most > dim / 2)
@@ -147,12 +147,12 @@ static void fill(const void *state, pe_window window, void *dst)
         size_t part = end % most ? (size_t)(end % most) : most;
         end -= part;
         stage_blocks(&all, end, part, false, stage);
-        pe_store(streaming, (unsigned char *)dst + end * block_bytes, stage,
+        pe_store(nontemporal, (unsigned char *)dst + end * block_bytes, stage,
                  part * block_bytes);
         if (most < dim / 2)
             stage_blocks(&all, end, part, true, stage);
     }
-    pe_store_end(streaming);
+    pe_store_end(nontemporal);
 }
 
 static const pe_application APPLICATIONS[] = {

@@ -69,7 +69,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 }
 
 /* The inner product of two encodings at this distance: the sum of the cosines. */
-static dd product_at(const sandwich *state, uint64_t distance)
+static dd compute_product(const sandwich *state, uint64_t distance)
 {
     dd sum = {0, 0};
     for (size_t i = 0; i < state->dim / 2; i++) {
@@ -83,10 +83,10 @@ static dd product_at(const sandwich *state, uint64_t distance)
 
 /* The product over 8h/H, h = head + 1: a pe_bias_function whose source is a sandwich. At
  * distance 0 it is a fraction of small integers, which may be a rounding boundary. */
-static void bias_at(const void *source, size_t head, uint64_t distance, void *dst)
+static void write_bias(const void *source, size_t head, uint64_t distance, void *dst)
 {
     const sandwich *state = source;
-    dd product = state->products ? state->products[distance] : product_at(state, distance);
+    dd product = state->products ? state->products[distance] : compute_product(state, distance);
     dd bias = dd_quotient(dd_mul_double(product, (double)state->bias.toeplitz.heads),
                           (dd){8 * (double)(head + 1), 0});
     pe_round_dd(state->bias.dtype, dd_snap(bias), dst);
@@ -101,8 +101,8 @@ static bool keep_products(sandwich *state, pe_pace *pace)
     dd *products = malloc(state->kept * sizeof *products);
     bool good = products != NULL;
     for (uint64_t distance = 0; good && distance < state->kept; distance++) {
-        good = pe_pace_go_on(pace, each);
-        products[distance] = product_at(state, distance);
+        good = pe_pace_may_continue(pace, each);
+        products[distance] = compute_product(state, distance);
     }
     state->products = products;
     return good;
@@ -121,7 +121,7 @@ static bool prepare(void *context, pe_pace *pace)
     sandwich *state = context;
     state->frequencies = pe_wave_geometric(state->dim / 2, state->base, 2, state->dim);
     return state->frequencies && keep_products(state, pace) &&
-           pe_bias_init(&state->bias, bias_at, state, pace);
+           pe_bias_init(&state->bias, write_bias, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

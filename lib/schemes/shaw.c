@@ -114,7 +114,7 @@ static shaw read_state(const pe_values *values)
 }
 
 /* How many clipped distances there are. */
-static uint64_t distances_of(const shaw *state)
+static uint64_t count_distances(const shaw *state)
 {
     return (uint64_t)(state->high - state->low) + 1;
 }
@@ -124,8 +124,8 @@ static void plan_table(shaw *state, size_t index, const pe_weights *weights,
                        const pe_relative *relative, pe_plan *plan)
 {
     const char *name = TENSORS[index].name;
-    const uint64_t distances = distances_of(state), shape[2] = {distances, state->dim};
-    double price = state->sinusoidal ? 2 : pe_trained_price(weights, &pe_relative_recipe);
+    const uint64_t distances = count_distances(state), shape[2] = {distances, state->dim};
+    double price = state->sinusoidal ? 2 : pe_trained_price(weights, &pe_relative_distribution);
     struct shaw_table *table = &state->tables[index];
     if (relative->compact) {
         pe_plan_add(plan, name, state->dtype, 2, shape);
@@ -134,7 +134,7 @@ static void plan_table(shaw *state, size_t index, const pe_weights *weights,
         table->toeplitz =
             pe_relative_add(plan, relative, name, state->dtype, 0, state->dim, price);
     }
-    table->trained = pe_trained_of(weights, name, state->dim, &pe_relative_recipe);
+    table->trained = pe_trained_find(weights, name, state->dim, &pe_relative_distribution);
     plan->price += pe_trained_check_price(weights, distances * state->dim);
 }
 
@@ -143,7 +143,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     shaw *state = ret_state;
     *state = read_state(values);
     const pe_weights weights = pe_weights_read(values);
-    const uint64_t distances = distances_of(state), shape[2] = {distances, state->dim};
+    const uint64_t distances = count_distances(state), shape[2] = {distances, state->dim};
     if (!pe_trained_check(&weights, "keys", 2, (const uint64_t[]){distances, 0}, reterr))
         return;
     pe_relative relative = pe_relative_read(values, reterr), matrix = relative;
@@ -177,7 +177,7 @@ static void write_rows_back(const void *context, uint64_t row, uint64_t count, v
 {
     const struct shaw_table *table = context;
     const shaw *state = table->state;
-    uint64_t last = distances_of(state) - 1;
+    uint64_t last = count_distances(state) - 1;
     for (uint64_t r = 0; r < count; r++)
         write_rows(table, last - row - r, 1, (unsigned char *)dst + r * vector_bytes(state));
 }
@@ -251,7 +251,8 @@ static bool prepare_table(shaw *state, size_t index, pe_pace *pace)
     struct shaw_table *table = &state->tables[index];
     table->state = state;
     if (!state->sinusoidal)
-        pe_trained_check_magnitude(pace, &table->trained, distances_of(state), 1, state->dtype);
+        pe_trained_check_magnitude(pace, &table->trained, count_distances(state), 1,
+                                   state->dtype);
     return pace->reterr->status == PE_OK &&
            (state->compact || pe_toeplitz_init(&table->toeplitz, write_vectors, table, pace));
 }

@@ -266,7 +266,7 @@ static void plan_price(const grid_state *state, pe_plan *plan)
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    const pe_value *mask = pe_value_of(values, "mask");
+    const pe_value *mask = pe_value_find(values, "mask");
     enum shape shape = (enum shape)pe_choice(values, "shape");
     grid_state *state = ret_state;
     *state = (grid_state){.grid = read_grid(values),

@@ -103,7 +103,7 @@ static void plan_tensor(const pe_lattice *lattice, enum shape shape, pe_plan *pl
 }
 
 /* The channels that an axis would have without a limit. */
-static size_t channels_of(size_t dim, bool equal, int axis)
+static size_t count_channels(size_t dim, bool equal, int axis)
 {
     return equal ? (dim + 5) / 6 * 2 : axis == DEPTH ? dim / 4 : 3 * dim / 8;
 }
@@ -147,7 +147,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->lattice.columns = dim;
     state->lattice.dtype = pe_requested_dtype(values);
     for (int part = 0; part < AXES; part++) {
-        size_t channels = channels_of(dim, equal, order[part]);
+        size_t channels = count_channels(dim, equal, order[part]);
         read_axis(values, order[part], channels, first, state);
         first += channels;
         entries += (double)channels * (double)state->lattice.axes[order[part]].places;

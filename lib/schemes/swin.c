@@ -49,7 +49,7 @@ static const pe_tensor_help TENSORS[] = {
     {"index", "[tokens, tokens]", "the row of the table, for query and key"},
 };
 
-static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+static const pe_distribution RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
 
 /* ---- the window ---- */
 
@@ -71,7 +71,7 @@ typedef struct swin {
     entries bias, index; /* planes: heads; one */
 } swin;
 
-static uint64_t offsets_of(uint64_t height, uint64_t width)
+static uint64_t count_offsets(uint64_t height, uint64_t width)
 {
     return (2 * height - 1) * (2 * width - 1);
 }
@@ -84,11 +84,11 @@ static bool find_stored_window(const pe_values *values, const swin *state, uint6
     uint64_t class_rows = state->table.suffix;
     uint64_t offsets = rows > class_rows ? rows - class_rows : 0;
     if (!pe_is_present(values, "source_height") &&
-        offsets != offsets_of(state->height, state->width)) {
+        offsets != count_offsets(state->height, state->width)) {
         uint64_t side = (uint64_t)sqrt((double)offsets);
         *height = *width = (side + 1) / 2;
     }
-    return *height > 0 && *height <= PE_WINDOW_MAX && offsets == offsets_of(*height, *width);
+    return *height > 0 && *height <= PE_WINDOW_MAX && offsets == count_offsets(*height, *width);
 }
 
 static uint64_t value_or(const pe_values *values, const char *name, uint64_t otherwise)
@@ -124,8 +124,8 @@ static bool read_source(const pe_values *values, const swin *state, uint64_t *re
 }
 
 /* An axis of offsets. One that stays as it is is copied. */
-static pe_resample axis_of(const pe_values *values, uint64_t source, uint64_t target,
-                           bool resized)
+static pe_resample read_axis(const pe_values *values, uint64_t source, uint64_t target,
+                             bool resized)
 {
     pe_filter filter = pe_choice(values, "mode") == 0 ? PE_LINEAR : PE_CUBIC;
     return pe_resample_to_size(resized ? filter : PE_NEAREST, false, false, 2 * source - 1,
@@ -143,7 +143,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->tokens = state->height * state->width + state->class_token;
     *table = (pe_resized_source){.weights = pe_weights_read(values),
                                  .name = "table",
-                                 .recipe = &RECIPE,
+                                 .distribution = &RECIPE,
                                  .suffix = state->class_token ? CLASS_ROWS : 0};
     if (!pe_trained_check(&table->weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
         !read_source(values, state, &source_height, &source_width, reterr))
@@ -151,13 +151,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     const bool resized = state->height != source_height || state->width != source_width;
     const uint64_t heads = (uint64_t)pe_integer(values, "heads"), tokens = state->tokens;
     table->columns = heads;
-    table->y = axis_of(values, source_height, state->height, resized);
-    table->x = axis_of(values, source_width, state->width, resized);
+    table->y = read_axis(values, source_height, state->height, resized);
+    table->x = read_axis(values, source_width, state->width, resized);
     pe_plan_add(plan, "bias", table->weights.dtype, 3, (uint64_t[]){heads, tokens, tokens});
     pe_plan_rows(plan, 3);
     pe_plan_add(plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});
     pe_plan_rows(plan, 2);
-    const uint64_t offsets = offsets_of(state->height, state->width);
+    const uint64_t offsets = count_offsets(state->height, state->width);
     plan->held = pe_resized_table_bytes(table) + sizeof(double) * offsets * (heads + 1);
     plan->price = pe_resized_table_price(table) + pe_offsets_price(offsets, heads + 1);
 }
@@ -206,7 +206,7 @@ static bool make_bias(swin *state, pe_pace *pace)
 {
     unsigned char *table = pe_resized_table(&state->table, pace);
     bool good = table && take_table(&state->bias, table, (size_t)state->table.columns,
-                                    (size_t)offsets_of(state->height, state->width),
+                                    (size_t)count_offsets(state->height, state->width),
                                     state->class_token, pace);
     free(table);
     return good;
@@ -214,7 +214,7 @@ static bool make_bias(swin *state, pe_pace *pace)
 
 static bool make_index(swin *state, pe_pace *pace)
 {
-    size_t rows = (size_t)offsets_of(state->height, state->width);
+    size_t rows = (size_t)count_offsets(state->height, state->width);
     int32_t *numbers = malloc((rows + CLASS_ROWS) * sizeof *numbers);
     for (size_t i = 0; numbers && i < rows + CLASS_ROWS; i++)
         numbers[i] = (int32_t)i;

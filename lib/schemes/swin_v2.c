@@ -109,7 +109,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 /* ---- preparation ---- */
 
 /* sign(d) · log2(1 + 8|d|/(trained - 1)) / 3, the logarithm to the base 8. */
-static pe_fixed coordinate_of(const side *axis, int64_t offset)
+static pe_fixed compute_coordinate(const side *axis, int64_t offset)
 {
     uint64_t size = (uint64_t)(offset < 0 ? -offset : offset), unit = axis->trained - 1;
     if (size == 0)
@@ -147,11 +147,11 @@ static pe_fixed *make_coordinates(const side *axis, pe_pace *pace)
     int64_t most = (int64_t)axis->tokens - 1;
     pe_fixed *coordinates = malloc((size_t)(2 * most + 1) * sizeof *coordinates);
     for (int64_t i = 0; coordinates && i <= 2 * most; i++) {
-        if (!pe_pace_go_on(pace, COORDINATE_PRICE)) {
+        if (!pe_pace_may_continue(pace, COORDINATE_PRICE)) {
             free(coordinates);
             return NULL;
         }
-        coordinates[i] = coordinate_of(axis, i - most);
+        coordinates[i] = compute_coordinate(axis, i - most);
     }
     return coordinates;
 }
@@ -183,9 +183,9 @@ static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
     double price = pe_bias_network_cell_price(heads, state->hidden);
     for (size_t row = 0; row < state->rows; row++) {
         const pe_fixed at[2] = {work->y[row / columns], work->x[row % columns]};
-        if (!pe_pace_go_on(pace, price))
+        if (!pe_pace_may_continue(pace, price))
             return false;
-        if (!pe_bias_network_at(&work->network, at, work->biases)) {
+        if (!pe_bias_network_compute(&work->network, at, work->biases)) {
             pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters", state->weights.set_name,
                          "the name of a set whose network gives at least %d before the sigmoid",
                          PE_BIAS_OUTPUT_MIN);

@@ -86,7 +86,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan->price += BUCKETS_PRICE + pe_gather_price(weights, state->num_buckets, heads);
 }
 
-static size_t bucket_of(const pe_gather *gather, int64_t distance)
+static size_t find_bucket(const pe_gather *gather, int64_t distance)
 {
     const t5 *state = gather->state;
     return pe_t5_bucket(&state->buckets, distance);
@@ -109,7 +109,7 @@ static bool prepare(void *context, pe_pace *pace)
     if (!pe_gather_init(gather, &state->weights, state->num_buckets, state->bias.heads,
                         (dd){1, 0}, pace))
         return false;
-    gather->row_of = bucket_of;
+    gather->row_of = find_bucket;
     gather->state = state;
     if (!pe_toeplitz_init(&state->bucket, pe_gather_write_rows, gather, pace))
         return false;

@@ -68,7 +68,7 @@ static int64_t first_distance(const pe_relative *relative, int attention)
     return (int64_t)relative->keys - (attention == TXL || attention == TWO_SIDED);
 }
 
-static uint64_t rows_of(const pe_relative *relative, int attention)
+static uint64_t count_rows(const pe_relative *relative, int attention)
 {
     switch ((enum attention)attention) {
     case BI:
@@ -109,7 +109,7 @@ static void plan_tensors(transformer_xl *state, const pe_weights *weights,
     pe_plan_add(plan, "distance", PE_I32, 1, &rows);
     for (size_t t = U; t <= V; t++) {
         pe_plan_add(plan, TENSORS[t].name, dtype, 2, vector);
-        pe_plan_price(plan, pe_trained_price(weights, &pe_relative_recipe));
+        pe_plan_price(plan, pe_trained_price(weights, &pe_relative_distribution));
     }
     if (!relative->compact)
         state->relative =
@@ -136,8 +136,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         !pe_trained_check(&weights, "v", 2, shape, reterr))
         return;
     *state = (transformer_xl){
-        .u = pe_trained_of(&weights, "u", shape[1], &pe_relative_recipe),
-        .v = pe_trained_of(&weights, "v", shape[1], &pe_relative_recipe),
+        .u = pe_trained_find(&weights, "u", shape[1], &pe_relative_distribution),
+        .v = pe_trained_find(&weights, "v", shape[1], &pe_relative_distribution),
         .dtype = weights.dtype,
         .compact = relative.compact,
         .dim = (size_t)dim,
@@ -150,7 +150,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         state->clamp = pe_integer(values, "clamp_length");
     if (pe_is_present(values, "layout"))
         state->layout = WAVE_LAYOUTS[pe_choice(values, "layout")];
-    plan_tensors(state, &weights, &relative, rows_of(&relative, attention), plan);
+    plan_tensors(state, &weights, &relative, count_rows(&relative, attention), plan);
 }
 
 static void release(void *context)

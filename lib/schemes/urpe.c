@@ -43,10 +43,10 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         return;
     pe_relative_check_queries(&relative, ", since g has no elements for other distances",
                               reterr);
-    state->g = pe_trained_of(&weights, "g", columns, &pe_relative_recipe);
+    state->g = pe_trained_find(&weights, "g", columns, &pe_relative_distribution);
     state->dtype = weights.dtype;
     state->ones = !weights.set && pe_choice(values, "init") == ONES;
-    double price = state->ones ? 5 : pe_trained_price(&weights, &pe_relative_recipe);
+    double price = state->ones ? 5 : pe_trained_price(&weights, &pe_relative_distribution);
     state->toeplitz =
         pe_relative_add(plan, &relative, "toeplitz", weights.dtype, heads, 0, price);
     pe_relative_add_distance(plan, &relative);

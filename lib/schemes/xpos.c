@@ -75,7 +75,7 @@ typedef struct xpos {
 
 /* ln(zeta_i)/scale_base. zeta_i = 1 - (dim - 2i)/((1 + gamma)·dim) is near 1 for the last
  * frequencies: pe_log1p keeps the bits of what is missing. */
-static dd rate_of(const xpos *state, size_t i)
+static dd compute_rate(const xpos *state, size_t i)
 {
     double dim = 2 * (double)state->growth.count, gamma = state->gamma;
     dd whole = dd_mul_double(dd_two_sum(1, gamma), dim);
@@ -92,7 +92,7 @@ static dd rate_of(const xpos *state, size_t i)
  * the steepest. */
 static void check_amplitude(const pe_values *values, const xpos *state, pe_error *reterr)
 {
-    dd rate = rate_of(state, 0);
+    dd rate = compute_rate(state, 0);
     pe_growth growth = state->growth;
     growth.count = 1;
     growth.rates = &rate;
@@ -156,8 +156,8 @@ static bool prepare(void *context, pe_pace *pace)
     growth->rates = malloc(pairs * sizeof *growth->rates);
     bool good = growth->frequencies && growth->rates;
     for (size_t i = 0; good && i < pairs; i++) {
-        good = pe_pace_go_on(pace, FREQUENCY_PRICE);
-        growth->rates[i] = rate_of(state, i);
+        good = pe_pace_may_continue(pace, FREQUENCY_PRICE);
+        growth->rates[i] = compute_rate(state, i);
     }
     return good;
 }

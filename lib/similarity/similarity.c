@@ -119,7 +119,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                      table->name, table->rank);
         return;
     }
-    const pe_value *rows = pe_value_of(values, "rows");
+    const pe_value *rows = pe_value_find(values, "rows");
     state->dtype = pe_requested_dtype(values);
     state->metric = (pe_metric)pe_choice(values, "metric");
     state->chosen = rows->present ? rows->items : NULL;
@@ -148,7 +148,7 @@ static bool compute_rows(pe_similarity_matrix *matrix, const pe_request *base, p
     bool ready = block && pe_request_prepare(base, pace->runner, &state, pace->reterr) == PE_OK;
     for (size_t first = 0; ready && first < matrix->n; first += ROWS) {
         size_t count = matrix->n - first < ROWS ? matrix->n - first : ROWS;
-        ready = pe_pace_go_on(pace, (double)count * row_price);
+        ready = pe_pace_may_continue(pace, (double)count * row_price);
         if (!ready)
             break;
         pe_request_fill(base, state, (pe_window){0, first * per_row, count * per_row}, block);
@@ -181,7 +181,7 @@ static void check_overflow(const similarity *state, pe_pace *pace)
         return;
     for (uint64_t first = 0, count; first < state->chosen_count; first += count) {
         count = state->chosen_count - first < most ? state->chosen_count - first : most;
-        if (!pe_pace_go_on(pace, (double)count * row_price))
+        if (!pe_pace_may_continue(pace, (double)count * row_price))
             return;
         pe_similarity_compare(&state->matrix, state->chosen ? state->chosen + first : NULL,
                               (size_t)first, (size_t)count, keep_largest, &largest);
@@ -196,7 +196,7 @@ static bool normalise(pe_similarity_matrix *matrix, pe_pace *pace)
     size_t most = (size_t)pe_rows_of_price(row_price, PE_QUESTION_PRICE);
     for (size_t first = 0, count; first < matrix->n; first += count) {
         count = matrix->n - first < most ? matrix->n - first : most;
-        if (!pe_pace_go_on(pace, (double)count * row_price))
+        if (!pe_pace_may_continue(pace, (double)count * row_price))
             return false;
         pe_similarity_normalise(matrix, first, count);
     }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static uint64_t panels_of(uint64_t rows)
+static uint64_t count_panels(uint64_t rows)
 {
     return (rows + PE_PANEL - 1) / PE_PANEL;
 }
@@ -14,7 +14,7 @@ static uint64_t panels_of(uint64_t rows)
 bool pe_similarity_init(pe_similarity_matrix *matrix, size_t n, size_t d, pe_metric metric)
 {
     *matrix = (pe_similarity_matrix){.n = n, .d = d, .metric = metric};
-    matrix->panels = calloc((size_t)panels_of(n) * PE_PANEL * d, sizeof *matrix->panels);
+    matrix->panels = calloc((size_t)count_panels(n) * PE_PANEL * d, sizeof *matrix->panels);
     matrix->norms = malloc(n * sizeof *matrix->norms);
     return matrix->panels && matrix->norms;
 }
@@ -29,7 +29,7 @@ void pe_similarity_done(pe_similarity_matrix *matrix)
 
 uint64_t pe_similarity_bytes(uint64_t n, uint64_t d)
 {
-    return panels_of(n) * PE_PANEL * d * sizeof(double);
+    return count_panels(n) * PE_PANEL * d * sizeof(double);
 }
 
 static double *element(const pe_similarity_matrix *matrix, size_t row, size_t column)
@@ -177,7 +177,7 @@ static void compare_chunk(const pe_similarity_matrix *matrix, const size_t *rows
 void pe_similarity_compare(const pe_similarity_matrix *matrix, const double *rows, size_t first,
                            size_t count, pe_take_metrics *take, void *context)
 {
-    size_t panels = (size_t)panels_of(matrix->n), chunk = panels_of_a_chunk(matrix);
+    size_t panels = (size_t)count_panels(matrix->n), chunk = panels_of_a_chunk(matrix);
     for (size_t panel = 0; panel < panels; panel += chunk) {
         size_t panel_count = panels - panel < chunk ? panels - panel : chunk;
         for (size_t index = 0; index < count; index += PE_PAIR_ROWS) {

@@ -60,14 +60,14 @@ pe_pool *pe_cache_pool(pe_cache *cache)
 
 /* ---- the hash table; the lock is held ---- */
 
-static pe_entry **bucket_of(pe_cache *cache, uint64_t hash)
+static pe_entry **find_bucket(pe_cache *cache, uint64_t hash)
 {
     return &cache->buckets[(hash ^ hash >> 32) & (cache->bucket_count - 1)];
 }
 
 static pe_entry *find(pe_cache *cache, const pe_request *request)
 {
-    pe_entry *entry = *bucket_of(cache, request->key_hash);
+    pe_entry *entry = *find_bucket(cache, request->key_hash);
     while (entry && !pe_entry_has_key(entry, request))
         entry = entry->chain;
     return entry;
@@ -75,7 +75,7 @@ static pe_entry *find(pe_cache *cache, const pe_request *request)
 
 static void put_in_bucket(pe_cache *cache, pe_entry *entry)
 {
-    pe_entry **bucket = bucket_of(cache, entry->hash);
+    pe_entry **bucket = find_bucket(cache, entry->hash);
     entry->chain = *bucket;
     *bucket = entry;
 }
@@ -109,7 +109,7 @@ static void insert(pe_cache *cache, pe_entry *entry)
 /* Take an entry out of its bucket and drop the cache's reference to it. */
 static void remove_entry(pe_cache *cache, pe_entry *entry)
 {
-    pe_entry **link = bucket_of(cache, entry->hash);
+    pe_entry **link = find_bucket(cache, entry->hash);
     while (*link != entry)
         link = &(*link)->chain;
     *link = entry->chain;
@@ -198,7 +198,7 @@ static bool is_abandoned(const pe_runner *runner, pe_status status)
 
 /* The bytes that the block of a large table takes; 0 for one that is small, or over the budget.
  */
-static uint64_t block_of(const pe_cache *cache, const pe_request *request)
+static uint64_t count_block_bytes(const pe_cache *cache, const pe_request *request)
 {
     if (request->bytes < PE_BUFFER_RECYCLED || request->bytes >= cache->stats.budget)
         return 0;
@@ -212,7 +212,7 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
 {
     pe_error error;
     /* evict for a large table before it is computed, so that it can reuse the evicted memory */
-    uint64_t room = block_of(cache, request);
+    uint64_t room = count_block_bytes(cache, request);
     cache->reserved += room;
     if (room > 0)
         make_room(cache, cache->reserved);

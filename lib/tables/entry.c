@@ -95,7 +95,7 @@ static size_t node_size(const char *variant)
     return sizeof(pe_attachment_node) + strlen(variant) + 1;
 }
 
-static uint64_t hash_of(unsigned id, const char *variant)
+static uint64_t compute_hash(unsigned id, const char *variant)
 {
     return pe_hash_text(variant, strlen(variant)) ^ id * UINT64_C(0x9e3779b97f4a7c15);
 }
@@ -133,7 +133,7 @@ static pe_attachment_node *find_node(const pe_entry *entry, unsigned id, const c
 {
     if (entry->chain_count == 0)
         return NULL;
-    uint64_t hash = hash_of(id, variant);
+    uint64_t hash = compute_hash(id, variant);
     pe_attachment_node *node = entry->chains[(hash >> 32) & (entry->chain_count - 1)];
     while (node &&
            (node->hash != hash || node->id != id || strcmp(node->variant, variant) != 0))
@@ -158,7 +158,7 @@ static pe_attachment_node *add_node(pe_entry *entry, unsigned id, const char *va
     if (!node)
         return NULL;
     node->id = id;
-    node->hash = hash_of(id, variant);
+    node->hash = compute_hash(id, variant);
     node->building = true;
     memcpy(node->variant, variant, strlen(variant) + 1);
     add_to_chain(entry->chains, entry->chain_count, node);

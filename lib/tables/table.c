@@ -20,7 +20,7 @@ struct pe_table {
 
 /* Compute where each tensor lies in the block, and return the size of the block. It cannot
  * overflow, as the request is within the limits. */
-static size_t lay_out(pe_table *table, const pe_plan *plan)
+static size_t place_tensors(pe_table *table, const pe_plan *plan)
 {
     size_t end = 0;
     table->count = plan->count;
@@ -35,7 +35,7 @@ static size_t lay_out(pe_table *table, const pe_plan *plan)
 
 /* ---- parts of a tensor, which several threads fill at once ---- */
 
-/* How large a part is. Large parts are better: every part computes seeds of its own.
+/* How large a part is. Large parts are better: every part computes anchors of its own.
  * - One thread: up to PART_MAX.
  * - Several threads, a tensor below 16 MB, which the caches hold: PART_MIN.
  * - Several threads, a larger tensor: an eighth of it, but at least PART_DIRECT. From there on
@@ -48,7 +48,7 @@ static size_t lay_out(pe_table *table, const pe_plan *plan)
 #define PART_MAX     ((uint64_t)64 << 20)
 #define PARTS_SHARED 8
 
-/* Parts have a multiple of this many rows, which share seeds. */
+/* Parts have a multiple of this many rows, which share anchors. */
 #define PART_ROWS 64
 
 #define PART_PRICE (2 * PE_QUESTION_PRICE)
@@ -77,7 +77,7 @@ static void fill_part(void *job, size_t part)
     if (atomic_load(&parts->cancelled))
         return;
     if (pthread_equal(parts->asker, pthread_self()) &&
-        !pe_pace_go_on(parts->pace, (double)window.rows * parts->row_price)) {
+        !pe_pace_may_continue(parts->pace, (double)window.rows * parts->row_price)) {
         atomic_store(&parts->cancelled, true);
         return;
     }
@@ -85,7 +85,7 @@ static void fill_part(void *job, size_t part)
                     parts->dst + window.first * parts->row_bytes);
 }
 
-static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
+static uint64_t divide_rounding_upward(uint64_t dividend, uint64_t divisor)
 {
     return (dividend + divisor - 1) / divisor;
 }
@@ -106,9 +106,9 @@ static uint64_t rows_of_a_part(const pe_tensor *tensor, double row_price, bool s
     uint64_t bytes = part_bytes(tensor->bytes, shared);
     uint64_t parts = tensor->bytes / bytes; /* rounded down: none is smaller, so that large
                                              * parts are stored past the caches */
-    uint64_t rows = parts ? divide_up(tensor->rows, parts) : tensor->rows;
+    uint64_t rows = parts ? divide_rounding_upward(tensor->rows, parts) : tensor->rows;
     rows = rows < most ? rows : most;
-    return rows > PART_ROWS ? divide_up(rows, PART_ROWS) * PART_ROWS : rows;
+    return rows > PART_ROWS ? divide_rounding_upward(rows, PART_ROWS) * PART_ROWS : rows;
 }
 
 /* Fill a tensor in parts, on several threads if the runner has them and it is large enough.
@@ -149,7 +149,7 @@ static pe_status compute(const pe_request *request, const pe_runner *runner, pe_
     void *state = NULL;
     if (pe_request_prepare(request, runner, &state, reterr) != PE_OK)
         return reterr->status;
-    pe_pace pace = pe_pace_of(request, runner, reterr);
+    pe_pace pace = pe_pace_init(request, runner, reterr);
     pace.done = pe_request_preparation_price(request);
     for (size_t i = 0; i < table->count; i++)
         if (!fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))
@@ -165,7 +165,7 @@ pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
     pe_table *table = calloc(1, sizeof *table);
     if (!table)
         goto fail;
-    size_t size = lay_out(table, &request->plan);
+    size_t size = place_tensors(table, &request->plan);
     table->pool = runner ? runner->pool : NULL;
     table->block = pe_buffer_allocate(table->pool, size, &table->capacity);
     if (!table->block)

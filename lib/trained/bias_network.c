@@ -13,12 +13,12 @@
 #define UNIT_PRICE    100
 #define OUTPUT_PRICE  40000 /* of a sigmoid */
 
-static const pe_recipe WEIGHTS = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
-static const pe_recipe BIAS = {.initialiser = PE_ZEROS};
+static const pe_distribution WEIGHTS = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+static const pe_distribution BIAS = {.initialiser = PE_ZEROS};
 
 /* ---- tensors ---- */
 
-static pe_bias_weight weight_of(double number)
+static pe_bias_weight make_weight(double number)
 {
     int exponent;
     uint64_t significand = (uint64_t)ldexp(frexp(fabs(number), &exponent), 53);
@@ -36,16 +36,17 @@ static void refuse(const pe_weights *weights, const char *name, double number, p
 
 /* Read a tensor row by row. False: a problem was added. */
 static bool read_tensor(pe_pace *pace, const pe_weights *weights, const char *name, size_t rows,
-                        size_t columns, const pe_recipe *recipe, pe_bias_weight *ret_weights)
+                        size_t columns, const pe_distribution *distribution,
+                        pe_bias_weight *ret_weights)
 {
     enum { PART = 64 };
     double elements[PART];
-    pe_trained tensor = pe_trained_of(weights, name, columns, recipe);
-    double price = pe_trained_price(weights, recipe) + PRODUCT_PRICE;
+    pe_trained tensor = pe_trained_find(weights, name, columns, distribution);
+    double price = pe_trained_price(weights, distribution) + PRODUCT_PRICE;
     for (size_t row = 0; row < rows; row++)
         for (size_t c = 0, part; c < columns; c += part) {
             part = columns - c < PART ? columns - c : PART;
-            if (!pe_pace_go_on(pace, (double)part * price))
+            if (!pe_pace_may_continue(pace, (double)part * price))
                 return false;
             pe_trained_row(&tensor, row, c, part, elements);
             for (size_t i = 0; i < part; i++) {
@@ -53,7 +54,7 @@ static bool read_tensor(pe_pace *pace, const pe_weights *weights, const char *na
                     refuse(weights, name, elements[i], pace->reterr);
                     return false;
                 }
-                *ret_weights++ = weight_of(elements[i]);
+                *ret_weights++ = make_weight(elements[i]);
             }
         }
     return true;
@@ -122,7 +123,7 @@ static void add(uint64_t sum[LIMBS], const pe_fixed *a, const pe_bias_weight *we
 }
 
 /* A sum, |sum| < 2^62. */
-static pe_fixed fixed_of(const uint64_t sum[LIMBS])
+static pe_fixed make_fixed(const uint64_t sum[LIMBS])
 {
     pe_fixed result = {.whole = (int64_t)sum[4]};
     memcpy(result.part.limb, sum, sizeof result.part.limb);
@@ -130,7 +131,7 @@ static pe_fixed fixed_of(const uint64_t sum[LIMBS])
 }
 
 /* 16 / (1 + exp(-output)). */
-static pe_fixed bias_of(pe_fixed output)
+static pe_fixed compute_bias(pe_fixed output)
 {
     bool negative = output.whole < 0;
     pe_fixed size = negative ? pe_fixed_sub((pe_fixed){0}, output) : output;
@@ -147,8 +148,8 @@ static pe_fixed bias_of(pe_fixed output)
     return pe_fixed_div(dividend, part);
 }
 
-bool pe_bias_network_at(const pe_bias_network *network, const pe_fixed coordinates[2],
-                        pe_fixed *ret_biases)
+bool pe_bias_network_compute(const pe_bias_network *network, const pe_fixed coordinates[2],
+                             pe_fixed *ret_biases)
 {
     static const pe_fixed one = {.whole = 1};
     size_t hidden = network->hidden;
@@ -157,17 +158,17 @@ bool pe_bias_network_at(const pe_bias_network *network, const pe_fixed coordinat
         add(sum, &coordinates[0], &network->w1[2 * j]);
         add(sum, &coordinates[1], &network->w1[2 * j + 1]);
         add(sum, &one, &network->b1[j]);
-        network->units[j] = fixed_of(sum);
+        network->units[j] = make_fixed(sum);
     }
     for (size_t h = 0; h < network->heads; h++) {
         uint64_t sum[LIMBS] = {0};
         for (size_t j = 0; j < hidden; j++)
             if (network->units[j].whole >= 0) /* relu */
                 add(sum, &network->units[j], &network->w2[h * hidden + j]);
-        pe_fixed output = fixed_of(sum);
+        pe_fixed output = make_fixed(sum);
         if (output.whole < PE_BIAS_OUTPUT_MIN)
             return false;
-        ret_biases[h] = bias_of(output);
+        ret_biases[h] = compute_bias(output);
     }
     return true;
 }

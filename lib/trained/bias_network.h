@@ -34,10 +34,10 @@ bool pe_bias_network_init(pe_bias_network *ret_network, const pe_weights *weight
 void pe_bias_network_done(pe_bias_network *network);
 
 /* Compute the biases of all heads, each in 0 … 16. False: an output is below the least one. */
-bool pe_bias_network_at(const pe_bias_network *network, const pe_fixed coordinates[2],
-                        pe_fixed *ret_biases);
+bool pe_bias_network_compute(const pe_bias_network *network, const pe_fixed coordinates[2],
+                             pe_fixed *ret_biases);
 
-/* The price of pe_bias_network_init, and of pe_bias_network_at. */
+/* The price of pe_bias_network_init, and of pe_bias_network_compute. */
 double pe_bias_network_price(const pe_weights *weights, uint64_t heads, uint64_t hidden);
 double pe_bias_network_cell_price(uint64_t heads, uint64_t hidden);
 

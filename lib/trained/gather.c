@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const pe_recipe pe_relative_recipe = {.initialiser = PE_NORMAL, .std = 0.02};
+const pe_distribution pe_relative_distribution = {.initialiser = PE_NORMAL, .std = 0.02};
 
 uint64_t pe_gather_bytes(const pe_weights *weights, uint64_t rows, uint64_t heads)
 {
@@ -19,7 +19,7 @@ uint64_t pe_gather_bytes(const pe_weights *weights, uint64_t rows, uint64_t head
 
 double pe_gather_price(const pe_weights *weights, uint64_t rows, uint64_t heads)
 {
-    double element = pe_trained_price(weights, &pe_relative_recipe) + ROUNDING_PRICE;
+    double element = pe_trained_price(weights, &pe_relative_distribution) + ROUNDING_PRICE;
     return (double)rows * (double)heads * element +
            pe_trained_check_price(weights, rows * heads);
 }
@@ -53,7 +53,7 @@ bool pe_gather_init(pe_gather *ret_gather, const pe_weights *weights, size_t row
                     dd factor, pe_pace *pace)
 {
     pe_dtype dtype = weights->dtype;
-    pe_trained trained = pe_trained_of(weights, "table", heads, &pe_relative_recipe);
+    pe_trained trained = pe_trained_find(weights, "table", heads, &pe_relative_distribution);
     pe_trained_check_magnitude(pace, &trained, rows, factor.hi, dtype);
     if (pace->reterr->status != PE_OK)
         return false;
@@ -65,7 +65,7 @@ bool pe_gather_init(pe_gather *ret_gather, const pe_weights *weights, size_t row
     uint64_t most = pe_rows_of_price(row_price, PE_QUESTION_PRICE), part;
     for (uint64_t row = 0; row < rows; row += part) {
         part = rows - row < most ? rows - row : most;
-        if (!pe_pace_go_on(pace, (double)part * row_price)) {
+        if (!pe_pace_may_continue(pace, (double)part * row_price)) {
             free(table);
             return false;
         }
@@ -83,9 +83,9 @@ void pe_gather_done(pe_gather *gather)
 
 /* Look up elements of `size` bytes, a constant after inlining: that of row rows[t] each time.
  */
-static inline __attribute__((always_inline)) void look_up(const pe_gather *gather, size_t head,
-                                                          const int32_t *rows, size_t count,
-                                                          size_t size, unsigned char *dst)
+static inline __attribute__((always_inline)) void
+gather_elements(const pe_gather *gather, size_t head, const int32_t *rows, size_t count,
+                size_t size, unsigned char *dst)
 {
     const unsigned char *column = gather->table + head * size;
     for (size_t t = 0; t < count; t++)
@@ -106,7 +106,7 @@ void pe_gather_write(const void *source, size_t head, int64_t first, uint64_t co
             rows = gather->kept + (first + (int64_t)done - gather->kept_first);
         else
             pe_gather_write_rows(gather, head, first + (int64_t)done, part, numbers);
-        PE_BY_SIZE(size, look_up(gather, head, rows, (size_t)part, SIZE, to))
+        PE_BY_SIZE(size, gather_elements(gather, head, rows, (size_t)part, SIZE, to))
     }
 }
 

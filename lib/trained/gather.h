@@ -39,6 +39,6 @@ double pe_gather_price(const pe_weights *weights, uint64_t rows, uint64_t heads)
 uint64_t pe_gather_bytes(const pe_weights *weights, uint64_t rows, uint64_t heads);
 
 /* The distribution of most relative schemes: normal(0, 0.02). */
-extern const pe_recipe pe_relative_recipe;
+extern const pe_distribution pe_relative_distribution;
 
 #endif

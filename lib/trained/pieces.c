@@ -35,7 +35,7 @@ uint64_t pe_pieces_bytes(uint64_t units, uint64_t outputs)
            (units + 1) * outputs * sizeof(pe_line);
 }
 
-static relu_unit unit_of(size_t index, double weight, double bias)
+static relu_unit make_unit(size_t index, double weight, double bias)
 {
     relu_unit unit = {.weight = weight, .bias = bias, .index = index};
     unit.active = bias > 0 || (bias == 0 && weight > 0);
@@ -90,15 +90,16 @@ typedef struct network_tensors {
     pe_trained w1, b1, w2, b2;
 } network_tensors;
 
-static network_tensors tensors_of(const pe_weights *weights, size_t units, size_t outputs)
+static network_tensors read_tensors(const pe_weights *weights, size_t units, size_t outputs)
 {
-    /* the bound of such a recipe is the square root of 6/fans */
-    const pe_recipe first = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
-    const pe_recipe second = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6 * (uint64_t)units};
-    return (network_tensors){pe_trained_of(weights, "w1", 1, &first),
-                             pe_trained_of(weights, "b1", units, &first),
-                             pe_trained_of(weights, "w2", units, &second),
-                             pe_trained_of(weights, "b2", outputs, &second)};
+    /* the bound of such a distribution is the square root of 6/fans */
+    const pe_distribution first = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
+    const pe_distribution second = {.initialiser = PE_XAVIER_UNIFORM,
+                                    .fans = 6 * (uint64_t)units};
+    return (network_tensors){pe_trained_find(weights, "w1", 1, &first),
+                             pe_trained_find(weights, "b1", units, &first),
+                             pe_trained_find(weights, "w2", units, &second),
+                             pe_trained_find(weights, "b2", outputs, &second)};
 }
 
 /* Read the units in the order of their corners; returns how many turn. */
@@ -109,7 +110,7 @@ static size_t read_units(const network_tensors *tensors, size_t count, relu_unit
         double weight, bias;
         pe_trained_row(&tensors->w1, k, 0, 1, &weight);
         pe_trained_row(&tensors->b1, 0, k, 1, &bias);
-        ret_units[k] = unit_of(k, weight, bias);
+        ret_units[k] = make_unit(k, weight, bias);
         corners += ret_units[k].turns;
     }
     qsort(ret_units, count, sizeof *ret_units, compare_units);
@@ -120,14 +121,14 @@ static size_t read_units(const network_tensors *tensors, size_t count, relu_unit
 static bool find_pieces(pe_pieces *pieces, const network_tensors *tensors, relu_unit *units,
                         size_t count, double *weights, pe_pace *pace)
 {
-    if (!pe_pace_go_on(pace, UNIT_PRICE * (double)count))
+    if (!pe_pace_may_continue(pace, UNIT_PRICE * (double)count))
         return false;
     pieces->corners = read_units(tensors, count, units);
     for (size_t k = 0; k < pieces->corners; k++)
         pieces->at[k] = units[k].corner;
     for (size_t h = 0; h < pieces->outputs; h++) {
         double bias;
-        if (!pe_pace_go_on(pace, PIECE_PRICE * (double)(count + 1)))
+        if (!pe_pace_may_continue(pace, PIECE_PRICE * (double)(count + 1)))
             return false;
         pe_trained_row(&tensors->w2, h, 0, count, weights);
         pe_trained_row(&tensors->b2, 0, h, 1, &bias);
@@ -140,7 +141,7 @@ static bool find_pieces(pe_pieces *pieces, const network_tensors *tensors, relu_
 bool pe_pieces_init(pe_pieces *ret_pieces, const pe_weights *weights, size_t units,
                     size_t outputs, pe_pace *pace)
 {
-    network_tensors tensors = tensors_of(weights, units, outputs);
+    network_tensors tensors = read_tensors(weights, units, outputs);
     if (!pe_trained_check_largest(pace, &tensors.w1, "w1", units) ||
         !pe_trained_check_largest(pace, &tensors.b1, "b1", 1) ||
         !pe_trained_check_largest(pace, &tensors.w2, "w2", outputs) ||
@@ -168,17 +169,17 @@ void pe_pieces_done(pe_pieces *pieces)
     *pieces = (pe_pieces){0};
 }
 
-static bool is_below(dd a, dd b)
+static bool is_less(dd a, dd b)
 {
     return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo;
 }
 
-const pe_line *pe_pieces_at(const pe_pieces *pieces, dd u)
+const pe_line *pe_pieces_find(const pe_pieces *pieces, dd u)
 {
     size_t low = 0, high = pieces->corners; /* the first corner that is not below u */
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (is_below(pieces->at[middle], u))
+        if (is_less(pieces->at[middle], u))
             low = middle + 1;
         else
             high = middle;
@@ -192,9 +193,9 @@ dd pe_line_value(pe_line line, dd u)
 }
 
 /* The largest magnitude of any output at u. */
-static double magnitude_at(const pe_pieces *pieces, dd u)
+static double compute_magnitude(const pe_pieces *pieces, dd u)
 {
-    const pe_line *lines = pe_pieces_at(pieces, u);
+    const pe_line *lines = pe_pieces_find(pieces, u);
     double magnitude = 0;
     for (size_t h = 0; h < pieces->outputs; h++)
         magnitude = fmax(magnitude, fabs(pe_line_value(lines[h], u).hi));
@@ -203,8 +204,9 @@ static double magnitude_at(const pe_pieces *pieces, dd u)
 
 double pe_pieces_magnitude(const pe_pieces *pieces, dd most)
 {
-    double magnitude = fmax(magnitude_at(pieces, (dd){0, 0}), magnitude_at(pieces, most));
-    for (size_t k = 0; k < pieces->corners && is_below(pieces->at[k], most); k++)
-        magnitude = fmax(magnitude, magnitude_at(pieces, pieces->at[k]));
+    double magnitude =
+        fmax(compute_magnitude(pieces, (dd){0, 0}), compute_magnitude(pieces, most));
+    for (size_t k = 0; k < pieces->corners && is_less(pieces->at[k], most); k++)
+        magnitude = fmax(magnitude, compute_magnitude(pieces, pieces->at[k]));
     return magnitude;
 }

@@ -32,7 +32,7 @@ bool pe_pieces_init(pe_pieces *ret_pieces, const pe_weights *weights, size_t uni
 void pe_pieces_done(pe_pieces *pieces);
 
 /* The lines of all outputs at u >= 0. */
-const pe_line *pe_pieces_at(const pe_pieces *pieces, dd u);
+const pe_line *pe_pieces_find(const pe_pieces *pieces, dd u);
 
 /* y_h(u), from its line. Its error is below 2^-100 of |slope·u| + |intercept|, and where the
  * result is a number of few bits there is none. */

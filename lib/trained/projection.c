@@ -1,4 +1,5 @@
-/* Entries from seeds with an error bound; those that it leaves uncertain from exact phases. */
+/* Entries from anchors with an error bound; those that it leaves uncertain from exact phases.
+ */
 #include "trained/projection.h"
 
 #include "kernels/kernel.h"
@@ -27,10 +28,10 @@ bool pe_projection_prepare(pe_projection *projection)
         return true;
     projection->turns = malloc(points->axes * count * sizeof *projection->turns);
     for (size_t a = 0; projection->turns && a < points->axes; a++) {
-        const pe_fixed divisor = pe_fixed_of(pe_points_scale(points, a).divisor);
+        const pe_fixed divisor = pe_fixed_from_double(pe_points_scale(points, a).divisor);
         for (size_t i = a * count; i < (a + 1) * count; i++)
             projection->turns[i] =
-                pe_fixed_div(pe_fixed_of(projection->matrix[i]), divisor).part;
+                pe_fixed_div(pe_fixed_from_double(projection->matrix[i]), divisor).part;
     }
     return projection->turns != NULL;
 }
@@ -43,8 +44,8 @@ static pe_wide product_turns(double x, double b, int shift)
     int x_exponent, b_exponent;
     dd product = dd_two_prod(frexp(x, &x_exponent), frexp(b, &b_exponent)); /* exactly */
     shift += x_exponent + b_exponent;
-    return pe_wide_add(pe_fixed_of(ldexp(product.hi, shift)).part,
-                       pe_fixed_of(ldexp(product.lo, shift)).part);
+    return pe_wide_add(pe_fixed_from_double(ldexp(product.hi, shift)).part,
+                       pe_fixed_from_double(ldexp(product.lo, shift)).part);
 }
 
 /* The phase of a column at a point of a grid, whose places are `wholes` as in pe_point_scale.
@@ -116,7 +117,7 @@ static pe_wide quarters_snapped(pe_wide phase)
 #define SCALED_FROM (-100) /* binary exponents: phases below have too few bits left */
 
 /* The largest binary exponent of a coordinate times its element; NONE if all are 0. */
-static int exponent_of(const pe_projection *projection, uint64_t point, size_t column)
+static int find_exponent(const pe_projection *projection, uint64_t point, size_t column)
 {
     const pe_points *points = &projection->points;
     int largest = NONE, x_exponent, b_exponent;
@@ -155,7 +156,7 @@ static void write_exactly(const pe_projection *projection, uint64_t point, size_
 {
     dd parts[2]; /* sin, cos */
     if (!projection->turns && !projection->from_unit) {
-        int exponent = exponent_of(projection, point, column);
+        int exponent = find_exponent(projection, point, column);
         if (exponent != NONE && exponent < SCALED_FROM) {
             write_tiny(projection, point, column, cosine, exponent, dst);
             return;
@@ -182,7 +183,7 @@ static void seed(const pe_projection *projection, uint64_t point, size_t first, 
     const pe_kernel *kernel = pe_kernel_get();
     uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS];
     double parts[2][PE_KERNEL_PAIRS];
-    pe_seeds_f64 seeds;
+    pe_anchors_f64 anchors;
     int64_t wholes[PE_POINT_AXES] = {0};
     find_wholes(projection, point, wholes);
     for (size_t i = 0; i < count; i++) {
@@ -192,14 +193,14 @@ static void seed(const pe_projection *projection, uint64_t point, size_t first, 
         low[i] = phase.limb[2];
     }
     if (projection->dtype == PE_F64)
-        kernel->seed_f64(high, low, count, &seeds); /* within 2^-101 */
+        kernel->anchor_f64(high, low, count, &anchors); /* within 2^-101 */
     else
-        kernel->seed(high, count, parts[0], parts[1]); /* within 0.62·2^-53 */
+        kernel->anchor(high, count, parts[0], parts[1]); /* within 0.62·2^-53 */
     for (size_t part = 0; part < 2; part++)
         for (size_t i = 0; i < count; i++)
             if (projection->dtype == PE_F64) {
-                double value = part ? seeds.cos[i] : seeds.sin[i];
-                double rest = part ? seeds.cos_rest[i] : seeds.sin_rest[i];
+                double value = part ? anchors.cos[i] : anchors.sin[i];
+                double rest = part ? anchors.cos_rest[i] : anchors.sin_rest[i];
                 ret_bounds->low[part][i] = value + (rest - 0x1p-100);
                 ret_bounds->high[part][i] = value + (rest + 0x1p-100);
             } else {

@@ -17,7 +17,7 @@
 /* ---- preparation ---- */
 
 /* Room for the weights of a cell of this axis. */
-static size_t stride_of(const pe_resample *axis)
+static size_t choose_stride(const pe_resample *axis)
 {
     uint64_t wide = axis->source > axis->target ? axis->source : axis->target;
     if (axis->antialias) /* twice the filter's reach, and cells that it cuts */
@@ -32,8 +32,8 @@ static bool is_kept(const pe_resized_source *source)
 
 static uint64_t axis_bytes(const pe_resample *axis)
 {
-    return axis->target *
-           (stride_of(axis) * (sizeof(dd) + sizeof(double)) + sizeof(pe_taps) + sizeof(bool));
+    return axis->target * (choose_stride(axis) * (sizeof(dd) + sizeof(double)) +
+                           sizeof(pe_taps) + sizeof(bool));
 }
 
 uint64_t pe_resized_bytes(const pe_resized_source *source)
@@ -56,7 +56,7 @@ static void axis_done(pe_resized_axis *axis)
 /* False if memory ran out or the runner cancelled it; axis_done frees what was allocated. */
 static bool axis_init(pe_resized_axis *axis, const pe_resample *resample, pe_pace *pace)
 {
-    size_t stride = stride_of(resample), target = (size_t)resample->target;
+    size_t stride = choose_stride(resample), target = (size_t)resample->target;
     *axis = (pe_resized_axis){.resample = *resample, .stride = stride};
     axis->weights = calloc(target * stride, sizeof *axis->weights);
     axis->rounded = calloc(target * stride, sizeof *axis->rounded);
@@ -67,9 +67,9 @@ static bool axis_init(pe_resized_axis *axis, const pe_resample *resample, pe_pac
     for (size_t i = 0; i < target; i++) {
         dd *weights = axis->weights + i * stride;
         double sum = 0;
-        if (!pe_pace_go_on(pace, TAP_PRICE * (double)stride))
+        if (!pe_pace_may_continue(pace, TAP_PRICE * (double)stride))
             return false;
-        axis->taps[i] = pe_resample_at(resample, i);
+        axis->taps[i] = pe_resample_find_taps(resample, i);
         axis->exact[i] = pe_taps_weights(&axis->taps[i], weights);
         for (size_t t = 0; t < axis->taps[i].count; t++) {
             axis->rounded[i * stride + t] = weights[t].hi;
@@ -80,9 +80,9 @@ static bool axis_init(pe_resized_axis *axis, const pe_resample *resample, pe_pac
     return true;
 }
 
-static double row_price_of(const pe_resized_source *source)
+static double estimate_row_price(const pe_resized_source *source)
 {
-    return (double)source->columns * pe_trained_price(&source->weights, source->recipe) +
+    return (double)source->columns * pe_trained_price(&source->weights, source->distribution) +
            pe_trained_check_price(&source->weights, source->columns);
 }
 
@@ -90,9 +90,9 @@ double pe_resized_price(const pe_resized_source *source)
 {
     const pe_resample *y = &source->y, *x = &source->x;
     bool read = is_kept(source) || source->weights.set;
-    return TAP_PRICE * ((double)y->target * (double)stride_of(y) +
-                        (double)x->target * (double)stride_of(x)) +
-           (read ? (double)(y->source * x->source) * row_price_of(source) : 0);
+    return TAP_PRICE * ((double)y->target * (double)choose_stride(y) +
+                        (double)x->target * (double)choose_stride(x)) +
+           (read ? (double)(y->source * x->source) * estimate_row_price(source) : 0);
 }
 
 /* Read the source grid: keep it, and find its magnitude. False: cancelled, or no memory. */
@@ -100,14 +100,14 @@ static bool read_grid(pe_resized *resized, pe_pace *pace)
 {
     const pe_resized_source *source = &resized->source;
     const pe_trained *table = &resized->table;
-    double row_price = row_price_of(source);
+    double row_price = estimate_row_price(source);
     bool kept = is_kept(source);
     uint64_t rows = source->y.source * source->x.source;
-    resized->magnitude = table->stored ? 0 : pe_recipe_magnitude(source->recipe);
+    resized->magnitude = table->stored ? 0 : pe_distribution_magnitude(source->distribution);
     if (kept && !(resized->kept = malloc(rows * table->columns * sizeof(double))))
         return false;
     for (uint64_t row = 0; row < rows && (kept || table->stored); row++) {
-        if (!pe_pace_go_on(pace, row_price))
+        if (!pe_pace_may_continue(pace, row_price))
             return false;
         if (table->stored)
             resized->magnitude =
@@ -124,7 +124,8 @@ bool pe_resized_init(pe_resized *resized, pe_pace *pace)
 {
     const pe_resized_source *source = &resized->source;
     const pe_weights *weights = &source->weights;
-    resized->table = pe_trained_of(weights, source->name, source->columns, source->recipe);
+    resized->table =
+        pe_trained_find(weights, source->name, source->columns, source->distribution);
     pe_trained_check_magnitude(pace, &resized->table, source->prefix, 1, weights->dtype);
     if (pace->reterr->status != PE_OK || !axis_init(&resized->y, &source->y, pace) ||
         !axis_init(&resized->x, &source->x, pace) || !read_grid(resized, pace))
@@ -226,7 +227,7 @@ static void write_exactly(const block *work, uint64_t x, uint64_t column, void *
 }
 
 /* How far the sum of a target cell in double may be off: each product and sum by 2^-53. */
-static double error_of(const block *work, uint64_t x)
+static double bound_error(const block *work, uint64_t x)
 {
     const pe_resized *resized = work->resized;
     double terms = (double)(resized->y.taps[work->row].count + resized->x.taps[x].count);
@@ -249,7 +250,7 @@ static void write_cell(const block *work, uint64_t x, unsigned char *dst)
     const pe_resized_axis *axis = &work->resized->x;
     const pe_taps *taps = &axis->taps[x];
     const double *rows[PE_RESAMPLE_TAPS];
-    double sums[BLOCK] = {0}, error = error_of(work, x);
+    double sums[BLOCK] = {0}, error = bound_error(work, x);
     unsigned char upper[BLOCK * sizeof(double)];
     size_t size = pe_dtype_size(work->dtype);
     for (size_t t = 0; t < taps->count; t++)
@@ -340,9 +341,10 @@ void pe_resized_fill(const pe_resized *resized, uint64_t first, uint64_t rows, v
 
 double pe_resized_element_price(const pe_resized_source *source)
 {
-    size_t y = stride_of(&source->y), x = stride_of(&source->x);
+    size_t y = choose_stride(&source->y), x = choose_stride(&source->x);
     double products = (double)y * (double)x;
-    double read = is_kept(source) ? 0 : pe_trained_price(&source->weights, source->recipe);
+    double read =
+        is_kept(source) ? 0 : pe_trained_price(&source->weights, source->distribution);
     if (source->weights.dtype == PE_F64)
         return 20 + products * (40 + read);
     return 12 + 2 * (double)(y + x) + read * products;

@@ -22,7 +22,7 @@ typedef struct pe_resized_source {
     pe_weights weights;
     const char *name;
     uint64_t columns;
-    const pe_recipe *recipe;
+    const pe_distribution *distribution;
     pe_resample y, x;
     uint64_t prefix, suffix; /* rows before and behind those of the grid, which are kept */
 } pe_resized_source;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static uint64_t rows_of(const pe_resized_source *source)
+static uint64_t count_rows(const pe_resized_source *source)
 {
     return source->y.target * source->x.target;
 }
@@ -25,12 +25,12 @@ double pe_resized_table_price(const pe_resized_source *source)
     uint64_t rows = source->y.source * source->x.source + source->suffix;
     return pe_resized_price(source) +
            pe_trained_check_price(&source->weights, rows * source->columns) +
-           (double)rows_of(source) * row_price(source);
+           (double)count_rows(source) * row_price(source);
 }
 
 uint64_t pe_resized_table_bytes(const pe_resized_source *source)
 {
-    return pe_resized_bytes(source) + (rows_of(source) + source->suffix) * row_bytes(source);
+    return pe_resized_bytes(source) + (count_rows(source) + source->suffix) * row_bytes(source);
 }
 
 unsigned char *pe_resized_table(const pe_resized_source *source, pe_pace *pace)
@@ -38,7 +38,7 @@ unsigned char *pe_resized_table(const pe_resized_source *source, pe_pace *pace)
     pe_resized resized = {.source = *source};
     pe_dtype dtype = source->weights.dtype;
     size_t bytes = row_bytes(source);
-    uint64_t rows = rows_of(source), part, kept = source->y.source * source->x.source;
+    uint64_t rows = count_rows(source), part, kept = source->y.source * source->x.source;
     double price = row_price(source);
     uint64_t most = pe_rows_of_price(price, PE_QUESTION_PRICE);
     unsigned char *table = NULL;
@@ -49,7 +49,7 @@ unsigned char *pe_resized_table(const pe_resized_source *source, pe_pace *pace)
     bool good = table && pace->reterr->status == PE_OK;
     for (uint64_t row = 0; good && row < rows; row += part) {
         part = rows - row < most ? rows - row : most;
-        good = pe_pace_go_on(pace, (double)part * price);
+        good = pe_pace_may_continue(pace, (double)part * price);
         if (good)
             pe_resized_fill(&resized, row, part, table + row * bytes);
     }

@@ -17,18 +17,18 @@ const char *const pe_initialisers[] = {
     "normal", "uniform", "xavier_uniform", "xavier_normal", "trunc_normal", "zeros", NULL};
 
 /* The factor that draws of the standard distribution are multiplied by. */
-static double scale_of(const pe_recipe *recipe)
+static double find_scale(const pe_distribution *distribution)
 {
-    switch (recipe->initialiser) {
+    switch (distribution->initialiser) {
     case PE_NORMAL:
     case PE_TRUNC_NORMAL:
-        return recipe->std;
+        return distribution->std;
     case PE_UNIFORM: /* uniform on ±√3·std has standard deviation std */
-        return ROOT_OF_3 * recipe->std;
+        return ROOT_OF_3 * distribution->std;
     case PE_XAVIER_UNIFORM:
-        return sqrt(6 / (double)recipe->fans);
+        return sqrt(6 / (double)distribution->fans);
     case PE_XAVIER_NORMAL:
-        return sqrt(2 / (double)recipe->fans);
+        return sqrt(2 / (double)distribution->fans);
     case PE_ZEROS:
         break;
     }
@@ -51,16 +51,16 @@ static double largest_draw(pe_initialiser initialiser, double scale)
     return scale;
 }
 
-double pe_recipe_magnitude(const pe_recipe *recipe)
+double pe_distribution_magnitude(const pe_distribution *distribution)
 {
-    return largest_draw(recipe->initialiser, scale_of(recipe));
+    return largest_draw(distribution->initialiser, find_scale(distribution));
 }
 
 pe_weights pe_weights_read(const pe_values *values)
 {
     pe_weights weights = {.set = pe_values_set(values), .dtype = pe_requested_dtype(values)};
     if (weights.set)
-        weights.set_name = pe_value_of(values, "parameters")->text;
+        weights.set_name = pe_value_find(values, "parameters")->text;
     else
         weights.seed = (uint64_t)pe_integer(values, "seed");
     return weights;
@@ -128,20 +128,20 @@ bool pe_trained_check_index(const char *parameter, double last, uint64_t columns
 }
 
 pe_trained pe_trained_drawn(uint64_t seed, const char *name, uint64_t columns,
-                            const pe_recipe *recipe)
+                            const pe_distribution *distribution)
 {
     return (pe_trained){
         .columns = columns,
-        .generator = pe_generator_of(seed, name),
-        .initialiser = recipe->initialiser,
-        .scale = scale_of(recipe),
+        .generator = pe_generator_init(seed, name),
+        .initialiser = distribution->initialiser,
+        .scale = find_scale(distribution),
     };
 }
 
-pe_trained pe_trained_of(const pe_weights *weights, const char *name, uint64_t columns,
-                         const pe_recipe *recipe)
+pe_trained pe_trained_find(const pe_weights *weights, const char *name, uint64_t columns,
+                           const pe_distribution *distribution)
 {
-    pe_trained trained = pe_trained_drawn(weights->seed, name, columns, recipe);
+    pe_trained trained = pe_trained_drawn(weights->seed, name, columns, distribution);
     trained.stored = weights->set ? pe_set_tensor_find(weights->set, name) : NULL;
     if (trained.stored)
         trained.stored_rows = trained.stored->tensor.elements / columns;
@@ -285,7 +285,7 @@ void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained, uint64
     const bool stored = trained->stored != NULL;
     double magnitude = stored ? 0 : largest_draw(trained->initialiser, trained->scale);
     for (uint64_t row = 0; stored && row < rows; row++) {
-        if (!pe_pace_go_on(pace, CHECK_PRICE * (double)trained->columns))
+        if (!pe_pace_may_continue(pace, CHECK_PRICE * (double)trained->columns))
             return;
         magnitude = fmax(magnitude, pe_trained_row_magnitude(trained, row));
     }
@@ -298,7 +298,7 @@ bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const ch
     char given[PE_PRINT_MAX], limit[PE_PRINT_MAX];
     double magnitude = 0;
     for (uint64_t row = 0; trained->stored && row < rows; row++) {
-        if (!pe_pace_go_on(pace, CHECK_PRICE * (double)trained->columns))
+        if (!pe_pace_may_continue(pace, CHECK_PRICE * (double)trained->columns))
             return false;
         magnitude = fmax(magnitude, pe_trained_row_magnitude(trained, row));
     }
@@ -315,11 +315,11 @@ double pe_trained_check_price(const pe_weights *weights, uint64_t elements)
     return weights->set ? CHECK_PRICE * (double)elements : 0;
 }
 
-double pe_trained_price(const pe_weights *weights, const pe_recipe *recipe)
+double pe_trained_price(const pe_weights *weights, const pe_distribution *distribution)
 {
     if (weights->set)
         return 10;
-    switch (recipe->initialiser) {
+    switch (distribution->initialiser) {
     case PE_NORMAL:
     case PE_XAVIER_NORMAL:
         return 40;

@@ -37,14 +37,14 @@ typedef struct pe_weights {
 pe_weights pe_weights_read(const pe_values *values);
 
 /* How a random tensor is drawn. */
-typedef struct pe_recipe {
+typedef struct pe_distribution {
     pe_initialiser initialiser;
     double std;    /* standard deviation, not for xavier_… and zeros */
     uint64_t fans; /* fan_in + fan_out, for xavier_… */
-} pe_recipe;
+} pe_distribution;
 
 /* The largest magnitude that can be drawn. */
-double pe_recipe_magnitude(const pe_recipe *recipe);
+double pe_distribution_magnitude(const pe_distribution *distribution);
 
 /* One tensor as rows of `columns` elements; a vector is one row. Stored rows are read; all
  * other rows are drawn: every row of a seeded tensor, and rows past the end of a stored one. */
@@ -68,12 +68,12 @@ bool pe_trained_check_index(const char *parameter, double last, uint64_t columns
                             pe_error *reterr);
 
 /* The request's tensor `name` with `columns` columns; pe_trained_check has accepted it. */
-pe_trained pe_trained_of(const pe_weights *weights, const char *name, uint64_t columns,
-                         const pe_recipe *recipe);
+pe_trained pe_trained_find(const pe_weights *weights, const char *name, uint64_t columns,
+                           const pe_distribution *distribution);
 
 /* The tensor that is drawn from a seed. */
 pe_trained pe_trained_drawn(uint64_t seed, const char *name, uint64_t columns,
-                            const pe_recipe *recipe);
+                            const pe_distribution *distribution);
 
 /* Read or draw columns [first, first + count) of a row, in double. */
 void pe_trained_row(const pe_trained *trained, uint64_t row, uint64_t first, size_t count,
@@ -103,7 +103,7 @@ bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const ch
                               uint64_t rows);
 
 /* The price of reading or drawing an element, and of checking the magnitude of so many. */
-double pe_trained_price(const pe_weights *weights, const pe_recipe *recipe);
+double pe_trained_price(const pe_weights *weights, const pe_distribution *distribution);
 double pe_trained_check_price(const pe_weights *weights, uint64_t elements);
 
 #endif

@@ -1,4 +1,5 @@
-/* Entries from seeds with an error bound; those that it leaves uncertain from exact phases. */
+/* Entries from anchors with an error bound; those that it leaves uncertain from exact phases.
+ */
 #include "trained/word_waves.h"
 
 #include "kernels/kernel.h"
@@ -27,8 +28,8 @@ static uint64_t stored_index(const pe_word_waves *waves, const table_line *line,
 }
 
 /* The angle of a word in a column, in turns. */
-static pe_wide turns_of(const pe_word_waves *waves, const pe_word_angles *angle,
-                        const table_line *line, uint64_t column)
+static pe_wide compute_turns(const pe_word_waves *waves, const pe_word_angles *angle,
+                             const table_line *line, uint64_t column)
 {
     if (angle->turns || !angle->stored)
         return angle->turns ? angle->turns[column] : (pe_wide){{0, 0, 0, 0}};
@@ -36,7 +37,8 @@ static pe_wide turns_of(const pe_word_waves *waves, const pe_word_angles *angle,
 }
 
 /* ω·k modulo one turn. */
-static pe_wide rotation_of(const pe_word_waves *waves, const table_line *line, uint64_t column)
+static pe_wide compute_rotation(const pe_word_waves *waves, const table_line *line,
+                                uint64_t column)
 {
     const pe_positions *positions = &waves->positions;
     const pe_set_tensor *stored = waves->frequency.stored;
@@ -45,7 +47,7 @@ static pe_wide rotation_of(const pe_word_waves *waves, const table_line *line, u
     if (!stored)
         return pe_position_phase(positions, line->row, waves->frequency.turns[column]);
     if (line->whole)
-        return pe_wide_mul_integer(turns_of(waves, &waves->frequency, line, column),
+        return pe_wide_mul_integer(compute_turns(waves, &waves->frequency, line, column),
                                    (int64_t)line->position.hi);
     double omega = pe_set_element(stored, stored_index(waves, line, column));
     if (positions->list)
@@ -56,7 +58,8 @@ static pe_wide rotation_of(const pe_word_waves *waves, const table_line *line, u
 }
 
 /* θ + ω·k in radians, not reduced modulo a turn: more exact than turns where it is small. */
-static dd radians_of(const pe_word_waves *waves, const table_line *line, uint64_t column)
+static dd convert_to_radians(const pe_word_waves *waves, const table_line *line,
+                             uint64_t column)
 {
     dd radians = line->position;
     uint64_t index = stored_index(waves, line, column);
@@ -77,9 +80,9 @@ static void write_exactly(const pe_word_waves *waves, const table_line *line, ui
                           size_t part, double amplitude, void *dst)
 {
     dd parts[2]; /* cos, sin */
-    pe_wide phase = pe_wide_add(rotation_of(waves, line, column),
-                                turns_of(waves, &waves->phase, line, column));
-    dd radians = radians_of(waves, line, column);
+    pe_wide phase = pe_wide_add(compute_rotation(waves, line, column),
+                                compute_turns(waves, &waves->phase, line, column));
+    dd radians = convert_to_radians(waves, line, column);
     if (radians.hi != 0 && fabs(radians.hi) < SMALL)
         pe_angle_small_sincos(radians, &parts[1], &parts[0]);
     else
@@ -90,18 +93,19 @@ static void write_exactly(const pe_word_waves *waves, const table_line *line, ui
 /* ---- rows ---- */
 
 /* θ + ω·k modulo one turn: its leading 64 bits are exact, and for f64 nearly all. */
-static pe_wide phase_of(const pe_word_waves *waves, const table_line *line, uint64_t column)
+static pe_wide compute_phase(const pe_word_waves *waves, const table_line *line,
+                             uint64_t column)
 {
     pe_wide turns;
     if (line->whole && waves->dtype != PE_F64) { /* 128 bits suffice */
-        turns = turns_of(waves, &waves->frequency, line, column);
+        turns = compute_turns(waves, &waves->frequency, line, column);
         turns.limb[0] = turns.limb[1] = 0;
         turns = pe_wide_mul_integer(turns, (int64_t)line->position.hi);
     } else {
-        turns = rotation_of(waves, line, column);
+        turns = compute_rotation(waves, line, column);
     }
     if (waves->phase.stored)
-        turns = pe_wide_add(turns, turns_of(waves, &waves->phase, line, column));
+        turns = pe_wide_add(turns, compute_turns(waves, &waves->phase, line, column));
     return turns;
 }
 
@@ -129,14 +133,14 @@ static void round_part(const pe_word_waves *waves, const table_line *line, uint6
             write_exactly(waves, line, first + i, part, amplitudes[i], dst + i * size);
 }
 
-/* As round_part for f64, from double-double seeds: each is within 2^-104, and its product with
- * the amplitude within 2^-103 of the amplitude. */
+/* As round_part for f64, from double-double anchors: each is within 2^-104, and its product
+ * with the amplitude within 2^-103 of the amplitude. */
 static void round_f64_part(const pe_word_waves *waves, const table_line *line, uint64_t first,
                            size_t count, size_t part, const double *amplitudes,
-                           const pe_seeds_f64 *seeds, unsigned char *dst)
+                           const pe_anchors_f64 *anchors, unsigned char *dst)
 {
-    const double *parts = part ? seeds->sin : seeds->cos;
-    const double *rests = part ? seeds->sin_rest : seeds->cos_rest;
+    const double *parts = part ? anchors->sin : anchors->cos;
+    const double *rests = part ? anchors->sin_rest : anchors->cos_rest;
     for (size_t i = 0; i < count; i++) {
         dd product = dd_mul_double((dd){parts[i], rests[i]}, amplitudes[i]);
         double margin = fabs(amplitudes[i]) * 0x1p-102;
@@ -149,9 +153,9 @@ static void round_f64_part(const pe_word_waves *waves, const table_line *line, u
     }
 }
 
-static table_line line_of(const pe_word_waves *waves, uint64_t row)
+static table_line find_line(const pe_word_waves *waves, uint64_t row)
 {
-    dd position = pe_position_at(&waves->positions, row);
+    dd position = pe_position_get(&waves->positions, row);
     bool whole = position.lo == 0 && position.hi == floor(position.hi);
     return (table_line){row, waves->tokens ? (uint64_t)waves->tokens[row] : 0, position, whole};
 }
@@ -163,9 +167,9 @@ static void write_columns(const pe_word_waves *waves, pe_window window, uint64_t
     const pe_kernel *kernel = pe_kernel_get();
     double amplitudes[PE_KERNEL_PAIRS], parts[2][PE_KERNEL_PAIRS]; /* cos, sin */
     uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS], token = UINT64_MAX;
-    pe_seeds_f64 seeds;
+    pe_anchors_f64 anchors;
     for (uint64_t r = 0; r < window.rows; r++) {
-        table_line line = line_of(waves, window.first + r);
+        table_line line = find_line(waves, window.first + r);
         if (line.token != token)
             pe_trained_row(&waves->amplitude, line.token, first, count, amplitudes);
         token = line.token;
@@ -173,17 +177,18 @@ static void write_columns(const pe_word_waves *waves, pe_window window, uint64_t
             write_exactly(waves, &line, first + i, window.tensor, amplitudes[i],
                           dst + i * sizeof(dd));
         for (size_t i = 0; waves->dtype != PE_DD && i < count; i++) {
-            pe_wide phase = phase_of(waves, &line, first + i);
+            pe_wide phase = compute_phase(waves, &line, first + i);
             high[i] = phase.limb[3];
             low[i] = phase.limb[2];
         }
         if (waves->dtype == PE_DD) {
             /* every entry is written */
         } else if (waves->dtype == PE_F64) {
-            kernel->seed_f64(high, low, count, &seeds);
-            round_f64_part(waves, &line, first, count, window.tensor, amplitudes, &seeds, dst);
+            kernel->anchor_f64(high, low, count, &anchors);
+            round_f64_part(waves, &line, first, count, window.tensor, amplitudes, &anchors,
+                           dst);
         } else {
-            kernel->seed(high, count, parts[1], parts[0]);
+            kernel->anchor(high, count, parts[1], parts[0]);
             round_part(waves, &line, first, count, window.tensor, amplitudes,
                        parts[window.tensor], dst);
         }

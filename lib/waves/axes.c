@@ -52,7 +52,7 @@ static bool is_zero(const pe_wide *frequency)
 }
 
 /* The column of pair p, the j-th of its axis, whose first pair is `first`. */
-static size_t column_of(pe_pair_layout layout, size_t p, size_t j, size_t first)
+static size_t find_column(pe_pair_layout layout, size_t p, size_t j, size_t first)
 {
     switch (layout) {
     case PE_PAIRS_ADJACENT:
@@ -64,7 +64,7 @@ static size_t column_of(pe_pair_layout layout, size_t p, size_t j, size_t first)
     }
 }
 
-static size_t copy_of(const pe_axes *axes, const pe_axis *axis)
+static size_t find_copy(const pe_axes *axes, const pe_axis *axis)
 {
     const size_t copies[] = {[PE_PAIRS_ONCE] = 0,
                              [PE_PAIRS_IN_HALVES] = axes->pairs,
@@ -90,10 +90,10 @@ void pe_axes_ready(pe_axes *axes)
             axis->still = is_zero(&axes->frequencies[p]) ? axis->still + 1 : 0;
             axis->frequencies[axis->count] = axes->frequencies[p];
             axis->columns[axis->count] =
-                (uint32_t)column_of(axes->layout, p, axis->count, first);
+                (uint32_t)find_column(axes->layout, p, axis->count, first);
             axis->count++;
         }
-        axis->copy = copy_of(axes, axis);
+        axis->copy = find_copy(axes, axis);
         sorted += axis->count;
     }
 }
@@ -143,8 +143,8 @@ static void scatter_rows(scatter job, const unsigned char *from, size_t rows, un
 }
 
 /* The wave of the axis's pairs [first, first + count). */
-static pe_wave part_of(const pe_axes *axes, const pe_axis *axis, bool cosine,
-                       const pe_positions *positions, size_t first, size_t count)
+static pe_wave make_part(const pe_axes *axes, const pe_axis *axis, bool cosine,
+                         const pe_positions *positions, size_t first, size_t count)
 {
     size_t turning = axis->count - axis->still, end = first + count;
     return (pe_wave){
@@ -169,7 +169,7 @@ void pe_axes_write(const pe_axes *axes, size_t axis, bool cosine, const pe_posit
     _Alignas(64) unsigned char room[ROOM_BYTES];
     for (size_t f = 0, count; f < own->count; f += count) {
         count = own->count - f < PE_KERNEL_PAIRS ? own->count - f : PE_KERNEL_PAIRS;
-        const pe_wave part = part_of(axes, own, cosine, positions, f, count);
+        const pe_wave part = make_part(axes, own, cosine, positions, f, count);
         const scatter job = {own->columns + f, count, own->copy, count * size, stride};
         const uint64_t most = ROOM_BYTES / (count * size);
         for (uint64_t done = 0, some; done < rows; done += some) {

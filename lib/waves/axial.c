@@ -26,7 +26,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* The run that begins at a cell. */
-static run run_at(const pe_axial *axial, uint64_t cell)
+static run find_run(const pe_axial *axial, uint64_t cell)
 {
     const size_t axes = axial->axes->count, last = axes - 1;
     const uint64_t merge = axial->merge, width = axial->sizes[last];
@@ -60,7 +60,7 @@ static run run_at(const pe_axial *axial, uint64_t cell)
 /* ---- preparation ---- */
 
 /* Bytes of a row of the tables. */
-static size_t stride_of(size_t row_bytes)
+static size_t choose_stride(size_t row_bytes)
 {
     return (row_bytes + LINE - 1) / LINE * LINE;
 }
@@ -70,7 +70,7 @@ bool pe_axial_is_kept(size_t row_bytes, const uint64_t *sizes, size_t count, dou
     double cells = 0;
     for (size_t a = 0; a < count; a++)
         cells += (double)sizes[a];
-    *ret_bytes = cells * (double)(2 * stride_of(row_bytes) + sizeof(dd));
+    *ret_bytes = cells * (double)(2 * choose_stride(row_bytes) + sizeof(dd));
     return *ret_bytes <= PE_AXIAL_TABLE_BYTES;
 }
 
@@ -79,9 +79,9 @@ void pe_axial_done(pe_axial *axial)
     free(axial->memory);
 }
 
-static dd coordinate_of(const pe_coordinates *axis, uint64_t index)
+static dd compute_coordinate(const pe_coordinates *axis, uint64_t index)
 {
-    dd cell = pe_position_at(&axis->cells, index);
+    dd cell = pe_position_get(&axis->cells, index);
     if (axis->numerator == axis->denominator || cell.hi == 0)
         return cell;
     return dd_snap(
@@ -92,7 +92,7 @@ static dd coordinate_of(const pe_coordinates *axis, uint64_t index)
 static void write_coordinate(const pe_axial *axial, size_t axis, uint64_t index,
                              unsigned char *dst)
 {
-    pe_round_dd(axial->axes->dtype, coordinate_of(&axial->coordinates[axis], index), dst);
+    pe_round_dd(axial->axes->dtype, compute_coordinate(&axial->coordinates[axis], index), dst);
 }
 
 /* Fill the table of one axis. The first one also has the columns that do not turn. */
@@ -111,10 +111,10 @@ bool pe_axial_prepare(pe_axial *axial)
 {
     const size_t axes = axial->axes->count, row_bytes = pe_axes_row_bytes(axial->axes);
     double bytes;
-    axial->stride = stride_of(row_bytes);
+    axial->stride = choose_stride(row_bytes);
     const bool kept = pe_axial_is_kept(row_bytes, axial->sizes, axes, &bytes);
     axial->memory =
-        aligned_alloc(LINE, 2 * axial->stride + (kept ? stride_of((size_t)bytes) : 0));
+        aligned_alloc(LINE, 2 * axial->stride + (kept ? choose_stride((size_t)bytes) : 0));
     if (!axial->memory)
         return false;
     unsigned char *next = axial->memory;
@@ -153,7 +153,7 @@ static void combine(const unsigned char *a, const unsigned char *b, size_t bytes
 /* Rows on their way to a table. They are collected, since what was just stored 16 bytes at a
  * time cannot be loaded at once in larger parts. */
 typedef struct writer {
-    const pe_kernel *streaming;
+    const pe_kernel *nontemporal;
     unsigned char *dst;
     size_t used;
     _Alignas(LINE) unsigned char stage[STAGE + LINE];
@@ -161,15 +161,16 @@ typedef struct writer {
 
 static void flush(writer *out)
 {
-    pe_store(out->streaming, out->dst, out->stage, out->used);
+    pe_store(out->nontemporal, out->dst, out->stage, out->used);
     out->dst += out->used;
     out->used = 0;
 }
 
 /* The entries of all axes but the last one in bytes [from, from + bytes) of the rows of a run;
  * combined has room for them. NULL if there is one axis alone. */
-static const unsigned char *outer_of(const pe_axial *axial, bool cosine, const run *at,
-                                     size_t from, size_t bytes, unsigned char combined[PIECE])
+static const unsigned char *combine_outer(const pe_axial *axial, bool cosine, const run *at,
+                                          size_t from, size_t bytes,
+                                          unsigned char combined[PIECE])
 {
     const size_t last = axial->axes->count - 1;
     unsigned char *const *tables = axial->tables[cosine];
@@ -191,9 +192,9 @@ static void compose(const pe_axial *axial, bool cosine, const run *at, writer *o
     for (uint64_t r = 0; r < at->count; r++, inner += axial->stride)
         for (size_t from = 0; from < row_bytes; from += PIECE) {
             const size_t bytes = (size_t)smaller(PIECE, row_bytes - from);
-            const size_t whole = stride_of(bytes);
+            const size_t whole = choose_stride(bytes);
             if (r == 0 || row_bytes > PIECE)
-                outer = outer_of(axial, cosine, at, from, whole, combined);
+                outer = combine_outer(axial, cosine, at, from, whole, combined);
             if (out->used + bytes > STAGE)
                 flush(out);
             combine(outer ? outer : inner + from, inner + from, whole, out->stage + out->used);
@@ -219,16 +220,16 @@ static void compute(const pe_axial *axial, bool cosine, const run *at, unsigned 
 
 /* Write rows of cells, counted over all repeats. */
 static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows,
-                        const pe_kernel *streaming, unsigned char *dst)
+                        const pe_kernel *nontemporal, unsigned char *dst)
 {
     const size_t row_bytes = pe_axes_row_bytes(axial->axes);
     const bool kept = axial->tables[cosine][0] != NULL;
     writer out;
-    out.streaming = streaming; /* the stage is left alone */
+    out.nontemporal = nontemporal; /* the stage is left alone */
     out.dst = dst;
     out.used = 0;
     for (uint64_t done = 0; done < rows;) {
-        run at = run_at(axial, (first + done) % axial->cells);
+        run at = find_run(axial, (first + done) % axial->cells);
         at.count = axial->zipped && kept ? 1 : smaller(at.count, rows - done);
         if (kept)
             compose(axial, cosine, &at, &out);
@@ -241,7 +242,7 @@ static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint
 }
 
 /* The rows of [first, first + rows) that lie before `end`. */
-static uint64_t rows_before(uint64_t first, uint64_t rows, uint64_t end)
+static uint64_t count_rows(uint64_t first, uint64_t rows, uint64_t end)
 {
     return first < end ? smaller(rows, end - first) : 0;
 }
@@ -249,19 +250,19 @@ static uint64_t rows_before(uint64_t first, uint64_t rows, uint64_t end)
 void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows, void *dst)
 {
     const size_t row_bytes = pe_axes_row_bytes(axial->axes);
-    const pe_kernel *streaming = pe_streaming_for(rows * row_bytes);
-    const uint64_t prefix = rows_before(first, rows, axial->prefix);
+    const pe_kernel *nontemporal = pe_streaming_kernel(rows * row_bytes);
+    const uint64_t prefix = count_rows(first, rows, axial->prefix);
     const uint64_t start = first + prefix - axial->prefix;
-    const uint64_t cells = rows_before(start, rows - prefix, axial->cells * axial->repeats);
+    const uint64_t cells = count_rows(start, rows - prefix, axial->cells * axial->repeats);
     unsigned char *at = dst;
     for (uint64_t r = 0; r < prefix; r++, at += row_bytes)
         memcpy(at, axial->still[cosine], row_bytes);
     if (cells > 0)
-        write_cells(axial, cosine, start, cells, streaming, at);
+        write_cells(axial, cosine, start, cells, nontemporal, at);
     at += cells * row_bytes;
     for (uint64_t r = prefix + cells; r < rows; r++, at += row_bytes)
         memcpy(at, axial->still[cosine], row_bytes);
-    pe_store_end(streaming);
+    pe_store_end(nontemporal);
 }
 
 /* ---- coordinates ---- */
@@ -289,7 +290,7 @@ void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t r
     for (uint64_t row = first; row < first + rows;) {
         run at = {.count = 1};
         if (row >= axial->prefix && row < end) {
-            at = run_at(axial, (row - axial->prefix) % axial->cells);
+            at = find_run(axial, (row - axial->prefix) % axial->cells);
             at.count = smaller(at.count, first + rows - row);
             write_points(axial, &at, to);
         }

@@ -23,7 +23,7 @@ static void split_columns(pe_axial_request *request, pe_axial_split split)
 
 pe_axial_request pe_axial_request_read(const pe_values *values)
 {
-    const pe_value *sizes = pe_value_of(values, "sizes"), *widths;
+    const pe_value *sizes = pe_value_find(values, "sizes"), *widths;
     pe_axial_request request = {.axes = sizes->count < PE_AXES_MAX ? sizes->count : PE_AXES_MAX,
                                 .pairs = (size_t)pe_integer(values, "dim") / 2,
                                 .cells = 1};
@@ -33,12 +33,12 @@ pe_axial_request pe_axial_request_read(const pe_values *values)
     }
     if (pe_choice(values, "row_order") == PE_ROWS_ZIPPED)
         request.cells = request.sizes[0];
-    widths = pe_value_of(values, "widths");
+    widths = pe_value_find(values, "widths");
     if (!widths->present)
         split_columns(&request, (pe_axial_split)pe_choice(values, "split"));
     for (size_t a = 0; widths->present && a < request.axes && a < widths->count; a++)
         request.widths[a] = (uint64_t)widths->items[a];
-    const pe_value *first = pe_value_of(values, "first_index");
+    const pe_value *first = pe_value_find(values, "first_index");
     for (size_t a = 0; a < request.axes && first->count > 0; a++)
         request.first[a] = first->items[first->count > a ? a : 0];
     for (size_t a = 0; a < request.axes; a++)
@@ -133,14 +133,14 @@ static void check_columns(const pe_values *values, const pe_axial_request *reque
 static void check_rows(const pe_values *values, const pe_axial_request *request,
                        pe_error *reterr)
 {
-    const pe_value *sizes = pe_value_of(values, "sizes");
+    const pe_value *sizes = pe_value_find(values, "sizes");
     char given[24], counted[40];
     uint64_t all = 0;
     snprintf(counted, sizeof counted, "%zu items", sizes->count);
     insist(sizes->count <= PE_AXES_MAX, "sizes", counted, "a list of 1 to 4 items", reterr);
     for (size_t a = 0; a < request->axes; a++)
         all += request->sizes[a];
-    if (pe_value_of(values, "first_index")->count != 1)
+    if (pe_value_find(values, "first_index")->count != 1)
         pe_check_count(values, "first_index", request->axes, "or one for all axes", reterr);
     pe_check_count(values, "reference_sizes", request->axes, "one for each axis", reterr);
     pe_check_count(values, "coordinates", (size_t)all, "one for each cell along each axis",

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Pair j of the axis that is the n-th to have columns, whose block begins at pair `start`. */
-static size_t pair_of(const pe_axis_columns *columns, size_t axes, size_t n, size_t start,
-                      size_t j)
+static size_t find_pair(const pe_axis_columns *columns, size_t axes, size_t n, size_t start,
+                        size_t j)
 {
     return columns->alternating ? j * axes + n : start + j;
 }
@@ -17,7 +17,7 @@ void pe_axis_columns_assign(const pe_axis_columns *columns, pe_axes *axes)
         size_t axis = columns->reversed ? axes->count - 1 - n : n;
         size_t own = (size_t)columns->widths[axis] / 2;
         for (size_t j = 0; j < own; j++)
-            axes->axis_of_pair[pair_of(columns, axes->count, n, start, j)] = (int32_t)axis;
+            axes->axis_of_pair[find_pair(columns, axes->count, n, start, j)] = (int32_t)axis;
         start += own;
     }
 }
@@ -34,14 +34,14 @@ bool pe_axis_columns_ladders(const pe_axis_columns *columns, const pe_axes *axes
     for (size_t a = 0; a < count; a++)
         turned += (size_t)columns->widths[a] / 2;
     if (columns->split)
-        pe_wave_geometric_from(first, turned, columns->theta, 1, turned, ladder);
+        pe_wave_geometric_ladder(first, turned, columns->theta, 1, turned, ladder);
     for (size_t n = 0, start = 0; n < count; n++) {
         size_t axis = columns->reversed ? count - 1 - n : n;
         size_t own = (size_t)columns->widths[axis] / 2;
         if (!columns->split && own > 0)
-            pe_wave_geometric_from(first, own, columns->theta, 1, own, ladder);
+            pe_wave_geometric_ladder(first, own, columns->theta, 1, own, ladder);
         for (size_t j = 0; j < own; j++)
-            ret_frequencies[pair_of(columns, count, n, start, j)] =
+            ret_frequencies[find_pair(columns, count, n, start, j)] =
                 ladder[columns->split ? j * count + n : j];
         start += own;
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* A frequency / divisor in turns. */
-static pe_wide turns_of(const pe_bands *bands, pe_fixed frequency, uint64_t divisor)
+static pe_wide compute_turns(const pe_bands *bands, pe_fixed frequency, uint64_t divisor)
 {
     if (bands->unit == PE_BAND_HALF_TURN)
         divisor *= 2;
@@ -19,35 +19,37 @@ static pe_wide turns_of(const pe_bands *bands, pe_fixed frequency, uint64_t divi
 
 static void set_linear(const pe_bands *bands, uint64_t positions, pe_wide *frequencies)
 {
-    const pe_fixed low = pe_fixed_of(bands->low), high = pe_fixed_of(bands->high);
+    const pe_fixed low = pe_fixed_from_double(bands->low),
+                   high = pe_fixed_from_double(bands->high);
     const size_t last = bands->count - 1;
     for (size_t i = 0; i <= last; i++) {
         pe_fixed sum = pe_fixed_add(pe_fixed_mul_integer(low, (int64_t)(last - i)),
                                     pe_fixed_mul_integer(high, (int64_t)i));
-        frequencies[i] = turns_of(bands, sum, positions * last);
+        frequencies[i] = compute_turns(bands, sum, positions * last);
     }
 }
 
 static void set_multiples(const pe_bands *bands, uint64_t positions, pe_wide *frequencies)
 {
-    const pe_fixed low = pe_fixed_of(bands->low);
+    const pe_fixed low = pe_fixed_from_double(bands->low);
     for (size_t i = 0; i < bands->count; i++)
-        frequencies[i] = turns_of(bands, pe_fixed_mul_integer(low, (int64_t)i + 1), positions);
+        frequencies[i] =
+            compute_turns(bands, pe_fixed_mul_integer(low, (int64_t)i + 1), positions);
 }
 
 /* From the highest frequency down, each times the same ratio below 1. */
 static void set_geometric(const pe_bands *bands, uint64_t positions, pe_wide *frequencies)
 {
-    const pe_fixed high = pe_fixed_of(bands->high);
+    const pe_fixed high = pe_fixed_from_double(bands->high);
     const pe_fixed octaves =
         pe_fixed_sub(pe_fixed_log2(bands->high), pe_fixed_log2(bands->low));
     const size_t last = bands->count - 1;
     pe_wide ratio =
         pe_wide_power_of_log2((uint64_t)octaves.whole, octaves.part, 1, (uint64_t)last);
     pe_wide power = ratio;
-    frequencies[last] = turns_of(bands, high, positions);
+    frequencies[last] = compute_turns(bands, high, positions);
     for (size_t i = last; i-- > 0; power = pe_wide_mul(power, ratio))
-        frequencies[i] = turns_of(bands, pe_fixed_mul_wide(high, power), positions);
+        frequencies[i] = compute_turns(bands, pe_fixed_mul_wide(high, power), positions);
 }
 
 pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions)
@@ -59,7 +61,7 @@ pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions)
         set_multiples(bands, positions, frequencies);
     else if (bands->count == 1 || bands->low == bands->high)
         for (size_t i = 0; i < bands->count; i++)
-            frequencies[i] = turns_of(bands, pe_fixed_of(bands->low), positions);
+            frequencies[i] = compute_turns(bands, pe_fixed_from_double(bands->low), positions);
     else if (bands->linear)
         set_linear(bands, positions, frequencies);
     else

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The least exponent with |amplitude| <= 2^exponent; the amplitude is not 0. */
-static int exponent_of(double amplitude)
+static int find_exponent(double amplitude)
 {
     int exponent;
     double fraction = frexp(fabs(amplitude), &exponent); /* in [1/2, 1) */
@@ -24,7 +24,7 @@ static void set_rounding(pe_chunk *chunk)
     const pe_wave *wave = chunk->wave;
     if (wave->amplitude == 0 || wave->dtype == PE_F64)
         return;
-    int exponent = exponent_of(wave->amplitude);
+    int exponent = find_exponent(wave->amplitude);
     /* for f16 the kernel takes entries from 2^(exponent - 14) on for normal numbers; the least
      * of these is 2^-14 */
     int least = wave->dtype == PE_F16 ? 0 : PE_EXPONENT_MIN;
@@ -32,14 +32,14 @@ static void set_rounding(pe_chunk *chunk)
     chunk->is_rounded_by_kernel = exponent >= least && exponent <= PE_EXPONENT_MAX;
 }
 
-pe_chunk pe_chunk_at(const pe_wave *wave, size_t first, bool streamed)
+pe_chunk pe_chunk_init(const pe_wave *wave, size_t first, bool nontemporal)
 {
     size_t rest = wave->count - wave->still - first;
     pe_chunk chunk = {.wave = wave,
                       .kernel = pe_kernel_get(),
                       .first = first,
                       .count = rest < PE_KERNEL_PAIRS ? rest : PE_KERNEL_PAIRS,
-                      .rounding = {.exponent = 0, .streamed = streamed}};
+                      .rounding = {.exponent = 0, .nontemporal = nontemporal}};
     set_rounding(&chunk);
     return chunk;
 }
@@ -51,57 +51,57 @@ typedef struct chunk_rotation {
     const pe_chunk *chunk;
     pe_sincos a; /* for f32, f16 and bf16 */
     const pe_sincos *b;
-    const pe_seeds_f64 *wide_a, *wide_b; /* for f64 */
+    const pe_anchors_f64 *wide_a, *wide_b; /* for f64 */
     double error;
 } chunk_rotation;
 
 /* Rotate rows [first, first + rows). */
-static pe_doubts rotate_rows(const chunk_rotation *rotation, size_t first, size_t rows,
-                             const pe_rows *ahead, const pe_rows *behind, bool streamed)
+static pe_unsettled rotate_rows(const chunk_rotation *rotation, size_t first, size_t rows,
+                                const pe_rows *ahead, const pe_rows *behind, bool nontemporal)
 {
     const pe_chunk *chunk = rotation->chunk;
     const pe_kernel *kernel = chunk->kernel;
-    const pe_rounding rounding = {chunk->rounding.exponent, streamed};
+    const pe_rounding rounding = {chunk->rounding.exponent, nontemporal};
     if (rotation->wide_a)
         return kernel->rotate_f64(rotation->wide_a, rotation->wide_b + first, rows,
-                                  chunk->count, ahead, behind, rotation->error, streamed);
+                                  chunk->count, ahead, behind, rotation->error, nontemporal);
     return kernel->rotate[chunk->wave->dtype](rotation->a, rotation->b + first, rows,
                                               chunk->count, ahead, behind, rounding);
 }
 
 /* Sines alone, each stored twice: the kernel makes a few rows at a time, which stay in the L1
  * cache and are copied from there. */
-static pe_doubts rotate_twice(const chunk_rotation *rotation, const pe_run *run, size_t rows,
-                              unsigned char *ahead, unsigned char *behind)
+static pe_unsettled rotate_twice(const chunk_rotation *rotation, const pe_run *run, size_t rows,
+                                 unsigned char *ahead, unsigned char *behind)
 {
     enum { ROWS = 8, BYTES = ROWS * PE_KERNEL_PAIRS * sizeof(double) };
     _Alignas(64) unsigned char staged[2][BYTES];
     ptrdiff_t stride = (ptrdiff_t)(run->count * run->size);
-    pe_doubts doubts = {0, 0};
+    pe_unsettled unsettled = {0, 0};
     for (size_t done = 0; done < rows; done += ROWS) {
         size_t part = rows - done < ROWS ? rows - done : ROWS;
         ptrdiff_t last = (ptrdiff_t)(part - 1); /* rows behind are written last to first */
         pe_rows forth = {staged[0], NULL, stride, .alone = true};
         pe_rows back = {staged[1] + last * stride, NULL, -stride, .alone = true};
-        pe_doubts some =
+        pe_unsettled some =
             rotate_rows(rotation, done, part, &forth, behind ? &back : NULL, false);
-        doubts.ahead |= some.ahead << done;
-        doubts.behind |= some.behind << done;
+        unsettled.ahead |= some.ahead << done;
+        unsettled.behind |= some.behind << done;
         pe_run_write(run, staged[0], part, ahead + done * run->row_bytes);
         if (behind)
             pe_run_write(run, staged[1], part, behind - (done + (size_t)last) * run->row_bytes);
     }
-    return doubts;
+    return unsettled;
 }
 
 /* Sines alone. */
-static pe_doubts rotate_alone(const chunk_rotation *rotation, size_t rows, unsigned char *ahead,
-                              unsigned char *behind)
+static pe_unsettled rotate_alone(const chunk_rotation *rotation, size_t rows,
+                                 unsigned char *ahead, unsigned char *behind)
 {
     const pe_chunk *chunk = rotation->chunk;
-    bool streamed = chunk->rounding.streamed;
-    pe_run run =
-        pe_run_of(chunk->wave, chunk->first, chunk->count, streamed ? chunk->kernel : NULL);
+    bool nontemporal = chunk->rounding.nontemporal;
+    pe_run run = pe_run_init(chunk->wave, chunk->first, chunk->count,
+                             nontemporal ? chunk->kernel : NULL);
     if (run.copies != PE_WAVE_ONCE)
         return rotate_twice(rotation, &run, rows, ahead, behind);
     size_t start = run.first * run.size;
@@ -109,12 +109,12 @@ static pe_doubts rotate_alone(const chunk_rotation *rotation, size_t rows, unsig
     pe_rows forth = {ahead + start, NULL, stride, .alone = true}, back = forth;
     if (behind)
         back = (pe_rows){behind + start, NULL, -stride, .alone = true};
-    return rotate_rows(rotation, 0, rows, &forth, behind ? &back : NULL, streamed);
+    return rotate_rows(rotation, 0, rows, &forth, behind ? &back : NULL, nontemporal);
 }
 
 /* Rows whose layout the kernel cannot write: one at a time, and placed from there. */
-static pe_doubts rotate_and_place(const chunk_rotation *rotation, size_t rows,
-                                  unsigned char *ahead, unsigned char *behind)
+static pe_unsettled rotate_and_place(const chunk_rotation *rotation, size_t rows,
+                                     unsigned char *ahead, unsigned char *behind)
 {
     const pe_chunk *chunk = rotation->chunk;
     const pe_wave *wave = chunk->wave;
@@ -122,23 +122,23 @@ static pe_doubts rotate_and_place(const chunk_rotation *rotation, size_t rows,
     _Alignas(64) unsigned char staged[4][PE_KERNEL_PAIRS * sizeof(double)];
     const pe_rows forth = {staged[0], staged[1], .stride = 0, .alone = false};
     const pe_rows back = {staged[2], staged[3], .stride = 0, .alone = false};
-    pe_doubts doubts = {0, 0};
+    pe_unsettled unsettled = {0, 0};
     for (size_t r = 0; r < rows; r++) {
-        pe_doubts one = rotate_rows(rotation, r, 1, &forth, behind ? &back : NULL, false);
-        doubts.ahead |= one.ahead << r;
-        doubts.behind |= one.behind << r;
+        pe_unsettled one = rotate_rows(rotation, r, 1, &forth, behind ? &back : NULL, false);
+        unsettled.ahead |= one.ahead << r;
+        unsettled.behind |= one.behind << r;
         pe_columns_place(wave, chunk->first, chunk->count, staged[0], staged[1],
                          ahead + r * row_bytes);
         if (behind)
             pe_columns_place(wave, chunk->first, chunk->count, staged[2], staged[3],
                              behind - r * row_bytes);
     }
-    return doubts;
+    return unsettled;
 }
 
 /* Rotate rows into the columns of a chunk. */
-static pe_doubts rotate_chunk(const chunk_rotation *rotation, size_t rows, unsigned char *ahead,
-                              unsigned char *behind)
+static pe_unsettled rotate_chunk(const chunk_rotation *rotation, size_t rows,
+                                 unsigned char *ahead, unsigned char *behind)
 {
     const pe_chunk *chunk = rotation->chunk;
     const pe_wave *wave = chunk->wave;
@@ -150,7 +150,7 @@ static pe_doubts rotate_chunk(const chunk_rotation *rotation, size_t rows, unsig
     pe_columns_direct(wave, chunk->first, behind ? behind : ahead, &back);
     back.stride = -back.stride;
     return rotate_rows(rotation, 0, rows, &forth, behind ? &back : NULL,
-                       chunk->rounding.streamed);
+                       chunk->rounding.nontemporal);
 }
 
 static void negate(const double *from, size_t count, double *ret_negated)
@@ -159,8 +159,8 @@ static void negate(const double *from, size_t count, double *ret_negated)
         ret_negated[i] = -from[i];
 }
 
-pe_doubts pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b, size_t rows,
-                          unsigned char *ahead, unsigned char *behind)
+pe_unsettled pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b,
+                             size_t rows, unsigned char *ahead, unsigned char *behind)
 {
     chunk_rotation rotation = {.chunk = chunk, .a = a, .b = b};
     double negated[PE_KERNEL_PAIRS];
@@ -171,12 +171,12 @@ pe_doubts pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b
     return rotate_chunk(&rotation, rows, ahead, behind);
 }
 
-pe_doubts pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_seeds_f64 *a,
-                              const pe_seeds_f64 *b, size_t rows, unsigned char *ahead,
-                              unsigned char *behind, double error)
+pe_unsettled pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_anchors_f64 *a,
+                                 const pe_anchors_f64 *b, size_t rows, unsigned char *ahead,
+                                 unsigned char *behind, double error)
 {
     chunk_rotation rotation = {.chunk = chunk, .wide_a = a, .wide_b = b, .error = error};
-    pe_seeds_f64 turned;
+    pe_anchors_f64 turned;
     if (chunk->wave->layout == PE_WAVE_COSINES) { /* the sines a quarter turn ahead */
         memcpy(turned.sin, a->cos, chunk->count * sizeof *a->cos);
         memcpy(turned.sin_rest, a->cos_rest, chunk->count * sizeof *a->cos_rest);
@@ -251,7 +251,7 @@ static void round_product(const pe_wave *wave, dd value, bool is_less, int scale
 void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, void *ret_sine,
                       void *ret_cosine)
 {
-    dd sine, cosine, angle, position = pe_position_at(&wave->positions, row);
+    dd sine, cosine, angle, position = pe_position_get(&wave->positions, row);
     pe_wide turns = wave->frequencies[frequency];
     int scale = 0;
     bool small = false;
@@ -310,7 +310,7 @@ void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *
 {
     const pe_wave *wave = chunk->wave;
     unsigned char rounded[2][PE_KERNEL_PAIRS * sizeof(double)];
-    dd position = pe_position_at(&wave->positions, row_number);
+    dd position = pe_position_get(&wave->positions, row_number);
     if (position.hi == 0 && position.lo == 0) { /* every sine is 0, every cosine 1 */
         size_t size = pe_dtype_size(wave->dtype);
         for (size_t i = 0; i < chunk->count; i++) {

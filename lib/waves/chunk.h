@@ -15,20 +15,21 @@ typedef struct pe_chunk {
                                 * false for f64 */
 } pe_chunk;
 
-/* The chunk that begins at frequency `first`. `streamed`: rows are stored past the caches. */
-pe_chunk pe_chunk_at(const pe_wave *wave, size_t first, bool streamed);
+/* The chunk that begins at frequency `first`. `nontemporal`: rows are stored past the caches.
+ */
+pe_chunk pe_chunk_init(const pe_wave *wave, size_t first, bool nontemporal);
 
 /* Rotate a by each of b as the kernel does, round, and write the chunk's columns: row r ahead
  * at ahead + r·row_bytes, row r behind at behind - r·row_bytes, or no rows behind if that is
  * NULL. Needs is_rounded_by_kernel. Returns the rows that pe_chunk_resolve must write again. */
-pe_doubts pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b, size_t rows,
-                          unsigned char *ahead, unsigned char *behind);
+pe_unsettled pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b,
+                             size_t rows, unsigned char *ahead, unsigned char *behind);
 
-/* The same for f64, with seeds in double-double; what they give is known to within `error`.
+/* The same for f64, with anchors in double-double; what they give is known to within `error`.
  * Returns the rows that pe_chunk_resolve_f64 must write again. */
-pe_doubts pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_seeds_f64 *a,
-                              const pe_seeds_f64 *b, size_t rows, unsigned char *ahead,
-                              unsigned char *behind, double error);
+pe_unsettled pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_anchors_f64 *a,
+                                 const pe_anchors_f64 *b, size_t rows, unsigned char *ahead,
+                                 unsigned char *behind, double error);
 
 /* Write a row of f64 from sines and cosines that include the amplitude and are within `error`;
  * entries that this leaves uncertain are computed again, each from its own phase. */

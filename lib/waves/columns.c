@@ -62,7 +62,7 @@ typedef struct series {
 } series;
 
 /* How many indices of a series are below a limit. */
-static size_t count_below(series indices, size_t limit)
+static size_t count_indices(series indices, size_t limit)
 {
     if (indices.start >= limit)
         return 0;
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) void
 copy_sized(const pe_wave *wave, const unsigned char *elements, size_t count, series from,
            series to, unsigned char *row, size_t size)
 {
-    size_t given = count_below(from, count), room = count_below(to, wave->columns);
+    size_t given = count_indices(from, count), room = count_indices(to, wave->columns);
     size_t copies = given < room ? given : room;
     if (from.step == 1 && to.step == 1) {
         memcpy(row + to.start * size, elements + from.start * size, copies * size);
@@ -98,7 +98,7 @@ void pe_columns_place(const pe_wave *wave, size_t first, size_t count,
                       unsigned char *row)
 {
     const series all = {0, 1}, even = {0, 2}, odd = {1, 2}; /* elements */
-    pe_run run = pe_run_of(wave, first, count, NULL);
+    pe_run run = pe_run_init(wave, first, count, NULL);
     switch (wave->layout) {
     case PE_WAVE_INTERLEAVED:
         copy(wave, sines, count, all, (series){2 * first, 2}, row);
@@ -182,7 +182,8 @@ static void double_elements(const unsigned char *elements, size_t count, size_t 
 
 /* ---- one function alone ---- */
 
-pe_run pe_run_of(const pe_wave *wave, size_t first, size_t count, const pe_kernel *streaming)
+pe_run pe_run_init(const pe_wave *wave, size_t first, size_t count,
+                   const pe_kernel *nontemporal)
 {
     return (pe_run){.first = first,
                     .count = count,
@@ -190,7 +191,7 @@ pe_run pe_run_of(const pe_wave *wave, size_t first, size_t count, const pe_kerne
                     .size = pe_dtype_size(wave->dtype),
                     .copies = wave->copies,
                     .row_bytes = pe_wave_row_bytes(wave),
-                    .streaming = streaming};
+                    .nontemporal = nontemporal};
 }
 
 /* Copy each row's elements to dst, dst + row_bytes, … */
@@ -199,19 +200,19 @@ static void copy_rows(const pe_run *run, const unsigned char *elements, size_t r
 {
     size_t bytes = run->count * run->size;
     for (size_t r = 0; r < rows; r++, elements += bytes, dst += run->row_bytes)
-        pe_store(run->streaming, dst, elements, bytes);
+        pe_store(run->nontemporal, dst, elements, bytes);
 }
 
 /* The same with each element twice. */
 static void double_rows(const pe_run *run, const unsigned char *elements, size_t rows,
                         unsigned char *dst)
 {
-    _Alignas(64) unsigned char doubled[2 * PE_RUN_MAX * sizeof(double)];
+    _Alignas(64) unsigned char doubled[2 * PE_PROMPT_MAX * sizeof(double)];
     size_t bytes = run->count * run->size;
     for (size_t r = 0; r < rows; r++, elements += bytes, dst += run->row_bytes)
-        if (run->streaming) {
+        if (run->nontemporal) {
             double_elements(elements, run->count, run->size, doubled);
-            run->streaming->stream(dst, doubled, 2 * bytes);
+            run->nontemporal->stream(dst, doubled, 2 * bytes);
         } else {
             double_elements(elements, run->count, run->size, dst);
         }
@@ -233,16 +234,17 @@ void pe_run_write(const pe_run *run, const unsigned char *elements, size_t rows,
 void pe_still_write(const pe_wave *wave, uint64_t rows, unsigned char *dst)
 {
     size_t size = pe_dtype_size(wave->dtype);
-    unsigned char elements[PE_RUN_MAX * sizeof(dd)];
+    unsigned char elements[PE_PROMPT_MAX * sizeof(dd)];
     dd entry = {0, 0}; /* sin 0 */
     if (wave->layout == PE_WAVE_COSINES)
         entry = (dd){wave->amplitude, wave->amplitude_rest};
-    for (size_t i = 0; i < PE_RUN_MAX; i++)
+    for (size_t i = 0; i < PE_PROMPT_MAX; i++)
         pe_round_dd(wave->dtype, entry, elements + i * size);
     for (uint64_t r = 0; r < rows; r++)
-        for (size_t f = wave->count - wave->still; f < wave->count; f += PE_RUN_MAX) {
+        for (size_t f = wave->count - wave->still; f < wave->count; f += PE_PROMPT_MAX) {
             size_t rest = wave->count - f;
-            pe_run run = pe_run_of(wave, f, rest < PE_RUN_MAX ? rest : PE_RUN_MAX, NULL);
+            pe_run run =
+                pe_run_init(wave, f, rest < PE_PROMPT_MAX ? rest : PE_PROMPT_MAX, NULL);
             pe_run_write(&run, elements, 1, dst + r * run.row_bytes);
         }
 }

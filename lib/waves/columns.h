@@ -37,13 +37,14 @@ typedef struct pe_run {
     size_t first, count, all;
     size_t size; /* bytes of an element */
     pe_wave_copies copies;
-    size_t row_bytes;           /* from row to row of the destination */
-    const pe_kernel *streaming; /* for non-temporal stores; or NULL */
+    size_t row_bytes;             /* from row to row of the destination */
+    const pe_kernel *nontemporal; /* for non-temporal stores; or NULL */
 } pe_run;
 
-#define PE_RUN_MAX PE_KERNEL_PAIRS
+#define PE_PROMPT_MAX PE_KERNEL_PAIRS
 
-pe_run pe_run_of(const pe_wave *wave, size_t first, size_t count, const pe_kernel *streaming);
+pe_run pe_run_init(const pe_wave *wave, size_t first, size_t count,
+                   const pe_kernel *nontemporal);
 
 /* Copy the run's elements of `rows` rows to their columns, once or twice as `copies` says. In
  * `elements` a row's elements follow those of the row before. */

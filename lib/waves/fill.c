@@ -1,10 +1,10 @@
 /* Filling rows of a wave, 64 frequencies at a time.
  *
- * Angle addition gives a sine and a cosine from two others. The ones to start from, the seeds,
- * are computed from exact phases. For f32, f16 and bf16 they are doubles with an error below
- * 0.62·2^-53, and the error of a sum is below 2^-50; for f64 they are double-doubles (see
+ * Angle addition gives a sine and a cosine from two others. The ones to start from, the
+ * anchors, are computed from exact phases. For f32, f16 and bf16 they are doubles with an error
+ * below 0.62·2^-53, and the error of a sum is below 2^-50; for f64 they are double-doubles (see
  * rows_f64.c). An entry that lies that near to a rounding boundary is computed again from its
- * own exact phase. So every entry is rounded correctly, whichever seeds it was computed from,
+ * own exact phase. So every entry is rounded correctly, whichever anchors it was computed from,
  * and a window has the same bits as the same rows of the whole table. */
 #include "waves/fill.h"
 
@@ -26,7 +26,7 @@ static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsi
         return;
     for (uint64_t r = 0; r < rows; r++) {
         unsigned char *row = dst + r * row_bytes;
-        dd position = pe_position_at(&wave->positions, first + r);
+        dd position = pe_position_get(&wave->positions, first + r);
         if (wave->zero_at_origin && position.hi == 0 && position.lo == 0)
             memset(row, 0, row_bytes);
         else
@@ -59,22 +59,22 @@ static bool can_use_distances(const pe_chunk *chunk, uint64_t rows)
 }
 
 /* The chunk that begins at frequency `first`, without frequencies from `end` on. */
-static pe_chunk chunk_before(const pe_wave *wave, size_t first, size_t end, bool streamed)
+static pe_chunk limit_chunk(const pe_wave *wave, size_t first, size_t end, bool nontemporal)
 {
-    pe_chunk chunk = pe_chunk_at(wave, first, streamed);
+    pe_chunk chunk = pe_chunk_init(wave, first, nontemporal);
     if (chunk.count > end - first)
         chunk.count = end - first;
     return chunk;
 }
 
 /* Write the frequencies that are not still. */
-static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bool streamed,
+static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bool nontemporal,
                           unsigned char *dst)
 {
     const size_t end = wave->count - wave->still;
-    const pe_small_part part = pe_small_part_of(wave, first, rows);
+    const pe_small_part part = pe_small_part_find(wave, first, rows);
     for (size_t f = 0; f < part.small; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = chunk_before(wave, f, part.small, streamed);
+        const pe_chunk chunk = limit_chunk(wave, f, part.small, nontemporal);
         if (wave->dtype == PE_DD)
             write_exactly(&chunk, first, rows, dst);
         else if (wave->dtype == PE_F64)
@@ -85,23 +85,24 @@ static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bo
             pe_rows_by_position(&chunk, first, rows, dst);
     }
     for (size_t f = part.small; f < part.vanishing; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = chunk_before(wave, f, part.vanishing, streamed);
+        const pe_chunk chunk = limit_chunk(wave, f, part.vanishing, nontemporal);
         pe_rows_small(&chunk, first, rows, dst);
     }
     for (size_t f = part.vanishing; f < end; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = chunk_before(wave, f, end, streamed);
+        const pe_chunk chunk = limit_chunk(wave, f, end, nontemporal);
         pe_rows_vanishing(&chunk, rows, dst);
     }
 }
 
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
-    bool streamed = rows * pe_wave_row_bytes(wave) >= PE_STREAMED_FROM && wave->dtype != PE_DD;
+    bool nontemporal =
+        rows * pe_wave_row_bytes(wave) >= PE_NONTEMPORAL_MIN && wave->dtype != PE_DD;
     size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
     assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
     (void)copies; /* unused without assertions */
-    write_turning(wave, first, rows, streamed, dst);
-    if (streamed)
+    write_turning(wave, first, rows, nontemporal, dst);
+    if (nontemporal)
         pe_kernel_get()->fence();
     if (wave->still > 0)
         pe_still_write(wave, rows, dst);

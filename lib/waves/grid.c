@@ -65,7 +65,7 @@ bool pe_grid_prepare(pe_grid *grid)
     return fill_table(&grid->x) && (grid->shared || fill_table(&grid->y));
 }
 
-static const pe_grid_axis *axis_of(const pe_grid *grid, bool encodes_x)
+static const pe_grid_axis *get_axis(const pe_grid *grid, bool encodes_x)
 {
     return encodes_x || grid->shared ? &grid->x : &grid->y;
 }
@@ -79,10 +79,10 @@ static size_t strip_limit(const pe_grid *grid, size_t pairs)
 /* The strip of `count` places of an axis from `first` on. A strip in the table has the entries
  * of all frequencies. Without a table, a strip in `room` has those of the frequencies
  * [frequency, frequency + pairs) alone, in the order of the layout. */
-static strip strip_of(const pe_grid *grid, bool encodes_x, size_t first, size_t count,
-                      size_t frequency, size_t pairs, unsigned char room[ROOM_BYTES])
+static strip find_strip(const pe_grid *grid, bool encodes_x, size_t first, size_t count,
+                        size_t frequency, size_t pairs, unsigned char room[ROOM_BYTES])
 {
-    const pe_grid_axis *axis = axis_of(grid, encodes_x);
+    const pe_grid_axis *axis = get_axis(grid, encodes_x);
     size_t row_bytes = 2 * grid->quarter * grid->element_size;
     if (axis->table)
         return (strip){axis->table + first * row_bytes, row_bytes};
@@ -124,8 +124,8 @@ static void write_patch(const pe_grid *grid, patch cells, unsigned char *dst)
     size_t step = grid->step, cell_bytes = 4 * grid->quarter * grid->element_size;
     for (size_t f = 0; f < grid->quarter; f += step) {
         size_t pairs = smaller(grid->quarter - f, step);
-        strip xs = strip_of(grid, true, cells.x, cells.columns, f, pairs, x_room);
-        strip ys = strip_of(grid, false, cells.y, cells.rows, f, pairs, y_room);
+        strip xs = find_strip(grid, true, cells.x, cells.columns, f, pairs, x_room);
+        strip ys = find_strip(grid, false, cells.y, cells.rows, f, pairs, y_room);
         unsigned char *cell = dst;
         for (size_t r = 0; r < cells.rows; r++)
             for (size_t c = 0; c < cells.columns; c++, cell += cell_bytes) {
@@ -181,8 +181,8 @@ static void gather(unsigned char *dst, strip from, size_t size, size_t count)
 }
 
 /* Write an element `count` times. */
-static void repeat(const pe_kernel *streaming, unsigned char *dst, const unsigned char *element,
-                   size_t size, size_t count)
+static void repeat(const pe_kernel *nontemporal, unsigned char *dst,
+                   const unsigned char *element, size_t size, size_t count)
 {
     enum { BLOCK = 64, BYTES = 4096 };
     _Alignas(BLOCK) unsigned char copies[BYTES];
@@ -191,7 +191,7 @@ static void repeat(const pe_kernel *streaming, unsigned char *dst, const unsigne
     for (size_t at = BLOCK; at < ready; at += BLOCK)
         memcpy(copies + at, copies, BLOCK);
     for (size_t at = 0; at < bytes; at += BYTES)
-        pe_store(streaming, dst + at, copies, smaller(bytes - at, BYTES));
+        pe_store(nontemporal, dst + at, copies, smaller(bytes - at, BYTES));
 }
 
 /* What a channel encodes: an axis, by one frequency and function. */
@@ -200,7 +200,7 @@ typedef struct channel_meaning {
     size_t frequency;
 } channel_meaning;
 
-static channel_meaning channel_at(const pe_grid *grid, size_t index)
+static channel_meaning find_channel(const pe_grid *grid, size_t index)
 {
     size_t quarter = grid->quarter, within = index % (2 * quarter);
     bool second = index >= 2 * quarter;
@@ -223,14 +223,14 @@ static size_t table_column(const pe_grid *grid, channel_meaning meaning)
 static strip channel_strip(const pe_grid *grid, channel_meaning meaning, size_t first,
                            size_t count, unsigned char room[ROOM_BYTES])
 {
-    strip pairs = strip_of(grid, meaning.encodes_x, first, count, meaning.frequency, 1, room);
+    strip pairs = find_strip(grid, meaning.encodes_x, first, count, meaning.frequency, 1, room);
     size_t column = grid->x.table ? table_column(grid, meaning) : meaning.cosine;
     return (strip){pairs.entries + column * grid->element_size, pairs.stride};
 }
 
 /* Write elements [first, first + count) of the plane [height, width] of a channel that encodes
  * x: one row, then copies of it. */
-static void write_along_x(const pe_grid *grid, const pe_kernel *streaming,
+static void write_along_x(const pe_grid *grid, const pe_kernel *nontemporal,
                           channel_meaning meaning, uint64_t first, size_t count,
                           unsigned char *dst)
 {
@@ -245,13 +245,13 @@ static void write_along_x(const pe_grid *grid, const pe_kernel *streaming,
         most *= 2;
     for (; done < count; done += run) { /* all rows are equal; the first ones stay in caches */
         run = smaller(smaller(done, most), count - done);
-        pe_store(done < most ? NULL : streaming, dst + done * size, dst, run * size);
+        pe_store(done < most ? NULL : nontemporal, dst + done * size, dst, run * size);
     }
 }
 
 /* Write elements [first, first + count) of the plane of a channel that encodes y: each row is
  * one entry, repeated. */
-static void write_along_y(const pe_grid *grid, const pe_kernel *streaming,
+static void write_along_y(const pe_grid *grid, const pe_kernel *nontemporal,
                           channel_meaning meaning, uint64_t first, size_t count,
                           unsigned char *dst)
 {
@@ -264,7 +264,7 @@ static void write_along_y(const pe_grid *grid, const pe_kernel *streaming,
         strip entries = channel_strip(grid, meaning, y, rows, room);
         for (; rows > 0; rows--, entries.entries += entries.stride) {
             size_t run = smaller(grid->width - first % grid->width, end - first);
-            repeat(streaming, dst, entries.entries, size, run);
+            repeat(nontemporal, dst, entries.entries, size, run);
             dst += run * size;
             first += run;
         }
@@ -272,7 +272,7 @@ static void write_along_y(const pe_grid *grid, const pe_kernel *streaming,
 }
 
 static inline __attribute__((always_inline)) void
-look_up(unsigned char *dst, strip from, const uint32_t *rows, size_t size, size_t count)
+gather_strips(unsigned char *dst, strip from, const uint32_t *rows, size_t size, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         memcpy(dst + i * size, from.entries + rows[i] * from.stride, size);
@@ -283,14 +283,14 @@ static void write_by_rows(const pe_grid *grid, channel_meaning meaning, uint64_t
                           size_t count, unsigned char *dst)
 {
     unsigned char room[ROOM_BYTES];
-    const pe_grid_axis *axis = axis_of(grid, meaning.encodes_x);
+    const pe_grid_axis *axis = get_axis(grid, meaning.encodes_x);
     size_t size = grid->element_size, table_rows = (size_t)axis->wave.positions.count;
     strip column = {axis->table + table_column(grid, meaning) * size, 2 * grid->quarter * size};
     if (table_rows <= ROOM_BYTES / size && table_rows <= count) { /* into the L1 cache */
         gather(room, column, size, table_rows);
         column = (strip){room, size};
     }
-    PE_BY_SIZE(size, look_up(dst, column, axis->rows + first, SIZE, count))
+    PE_BY_SIZE(size, gather_strips(dst, column, axis->rows + first, SIZE, count))
 }
 
 /* Write elements [first, first + count), counted over all planes. */
@@ -298,21 +298,21 @@ static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
                          unsigned char *dst)
 {
     uint64_t plane = (uint64_t)grid->height * grid->width;
-    const pe_kernel *streaming = pe_streaming_for(count * grid->element_size);
+    const pe_kernel *nontemporal = pe_streaming_kernel(count * grid->element_size);
     while (count > 0) {
-        channel_meaning meaning = channel_at(grid, first / plane);
+        channel_meaning meaning = find_channel(grid, first / plane);
         size_t part = smaller(plane - first % plane, count);
         if (grid->x.rows)
             write_by_rows(grid, meaning, first % plane, part, dst);
         else if (meaning.encodes_x)
-            write_along_x(grid, streaming, meaning, first % plane, part, dst);
+            write_along_x(grid, nontemporal, meaning, first % plane, part, dst);
         else
-            write_along_y(grid, streaming, meaning, first % plane, part, dst);
+            write_along_y(grid, nontemporal, meaning, first % plane, part, dst);
         dst += part * grid->element_size;
         first += part;
         count -= part;
     }
-    pe_store_end(streaming);
+    pe_store_end(nontemporal);
 }
 
 void pe_grid_fill(const pe_grid *grid, uint64_t first, uint64_t rows, void *dst)

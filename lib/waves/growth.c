@@ -14,17 +14,18 @@
 /* ---- one entry ---- */
 
 /* The amplitude of a frequency at a row. */
-static pe_scaled amplitude_at(const pe_growth *growth, int sign, uint64_t row, size_t i)
+static pe_scaled compute_amplitude(const pe_growth *growth, int sign, uint64_t row, size_t i)
 {
-    dd distance = dd_add(pe_position_at(&growth->positions, row), (dd){-growth->centre, 0});
+    dd distance = dd_add(pe_position_get(&growth->positions, row), (dd){-growth->centre, 0});
     return pe_exp(dd_mul_double(dd_mul(distance, growth->rates[i]), sign));
 }
 
 /* The sine and cosine of a frequency at a row. Of a small angle, the phase in turns has too few
  * bits, and where a step of many bits leads to position 0 it is not quite 0. */
-static void sincos_at(const pe_growth *growth, uint64_t row, size_t i, dd *ret_sin, dd *ret_cos)
+static void compute_sincos(const pe_growth *growth, uint64_t row, size_t i, dd *ret_sin,
+                           dd *ret_cos)
 {
-    dd radians = dd_mul(pe_position_at(&growth->positions, row),
+    dd radians = dd_mul(pe_position_get(&growth->positions, row),
                         pe_phase_radians(growth->frequencies[i]));
     *ret_sin = radians;
     *ret_cos = (dd){1, 0};
@@ -39,10 +40,10 @@ static void sincos_at(const pe_growth *growth, uint64_t row, size_t i, dd *ret_s
 static void write_entry(const pe_growth *growth, pe_growth_table table, uint64_t row, size_t i,
                         void *dst)
 {
-    pe_scaled amplitude = amplitude_at(growth, table.sign, row, i);
+    pe_scaled amplitude = compute_amplitude(growth, table.sign, row, i);
     dd sine, cosine, product = amplitude.value;
     if (table.kind != PE_GROWTH_AMPLITUDES) {
-        sincos_at(growth, row, i, &sine, &cosine);
+        compute_sincos(growth, row, i, &sine, &cosine);
         product = dd_mul(product, table.kind == PE_GROWTH_SINES ? sine : cosine);
     }
     pe_round_scaled(growth->dtype, product, amplitude.exponent, dst);
@@ -70,7 +71,7 @@ static void begin_block(growth_chunk *chunk, uint64_t row)
     for (size_t i = 0; i < chunk->count; i++) {
         size_t f = chunk->first + i;
         chunk->phases[i] = pe_position_phase(&growth->positions, row, growth->frequencies[f]);
-        chunk->exact[i] = pe_unscaled(amplitude_at(growth, chunk->table.sign, row, f));
+        chunk->exact[i] = pe_unscaled(compute_amplitude(growth, chunk->table.sign, row, f));
     }
 }
 
@@ -108,7 +109,7 @@ static void write_entries(const growth_chunk *chunk, uint64_t row, unsigned char
     unsigned char other[PAIRS * sizeof(double)];
     for (size_t i = 0; i < chunk->count; i++)
         phases[i] = chunk->phases[i].limb[3];
-    pe_kernel_get()->seed(phases, chunk->count, sines, cosines);
+    pe_kernel_get()->anchor(phases, chunk->count, sines, cosines);
     const double *waves = chunk->table.kind == PE_GROWTH_SINES ? sines : cosines;
     for (size_t i = 0; i < chunk->count; i++) {
         double amplitude = chunk->exact[i].hi, entry = amplitude * waves[i];

@@ -50,7 +50,7 @@ typedef struct band {
     size_t columns;      /* entries of these */
 } band;
 
-static band band_at(const pe_lattice_axis *axis, size_t first)
+static band find_band(const pe_lattice_axis *axis, size_t first)
 {
     size_t rest = axis->wave.count - first;
     size_t count = axis->table ? rest : smaller(rest, PE_KERNEL_PAIRS);
@@ -64,8 +64,8 @@ typedef struct strip {
 } strip;
 
 /* The strip of `count` places from `first` on: of a table, or computed in `room`. */
-static strip strip_of(const band *some, size_t first, size_t count,
-                      unsigned char room[ROOM_BYTES])
+static strip find_strip(const band *some, size_t first, size_t count,
+                        unsigned char room[ROOM_BYTES])
 {
     const pe_lattice_axis *axis = some->axis;
     size_t row_bytes = pe_wave_row_bytes(&axis->wave);
@@ -120,8 +120,8 @@ static void write_axis(const pe_lattice *lattice, const pe_lattice_axis *axis, s
     unsigned char room[ROOM_BYTES];
     size_t size = pe_dtype_size(lattice->dtype), row_bytes = lattice->columns * size;
     for (size_t f = 0; 2 * f < axis->wave.columns;) {
-        band some = band_at(axis, f);
-        strip entries = strip_of(&some, place, moves ? count : 1, room);
+        band some = find_band(axis, f);
+        strip entries = find_strip(&some, place, moves ? count : 1, room);
         for (size_t i = 0; i < count; i++)
             place_entries(&some, entries.entries + (moves ? i * entries.stride : 0), size,
                           dst + i * row_bytes);

@@ -161,8 +161,8 @@ static void blend_by_index(const pe_rotary *rotary, pe_wide *frequencies)
  * make few, and blend between them. */
 static void blend_by_wavelength(const pe_rotary *rotary, pe_wide *frequencies)
 {
-    pe_fixed low = pe_fixed_of(rotary->low_freq_factor);
-    pe_fixed high = pe_fixed_of(rotary->high_freq_factor);
+    pe_fixed low = pe_fixed_from_double(rotary->low_freq_factor);
+    pe_fixed high = pe_fixed_from_double(rotary->high_freq_factor);
     pe_fixed slope = {0, NOTHING}; /* not used by a hard step, high = low */
     if (pe_fixed_compare(high, low) > 0)
         slope = pe_fixed_div((pe_fixed){1, NOTHING}, pe_fixed_sub(high, low));
@@ -332,8 +332,8 @@ void pe_rotary_check(const pe_values *values, const pe_rotary *rotary, pe_error 
 
 void pe_rotary_write_frequencies(const pe_rotary *rotary, pe_wide *ret_frequencies)
 {
-    pe_wave_geometric_from(pe_wide_radian, rotary->width / 2, rotary->theta, 2, rotary->width,
-                           ret_frequencies);
+    pe_wave_geometric_ladder(pe_wide_radian, rotary->width / 2, rotary->theta, 2, rotary->width,
+                             ret_frequencies);
     if (pe_rotary_parts[rotary->type].scale)
         pe_rotary_parts[rotary->type].scale(rotary, ret_frequencies);
 }

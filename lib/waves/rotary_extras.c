@@ -23,7 +23,7 @@ void pe_rotary_order_fill(const pe_rotary_order *order, uint64_t first, uint64_t
 /* The floor of a position of a row, which is at least 0. */
 static int64_t floor_of_position(const pe_positions *positions, uint64_t row)
 {
-    dd position = pe_position_at(positions, row);
+    dd position = pe_position_get(positions, row);
     double whole = floor(position.hi);
     return (int64_t)whole - (whole == position.hi && position.lo < 0);
 }

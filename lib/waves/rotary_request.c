@@ -33,7 +33,7 @@ static bool flag_or_false(const pe_values *values, const char *name)
 
 static const double *list_or_null(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) ? pe_value_of(values, name)->items : NULL;
+    return pe_is_present(values, name) ? pe_value_find(values, name)->items : NULL;
 }
 
 #define READ_REAL                     real_or_0

@@ -5,7 +5,7 @@
 
 #include "waves/chunk.h"
 
-/* Write rows at any positions, each from the seeds of the two parts of its position. Not for
+/* Write rows at any positions, each from the anchors of the two parts of its position. Not for
  * f64. */
 void pe_rows_by_position(const pe_chunk *chunk, uint64_t first, uint64_t rows,
                          unsigned char *dst);
@@ -25,7 +25,7 @@ typedef struct pe_small_part {
     size_t small, vanishing;
 } pe_small_part;
 
-pe_small_part pe_small_part_of(const pe_wave *wave, uint64_t first, uint64_t rows);
+pe_small_part pe_small_part_find(const pe_wave *wave, uint64_t first, uint64_t rows);
 
 /* Write rows of a chunk of small angles. */
 void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst);
@@ -36,28 +36,29 @@ void pe_rows_vanishing(const pe_chunk *chunk, uint64_t rows, unsigned char *dst)
 /* ---- blocks of rows around a middle ---- */
 
 /* How many rows lie on each side of a full block's middle: at the least, unless there are fewer
- * rows, and at the most. The seeds of 32 distances fit the L1 cache. */
-#define PE_REACH_MIN 8
-#define PE_REACH_MAX 32
+ * rows, and at the most. The anchors of 32 distances fit the L1 cache. */
+#define PE_RADIUS_MIN 8
+#define PE_RADIUS_MAX 32
 
-/* Choose the reach of the full blocks of two or more rows, about the square root of their
- * number: more distances cost seeds once and save seeds of middles, as there are fewer blocks.
+/* Choose the radius of the full blocks of two or more rows, about the square root of their
+ * number: more distances cost anchors once and save anchors of middles, as there are fewer
+ * blocks.
  */
-static inline size_t pe_reach_for(uint64_t rows)
+static inline size_t pe_choose_radius(uint64_t rows)
 {
-    size_t reach = PE_REACH_MIN;
-    while (reach < PE_REACH_MAX && reach * reach < rows)
-        reach *= 2;
-    return reach <= rows / 2 ? reach : (size_t)(rows / 2);
+    size_t radius = PE_RADIUS_MIN;
+    while (radius < PE_RADIUS_MAX && radius * radius < rows)
+        radius *= 2;
+    return radius <= rows / 2 ? radius : (size_t)(rows / 2);
 }
 
-/* The reach of the next block, which begins at row *done of two or more. If one row is left,
+/* The radius of the next block, which begins at row *done of two or more. If one row is left,
  * the block begins at the row before it, which is written again. */
-static inline size_t pe_next_reach(size_t reach, uint64_t rows, uint64_t *done)
+static inline size_t pe_next_radius(size_t radius, uint64_t rows, uint64_t *done)
 {
     if (rows - *done == 1)
         *done -= 1;
-    return rows - *done < 2 * reach ? (size_t)(rows - *done) / 2 : reach;
+    return rows - *done < 2 * radius ? (size_t)(rows - *done) / 2 : radius;
 }
 
 #endif

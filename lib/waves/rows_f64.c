@@ -1,15 +1,15 @@
 /* Rows of f64 entries, rounded correctly.
  *
- * Everything is as for the shorter dtypes, but in double-double: seeds from exact phases, one
+ * Everything is as for the shorter dtypes, but in double-double: anchors from exact phases, one
  * rotation for each entry, and a test whether what is known decides the rounding. Rows at equal
  * distances come in blocks around a middle, as rows_by_distance.c explains; other rows are
- * seeds themselves. */
+ * anchors themselves. */
+#include "waves/anchors.h"
 #include "waves/rows.h"
-#include "waves/seeds.h"
 
 #include <math.h>
 
-/* Errors as a part of the amplitude: a seed is within 2^-104 and with an amplitude within
+/* Errors as a part of the amplitude: an anchor is within 2^-104 and with an amplitude within
  * 2^-102 of its exact value, a rotation adds √2·(2^-102 + 2^-104) + 2^-103. */
 #define ERROR 0x1p-100
 
@@ -23,18 +23,18 @@
 typedef struct block_maker {
     const pe_chunk *chunk;
     double error;
-    size_t reach;                    /* rows on each side of a middle, in full blocks */
+    size_t radius;                   /* rows on each side of a middle, in full blocks */
     pe_wide origin[PE_KERNEL_PAIRS]; /* phases of row 0 */
     pe_wide step[PE_KERNEL_PAIRS];   /* of a step */
     pe_phases half, block;           /* of half a step, of a full block */
     pe_phases middle;                /* between row `at` - 1 and row `at`; 0: nowhere yet */
     uint64_t at, added;              /* `added` blocks since it was computed */
-    pe_seeds_f64 distances[PE_REACH_MAX]; /* of j + 1/2 steps */
+    pe_anchors_f64 distances[PE_RADIUS_MAX]; /* of j + 1/2 steps */
 } block_maker;
 
-static void seed(const pe_chunk *chunk, const pe_phases *at, pe_seeds_f64 *ret_seeds)
+static void anchor(const pe_chunk *chunk, const pe_phases *at, pe_anchors_f64 *ret_anchors)
 {
-    chunk->kernel->seed_f64(at->high, at->low, chunk->count, ret_seeds);
+    chunk->kernel->anchor_f64(at->high, at->low, chunk->count, ret_anchors);
 }
 
 static void set_phase(pe_phases *ret, size_t i, pe_wide turns)
@@ -43,26 +43,26 @@ static void set_phase(pe_phases *ret, size_t i, pe_wide turns)
     ret->low[i] = turns.limb[2];
 }
 
-/* Multiply seeds by the wave's amplitude. */
-static void amplify(const pe_chunk *chunk, pe_seeds_f64 *seeds)
+/* Multiply anchors by the wave's amplitude. */
+static void amplify(const pe_chunk *chunk, pe_anchors_f64 *anchors)
 {
     const dd amplitude = {chunk->wave->amplitude, chunk->wave->amplitude_rest};
     for (size_t i = 0; !pe_is_plain(chunk->wave) && i < chunk->count; i++) {
-        dd sine = dd_mul((dd){seeds->sin[i], seeds->sin_rest[i]}, amplitude);
-        dd cosine = dd_mul((dd){seeds->cos[i], seeds->cos_rest[i]}, amplitude);
-        seeds->sin[i] = sine.hi;
-        seeds->sin_rest[i] = sine.lo;
-        seeds->cos[i] = cosine.hi;
-        seeds->cos_rest[i] = cosine.lo;
+        dd sine = dd_mul((dd){anchors->sin[i], anchors->sin_rest[i]}, amplitude);
+        dd cosine = dd_mul((dd){anchors->cos[i], anchors->cos_rest[i]}, amplitude);
+        anchors->sin[i] = sine.hi;
+        anchors->sin_rest[i] = sine.lo;
+        anchors->cos[i] = cosine.hi;
+        anchors->cos_rest[i] = cosine.lo;
     }
 }
 
-/* The seeds of the middle between row - 1 and row, with the amplitude. */
-static void seed_middle(block_maker *maker, uint64_t row, pe_seeds_f64 *ret_seeds)
+/* The anchors of the middle between row - 1 and row, with the amplitude. */
+static void compute_middle(block_maker *maker, uint64_t row, pe_anchors_f64 *ret_anchors)
 {
     const pe_chunk *chunk = maker->chunk;
     pe_phases *middle = &maker->middle;
-    if (maker->at > 0 && maker->at + 2 * maker->reach == row && maker->added < ADDED_MAX) {
+    if (maker->at > 0 && maker->at + 2 * maker->radius == row && maker->added < ADDED_MAX) {
         pe_phases_advance(chunk, middle, &maker->block);
         maker->added++;
     } else {
@@ -74,8 +74,8 @@ static void seed_middle(block_maker *maker, uint64_t row, pe_seeds_f64 *ret_seed
         maker->added = 0;
     }
     maker->at = row;
-    seed(chunk, middle, ret_seeds);
-    amplify(chunk, ret_seeds);
+    anchor(chunk, middle, ret_anchors);
+    amplify(chunk, ret_anchors);
 }
 
 static void make_distances(block_maker *maker)
@@ -84,8 +84,8 @@ static void make_distances(block_maker *maker)
     pe_phases at = maker->half, step;
     for (size_t i = 0; i < chunk->count; i++)
         set_phase(&step, i, maker->step[i]);
-    for (size_t j = 0; j < maker->reach; j++) {
-        seed(chunk, &at, &maker->distances[j]);
+    for (size_t j = 0; j < maker->radius; j++) {
+        anchor(chunk, &at, &maker->distances[j]);
         pe_phases_advance(chunk, &at, &step);
     }
 }
@@ -95,7 +95,7 @@ static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
     const pe_positions *positions = &chunk->wave->positions;
     maker->chunk = chunk;
     maker->error = fabs(chunk->wave->amplitude) * ERROR;
-    maker->reach = pe_reach_for(rows);
+    maker->radius = pe_choose_radius(rows);
     maker->at = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
@@ -103,13 +103,13 @@ static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
         maker->step[i] = pe_wide_mul_double(turns, positions->step);
         set_phase(&maker->half, i, pe_wide_mul_double(turns, positions->step / 2));
         set_phase(&maker->block, i,
-                  pe_wide_mul_integer(maker->step[i], (int64_t)(2 * maker->reach)));
+                  pe_wide_mul_integer(maker->step[i], (int64_t)(2 * maker->radius)));
     }
     make_distances(maker);
 }
 
-/* Sines and cosines of one row in double-double, from the seeds that the kernel took. */
-static void turn_row(const pe_chunk *chunk, const pe_seeds_f64 *a, const pe_seeds_f64 *b,
+/* Sines and cosines of one row in double-double, from the anchors that the kernel took. */
+static void turn_row(const pe_chunk *chunk, const pe_anchors_f64 *a, const pe_anchors_f64 *b,
                      bool back, dd *ret_sines, dd *ret_cosines)
 {
     for (size_t i = 0; i < chunk->count; i++) {
@@ -122,23 +122,23 @@ static void turn_row(const pe_chunk *chunk, const pe_seeds_f64 *a, const pe_seed
     }
 }
 
-/* Write `reach` rows on both sides of a middle; `dst` is the first row ahead of it. */
-static void write_block(const block_maker *maker, const pe_seeds_f64 *middle, uint64_t row,
-                        size_t reach, unsigned char *dst)
+/* Write `radius` rows on both sides of a middle; `dst` is the first row ahead of it. */
+static void write_block(const block_maker *maker, const pe_anchors_f64 *middle, uint64_t row,
+                        size_t radius, unsigned char *dst)
 {
     const pe_chunk *chunk = maker->chunk;
     dd sines[PE_KERNEL_PAIRS], cosines[PE_KERNEL_PAIRS];
     ptrdiff_t row_bytes = (ptrdiff_t)pe_wave_row_bytes(chunk->wave);
-    pe_doubts doubts = pe_chunk_rotate_f64(chunk, middle, maker->distances, reach, dst,
-                                           dst - row_bytes, maker->error);
-    for (; doubts.ahead; doubts.ahead &= doubts.ahead - 1) {
-        size_t j = (size_t)__builtin_ctzll(doubts.ahead);
+    pe_unsettled unsettled = pe_chunk_rotate_f64(chunk, middle, maker->distances, radius, dst,
+                                                 dst - row_bytes, maker->error);
+    for (; unsettled.ahead; unsettled.ahead &= unsettled.ahead - 1) {
+        size_t j = (size_t)__builtin_ctzll(unsettled.ahead);
         turn_row(chunk, middle, &maker->distances[j], false, sines, cosines);
         pe_chunk_resolve_f64(chunk, row + j, sines, cosines, maker->error,
                              dst + (ptrdiff_t)j * row_bytes);
     }
-    for (; doubts.behind; doubts.behind &= doubts.behind - 1) {
-        size_t j = (size_t)__builtin_ctzll(doubts.behind);
+    for (; unsettled.behind; unsettled.behind &= unsettled.behind - 1) {
+        size_t j = (size_t)__builtin_ctzll(unsettled.behind);
         turn_row(chunk, middle, &maker->distances[j], true, sines, cosines);
         pe_chunk_resolve_f64(chunk, row - 1 - j, sines, cosines, maker->error,
                              dst - (ptrdiff_t)(j + 1) * row_bytes);
@@ -150,32 +150,32 @@ static void write_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t ro
 {
     size_t row_bytes = pe_wave_row_bytes(chunk->wave);
     block_maker maker;
-    pe_seeds_f64 middle;
+    pe_anchors_f64 middle;
     begin(&maker, chunk, rows);
     for (uint64_t done = 0; done < rows;) {
-        size_t reach = pe_next_reach(maker.reach, rows, &done);
-        seed_middle(&maker, first + done + reach, &middle);
-        write_block(&maker, &middle, first + done + reach, reach,
-                    dst + (done + reach) * row_bytes);
-        done += 2 * reach;
+        size_t radius = pe_next_radius(maker.radius, rows, &done);
+        compute_middle(&maker, first + done + radius, &middle);
+        write_block(&maker, &middle, first + done + radius, radius,
+                    dst + (done + radius) * row_bytes);
+        done += 2 * radius;
     }
 }
 
-/* A row by itself: its seeds are its entries. */
+/* A row by itself: its anchors are its entries. */
 static void write_row(const pe_chunk *chunk, uint64_t row, unsigned char *dst)
 {
     pe_phases at;
-    pe_seeds_f64 seeds;
+    pe_anchors_f64 anchors;
     dd sines[PE_KERNEL_PAIRS], cosines[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < chunk->count; i++)
         set_phase(&at, i,
                   pe_position_phase(&chunk->wave->positions, row,
                                     chunk->wave->frequencies[chunk->first + i]));
-    seed(chunk, &at, &seeds);
-    amplify(chunk, &seeds);
+    anchor(chunk, &at, &anchors);
+    amplify(chunk, &anchors);
     for (size_t i = 0; i < chunk->count; i++) {
-        sines[i] = (dd){seeds.sin[i], seeds.sin_rest[i]};
-        cosines[i] = (dd){seeds.cos[i], seeds.cos_rest[i]};
+        sines[i] = (dd){anchors.sin[i], anchors.sin_rest[i]};
+        cosines[i] = (dd){anchors.cos[i], anchors.cos_rest[i]};
     }
     double error = fabs(chunk->wave->amplitude) * ERROR;
     pe_chunk_resolve_f64(chunk, row, sines, cosines, error, dst);

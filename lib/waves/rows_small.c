@@ -2,7 +2,7 @@
  *
  * A rotation's error is a part of the amplitude, so it does not decide how a tiny sine is
  * rounded. The series of a small angle has an error relative to the sine itself, and needs no
- * seeds. It serves frequencies that are small for all rows of a window; whoever computes an
+ * anchors. It serves frequencies that are small for all rows of a window; whoever computes an
  * entry, it is rounded correctly. */
 #include "numerics/dtype.h"
 #include "numerics/phase.h"
@@ -19,7 +19,7 @@
 #define TINY_ANGLE 0x1p-20
 
 /* A frequency in radians per position, roughly. */
-static double radians_of(const pe_wide *turns)
+static double convert_to_radians(const pe_wide *turns)
 {
     double sum = (double)turns->limb[0];
     for (size_t i = 1; i < 4; i++)
@@ -28,15 +28,15 @@ static double radians_of(const pe_wide *turns)
 }
 
 /* The largest magnitude of the positions of rows [first, first + rows). */
-static double reach_of(const pe_positions *positions, uint64_t first, uint64_t rows)
+static double find_extent(const pe_positions *positions, uint64_t first, uint64_t rows)
 {
-    double reach = 0;
+    double extent = 0;
     if (!positions->list)
-        return fmax(fabs(pe_position_at(positions, first).hi),
-                    fabs(pe_position_at(positions, first + rows - 1).hi));
+        return fmax(fabs(pe_position_get(positions, first).hi),
+                    fabs(pe_position_get(positions, first + rows - 1).hi));
     for (uint64_t row = first; row < first + rows; row++)
-        reach = fmax(reach, fabs(positions->list[row]));
-    return reach;
+        extent = fmax(extent, fabs(positions->list[row]));
+    return extent;
 }
 
 /* The magnitude below which every number rounds to 0. */
@@ -47,15 +47,15 @@ static double vanishing_magnitude(pe_dtype dtype)
 }
 
 /* The first of the last frequencies whose angles are all below `angle`. */
-static size_t first_below(const pe_wave *wave, double reach, double angle)
+static size_t find_first_small(const pe_wave *wave, double extent, double angle)
 {
     size_t first = wave->count - wave->still;
-    while (first > 0 && reach * radians_of(&wave->frequencies[first - 1]) < angle)
+    while (first > 0 && extent * convert_to_radians(&wave->frequencies[first - 1]) < angle)
         first--;
     return first;
 }
 
-pe_small_part pe_small_part_of(const pe_wave *wave, uint64_t first, uint64_t rows)
+pe_small_part pe_small_part_find(const pe_wave *wave, uint64_t first, uint64_t rows)
 {
     const size_t end = wave->count - wave->still;
     const double amplitude = fabs(wave->amplitude);
@@ -64,15 +64,15 @@ pe_small_part pe_small_part_of(const pe_wave *wave, uint64_t first, uint64_t row
     if (wave->dtype == PE_DD || end == 0 || amplitude < ldexp(1, PE_EXPONENT_MIN) ||
         amplitude > ldexp(1, PE_EXPONENT_MAX))
         return part;
-    double reach = reach_of(&wave->positions, first, rows) * (1 + 0x1p-40);
-    if (!(reach * radians_of(&wave->frequencies[end - 1]) < TINY_ANGLE))
+    double extent = find_extent(&wave->positions, first, rows) * (1 + 0x1p-40);
+    if (!(extent * convert_to_radians(&wave->frequencies[end - 1]) < TINY_ANGLE))
         return part;
-    part.small = first_below(wave, reach, small);
+    part.small = find_first_small(wave, extent, small);
     if (part.small % 2 == 1) /* a chunk begins at a frequency of even index */
         part.small = part.small < end ? part.small + 1 : end;
     if (wave->layout == PE_WAVE_SINES) {
         double magnitude = vanishing_magnitude(wave->dtype);
-        part.vanishing = first_below(wave, reach * amplitude * 2, magnitude);
+        part.vanishing = find_first_small(wave, extent * amplitude * 2, magnitude);
     }
     if (part.vanishing < part.small)
         part.vanishing = part.small;
@@ -98,8 +98,8 @@ void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigne
 {
     const pe_wave *wave = chunk->wave;
     const bool alone = pe_is_alone(wave), cosines = wave->layout == PE_WAVE_COSINES;
-    const pe_run run = pe_run_of(wave, chunk->first, chunk->count,
-                                 chunk->rounding.streamed ? chunk->kernel : NULL);
+    const pe_run run = pe_run_init(wave, chunk->first, chunk->count,
+                                   chunk->rounding.nontemporal ? chunk->kernel : NULL);
     double frequencies[PE_KERNEL_PAIRS], rests[PE_KERNEL_PAIRS];
     alignas(64) unsigned char elements[2][PE_KERNEL_PAIRS * sizeof(double)];
     pe_small_angles angles = {.amplitude = {wave->amplitude, wave->amplitude_rest},
@@ -112,7 +112,7 @@ void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigne
         rests[i] = radians.lo;
     }
     for (uint64_t row = first; row < first + rows; row++, dst += run.row_bytes) {
-        angles.position = pe_position_at(&wave->positions, row);
+        angles.position = pe_position_get(&wave->positions, row);
         if (!alone || !cosines)
             round_row(chunk, &angles, row, false, elements[0]);
         if (!alone || cosines)
@@ -127,8 +127,8 @@ void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigne
 void pe_rows_vanishing(const pe_chunk *chunk, uint64_t rows, unsigned char *dst)
 {
     static const unsigned char zeros[PE_KERNEL_PAIRS * sizeof(double)];
-    pe_run run = pe_run_of(chunk->wave, chunk->first, chunk->count,
-                           chunk->rounding.streamed ? chunk->kernel : NULL);
+    pe_run run = pe_run_init(chunk->wave, chunk->first, chunk->count,
+                             chunk->rounding.nontemporal ? chunk->kernel : NULL);
     for (uint64_t row = 0; row < rows; row++)
         pe_run_write(&run, zeros, 1, dst + row * run.row_bytes);
 }

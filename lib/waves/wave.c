@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t numerator,
-                            uint64_t denominator, pe_wide *frequencies)
+void pe_wave_geometric_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
+                              uint64_t denominator, pe_wide *frequencies)
 {
     if (count > 0)
         frequencies[0] = first;
@@ -34,8 +34,8 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
 {
     pe_wide *frequencies = malloc(count * sizeof *frequencies);
     if (frequencies)
-        pe_wave_geometric_from(pe_wide_radian, count, base, numerator, denominator,
-                               frequencies);
+        pe_wave_geometric_ladder(pe_wide_radian, count, base, numerator, denominator,
+                                 frequencies);
     return frequencies;
 }
 

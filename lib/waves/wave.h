@@ -8,7 +8,7 @@
  *   bands                 frequencies between two
  *   columns               where entries are stored in a row
  *   chunk                 64 frequencies: rotating and rounding their entries
- *   seeds                 exact sines and cosines, from which rotations start
+ *   anchors                 exact sines and cosines, from which rotations start
  *   rows_by_position,
  *   rows_by_distance,
  *   rows_small, rows_f64  ways to compute all rows of a chunk
@@ -111,7 +111,7 @@ pe_wave pe_wave_read(const pe_values *values, size_t columns, pe_wave_layout lay
 /* Plan the tensor [positions, columns] of a wave, and what it costs. */
 void pe_wave_add(pe_plan *plan, const pe_wave *wave, const char *name);
 
-/* What a frequency of a wave, with the seeds of a block of rows, and an entry cost. */
+/* What a frequency of a wave, with the anchors of a block of rows, and an entry cost. */
 #define PE_WAVE_FREQUENCY_PRICE 60
 double pe_wave_entry_price(const pe_wave *wave);
 
@@ -135,8 +135,8 @@ pe_wide pe_wave_snap(pe_wide frequency);
 
 /* As pe_wave_geometric, into an array, and times any first frequency instead of one radian per
  * position. */
-void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t numerator,
-                            uint64_t denominator, pe_wide *ret_frequencies);
+void pe_wave_geometric_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
+                              uint64_t denominator, pe_wide *ret_frequencies);
 
 /* Write frequencies in radians per position, each rounded to the dtype once. */
 void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,

@@ -75,7 +75,7 @@ log_line *http_access_begin_line(const http_access *access, const http_echo *ech
     log_line *line = log_begin(LOG_LEVEL_INFO, "request");
     log_text(line, "method", access->method);
     log_text(line, "target", access->target);
-    log_text(line, "route", api_route_name_at(access->route).pattern);
+    log_text(line, "route", api_route_name_get(access->route).pattern);
     log_number(line, "status", api_reply_status(reply));
     log_text(line, "cache", cache_state(reply));
     if (access->rejected != REJECTED_NOT)

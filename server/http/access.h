@@ -15,7 +15,7 @@ typedef struct http_access {
     struct MHD_Connection *connection;
     const char *method, *target;
     const http_headers *headers; /* after http_headers_join */
-    size_t route;                /* an api_route_of */
+    size_t route;                /* by api_route_find */
     uint64_t began;              /* when the head was complete, by clock_now */
     rejection rejected;
 } http_access;

@@ -64,7 +64,7 @@ static api_reply *reject(http_exchange *exchange, rejection reason, api_fault fa
                          const char *detail)
 {
     exchange->rejected = reason;
-    return api_fault_reply_with(exchange->shared->service, fault, detail);
+    return api_fault_reply_explained(exchange->shared->service, fault, detail);
 }
 
 /* Return the reply, or a refusal in its place if it is a stream above the limit of streams. */
@@ -80,10 +80,10 @@ static api_reply *limit_streams(http_exchange *exchange, api_reply *reply)
                   "too many streams are under way; try again");
 }
 
-static size_t route_of(const http_exchange *exchange)
+static size_t find_route(const http_exchange *exchange)
 {
     return exchange->judged ? exchange->route
-                            : api_route_of(exchange->method, exchange->target);
+                            : api_route_find(exchange->method, exchange->target);
 }
 
 /* Count, log and queue a reply. */
@@ -101,7 +101,7 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
                           .method = exchange->method,
                           .target = exchange->target,
                           .headers = &exchange->headers,
-                          .route = route_of(exchange),
+                          .route = find_route(exchange),
                           .began = exchange->began};
     http_access_echo(&access, logged, &echo);
     const http_sending sending = {.metrics = shared->metrics,
@@ -186,8 +186,8 @@ static void client_left(waiting_client *client)
 
 /* Suspend the connection and let a worker answer. `completions` was read before the api
  * answered `progress`. */
-static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
-                                 uint64_t completions)
+static enum MHD_Result suspend(http_exchange *exchange, api_progress progress,
+                               uint64_t completions)
 {
     http_shared *shared = exchange->shared;
     bool only_reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
@@ -234,5 +234,5 @@ enum MHD_Result http_exchange_answer(http_exchange *exchange)
     api_progress progress = ask(exchange, 0, &reply);
     if (progress == API_DONE)
         return finish(exchange, reply);
-    return hand_over(exchange, progress, completions);
+    return suspend(exchange, progress, completions);
 }

@@ -20,7 +20,7 @@ typedef struct http_exchange {
     uint64_t arrived; /* an api_moment */
     const char *method;
     http_headers headers;
-    size_t route;     /* an api_route_of, once `judged` is set */
+    size_t route;     /* by api_route_find, once `judged` is set */
     api_reply *reply; /* from a worker or the judgement of the head; not yet queued */
     rejection rejected;
     char *host; /* of a target in absolute form, else NULL */

@@ -50,7 +50,7 @@ void body_stream_log(body_stream *stream, log_line *line, uint64_t began)
 }
 
 /* Whether the stream has to be broken off. */
-static bool is_over(const body_stream *stream)
+static bool has_ended(const body_stream *stream)
 {
     return stream->broken || stream->used >= stream->rules->time_limit ||
            atomic_load_explicit(&stream->rules->ended, memory_order_relaxed);
@@ -66,7 +66,7 @@ static job_progress compute_ahead(worker_job *job)
     size_t size = 1;
     stream->turn = 0;
     while (size > 0 && stream->held < AHEAD_BYTES && stream->turn < TURN_TIME &&
-           !is_over(stream)) {
+           !has_ended(stream)) {
         size = api_body_read(stream->body, stream->position + stream->held,
                              stream->ahead + stream->held, AHEAD_BYTES - stream->held);
         stream->held += size;
@@ -83,14 +83,14 @@ static void resume(worker_job *job)
 }
 
 /* The workers stop. */
-static void break_off(worker_job *job)
+static void interrupt(worker_job *job)
 {
     ((body_stream *)job)->broken = true;
     resume(job);
 }
 
 /* The price of a turn of so many nanoseconds, in multiply-adds of 0.4 ns. */
-static uint64_t price_of(uint64_t time)
+static uint64_t estimate_price(uint64_t time)
 {
     const uint64_t price = time / 2 * 5;
     return price < CHEAP_TURN && price >= WORKERS_CHEAP ? WORKERS_CHEAP - 1 : price;
@@ -99,13 +99,13 @@ static uint64_t price_of(uint64_t time)
 /* Suspend the connection and let a worker compute the next bytes. */
 static ssize_t await_bytes(body_stream *stream)
 {
-    stream->job = (worker_job){.price = price_of(stream->turn),
+    stream->job = (worker_job){.price = estimate_price(stream->turn),
                                .run = compute_ahead,
                                .end = resume,
-                               .abandon = break_off};
+                               .abandon = interrupt};
     MHD_suspend_connection(stream->connection);
     if (!workers_continue(stream->rules->workers, &stream->job))
-        break_off(&stream->job);
+        interrupt(&stream->job);
     return 0; /* the stream may be the worker's from here on */
 }
 
@@ -127,7 +127,7 @@ static ssize_t read_slow(body_stream *stream, uint64_t position, char *buffer, s
         return (ssize_t)size;
     if (stream->complete)
         return MHD_CONTENT_READER_END_OF_STREAM;
-    if (is_over(stream))
+    if (has_ended(stream))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     stream->position = position;
     stream->held = 0;
@@ -136,7 +136,7 @@ static ssize_t read_slow(body_stream *stream, uint64_t position, char *buffer, s
 
 static ssize_t read_quick(body_stream *stream, uint64_t position, char *buffer, size_t room)
 {
-    if (is_over(stream))
+    if (has_ended(stream))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     const uint64_t began = clock_work();
     const size_t size = api_body_read(stream->body, position, buffer, room);

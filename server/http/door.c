@@ -31,8 +31,8 @@ static char *write_response(api_reply *reply)
 
 char *door_refusal(api_service *service)
 {
-    api_reply *reply = api_fault_reply_with(service, API_FAULT_OVERLOADED,
-                                            "too many connections are open; try again");
+    api_reply *reply = api_fault_reply_explained(service, API_FAULT_OVERLOADED,
+                                                 "too many connections are open; try again");
     char *response = write_response(reply);
     api_reply_unref(reply);
     return response;
@@ -48,7 +48,7 @@ static char *answer_probe(api_service *service, server_metrics *metrics, const c
     if (api_handle(service, &request, &reply) != API_DONE)
         return NULL;
     char *response = write_response(reply);
-    metrics_count_request(metrics, api_route_of(method, target), api_reply_status(reply),
+    metrics_count_request(metrics, api_route_find(method, target), api_reply_status(reply),
                           clock_now() - began);
     api_reply_unref(reply);
     return response;

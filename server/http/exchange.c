@@ -99,7 +99,7 @@ static void write_body(http_exchange *exchange)
 
 /* ---- reading the request ---- */
 
-static waiting_client client_of(struct MHD_Connection *connection, const char *version)
+static waiting_client find_client(struct MHD_Connection *connection, const char *version)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -157,7 +157,7 @@ static bool take_part(http_exchange *exchange, const char *part, size_t size)
     watch_receive(exchange->mark, size);
     http_upload_take(&exchange->body, &exchange->shared->uploads, part, size);
     if (exchange->body.discarded > CHUNKED_DISCARD_MAX ||
-        http_upload_is_cut_off(&exchange->body, exchange->connection))
+        http_upload_is_truncated(&exchange->body, exchange->connection))
         return false;
     if (http_upload_is_full(&exchange->body))
         write_body(exchange); /* from here on the exchange may be the worker's */
@@ -174,7 +174,7 @@ static enum MHD_Result handle(http_exchange *exchange, const http_head *head,
         exchange->connection = connection;
         exchange->began = now;
         exchange->method = head->method;
-        exchange->client = client_of(connection, head->version);
+        exchange->client = find_client(connection, head->version);
         watch_enter(exchange->mark, WATCH_BODY);
         if (admit(exchange, head))
             return MHD_YES;

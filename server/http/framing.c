@@ -74,7 +74,7 @@ static guard_rule judge(struct MHD_Connection *connection, const http_head *head
 }
 
 /* What follows the authority of a target in absolute form; any other target itself. */
-static const char *path_of(const char *target)
+static const char *find_path(const char *target)
 {
     size_t size;
     const char *authority = guard_authority(target, &size);
@@ -83,7 +83,7 @@ static const char *path_of(const char *target)
 
 bool http_take_host(char *target, char **ret_host)
 {
-    const char *path = path_of(target);
+    const char *path = find_path(target);
     *ret_host = NULL;
     if (path == target)
         return true;
@@ -103,13 +103,13 @@ api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
                       rejection *ret_why)
 {
     guard_rule rule = judge(connection, head, headers);
-    if (rule == GUARD_FINE && (!crowded || api_is_probe(path_of(head->target))))
+    if (rule == GUARD_FINE && (!crowded || api_is_probe(find_path(head->target))))
         return NULL;
     *ret_why = rule == GUARD_FINE ? REJECTED_REQUEST_LIMIT : REJECTED_FRAMING;
     if (rule == GUARD_FINE)
-        return api_fault_reply_with(service, API_FAULT_OVERLOADED,
-                                    "too many requests are under way; try again");
-    return api_fault_reply_with(
+        return api_fault_reply_explained(service, API_FAULT_OVERLOADED,
+                                         "too many requests are under way; try again");
+    return api_fault_reply_explained(
         service, guard_is_unimplemented(rule) ? API_FAULT_NOT_IMPLEMENTED : API_FAULT_MALFORMED,
         guard_text(rule));
 }

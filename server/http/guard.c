@@ -62,7 +62,7 @@ static const charset HOST = {0x2bff7fd200000000, 0x47fffffe87fffffe};
 static const charset HEX = {0x03ff000000000000, 0x0000007e0000007e};
 static const charset ADDRESS = {0x07ff400000000000, 0x0000007e0000007e};
 
-static bool is_in(const charset set, char c)
+static bool has_character(const charset set, char c)
 {
     unsigned char code = (unsigned char)c;
     return code < 128 && set[code / 64] >> code % 64 & 1;
@@ -72,7 +72,7 @@ static bool is_in(const charset set, char c)
 static size_t span(const charset set, const char *text, size_t size)
 {
     size_t i = 0;
-    while (i < size && is_in(set, text[i]))
+    while (i < size && has_character(set, text[i]))
         i++;
     return i;
 }
@@ -90,26 +90,26 @@ static bool is_token(const char *text, size_t size)
 #define EACH_BYTE(x) (UINT64_C(0x0101010101010101) * (x))
 
 /* Nonzero if a byte is below `limit`, which is at most 128. Bytes from 128 on do not count. */
-static uint64_t any_below(uint64_t bytes, unsigned limit)
+static uint64_t has_byte_under_limit(uint64_t bytes, unsigned limit)
 {
     return (bytes - EACH_BYTE(limit)) & ~bytes & EACH_BYTE(0x80);
 }
 
 static uint64_t any_equal(uint64_t bytes, unsigned char c)
 {
-    return any_below(bytes ^ EACH_BYTE(c), 1);
+    return has_byte_under_limit(bytes ^ EACH_BYTE(c), 1);
 }
 
 static uint64_t any_control(uint64_t bytes)
 {
-    return any_below(bytes, ' ') | any_equal(bytes, 127);
+    return has_byte_under_limit(bytes, ' ') | any_equal(bytes, 127);
 }
 
 /* Bytes that a target must not contain, and %, which may begin a %00. */
 static uint64_t any_unusual(uint64_t bytes)
 {
-    return any_below(bytes, '!') | any_equal(bytes, 127) | (bytes & EACH_BYTE(0x80)) |
-           any_equal(bytes, '#') | any_equal(bytes, '%');
+    return has_byte_under_limit(bytes, '!') | any_equal(bytes, 127) |
+           (bytes & EACH_BYTE(0x80)) | any_equal(bytes, '#') | any_equal(bytes, '%');
 }
 
 /* Whether a test is nonzero for any word of a text. The last word overlaps the one before it. A
@@ -205,7 +205,8 @@ static size_t bracketed_size(const char *text, size_t size)
 static size_t host_name_size(const char *text, size_t size)
 {
     size_t i = span(HOST, text, size);
-    while (size - i > 2 && text[i] == '%' && is_in(HEX, text[i + 1]) && is_in(HEX, text[i + 2]))
+    while (size - i > 2 && text[i] == '%' && has_character(HEX, text[i + 1]) &&
+           has_character(HEX, text[i + 2]))
         i += 3 + span(HOST, text + i + 3, size - i - 3);
     return i;
 }

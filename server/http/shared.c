@@ -20,7 +20,7 @@ enum MHD_Result http_answer_starved(http_shared *shared, struct MHD_Connection *
     const http_sending sending = {.metrics = shared->metrics};
     api_reply *reply =
         http_response_prepare(api_reply_ref(shared->out_of_memory), NULL, &sending, &prepared);
-    metrics_count_request(shared->metrics, api_route_of(method, url), api_reply_status(reply),
+    metrics_count_request(shared->metrics, api_route_find(method, url), api_reply_status(reply),
                           0);
     metrics_count_rejected(shared->metrics, http_access_reason(reply, REJECTED_NOT, false));
     return http_response_queue(connection, reply, &prepared);

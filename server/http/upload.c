@@ -16,7 +16,7 @@ uint64_t http_upload_size(const http_upload *upload)
 
 /* The capacity to allocate for `needed` bytes: twice as many, so that memory grows with what
  * has arrived, and never more than the announced length or the limit. */
-static size_t capacity_for(const http_upload *upload, size_t needed)
+static size_t choose_capacity(const http_upload *upload, size_t needed)
 {
     uint64_t most = upload->announced >= needed ? upload->announced : upload->limit;
     if (upload->spooled && needed <= GATHERED + PART_MAX && most > GATHERED + PART_MAX)
@@ -45,7 +45,7 @@ static void give_back(http_upload_budget *budget, uint64_t bytes)
 /* Reserve memory in the budget and allocate it. False if either fails. */
 static bool grow(http_upload *upload, http_upload_budget *budget, size_t needed)
 {
-    size_t capacity = capacity_for(upload, needed), more = capacity - upload->capacity;
+    size_t capacity = choose_capacity(upload, needed), more = capacity - upload->capacity;
     if (reserve(budget, more)) {
         char *data = realloc(upload->data, capacity);
         if (data) {
@@ -91,7 +91,7 @@ void http_upload_take(http_upload *upload, http_upload_budget *budget, const cha
     upload->size += size;
 }
 
-bool http_upload_is_cut_off(const http_upload *upload, struct MHD_Connection *connection)
+bool http_upload_is_truncated(const http_upload *upload, struct MHD_Connection *connection)
 {
     char next;
     if (http_upload_size(upload) + upload->discarded >= upload->announced)

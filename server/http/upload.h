@@ -58,7 +58,7 @@ void http_upload_take(http_upload *upload, http_upload_budget *budget, const cha
 /* Whether the client has closed its side before it has sent the whole body. libmicrohttpd may
  * miss this: it reads until it gets less than it has room for, and if the end of the stream has
  * arrived by then, it notices that only when the connection times out. */
-bool http_upload_is_cut_off(const http_upload *upload, struct MHD_Connection *connection);
+bool http_upload_is_truncated(const http_upload *upload, struct MHD_Connection *connection);
 
 /* Give a spooled body's room on disk back; the body cannot be read any more. */
 void http_upload_drop_spool(http_upload *upload, http_upload_budget *disk);

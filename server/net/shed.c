@@ -49,7 +49,7 @@ static void close_connection(refused_connection *connection)
 }
 
 /* Send what the socket takes of the response of the connection's own. False if that fails. */
-static bool send_on(refused_connection *connection)
+static bool send_more(refused_connection *connection)
 {
     ssize_t part = send(connection->fd, connection->response + connection->sent,
                         connection->size - connection->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -88,7 +88,7 @@ static bool answer(const shedder *shed, refused_connection *connection)
     connection->response =
         shed->host.answer(shed->host.context, legal ? connection->line : NULL, target);
     connection->size = connection->response ? strlen(connection->response) : 0;
-    return connection->response ? send_on(connection) : send_refusal(shed, connection);
+    return connection->response ? send_more(connection) : send_refusal(shed, connection);
 }
 
 /* Read input: first the request line, which is answered once it has ended; the rest is
@@ -162,7 +162,7 @@ static bool tend(const shedder *shed, refused_connection *connection, short even
 {
     if (now > connection->deadline && connection->answered)
         return false;
-    if (connection->sent < connection->size && (events & POLLOUT) && !send_on(connection))
+    if (connection->sent < connection->size && (events & POLLOUT) && !send_more(connection))
         return false;
     if ((events & ~POLLOUT) && !receive(shed, connection))
         return false;

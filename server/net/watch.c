@@ -227,7 +227,7 @@ bool watch_start(connection_watch *watch)
     return watch->started;
 }
 
-static watch_shard *shard_of(connection_watch *watch, int fd)
+static watch_shard *find_shard(connection_watch *watch, int fd)
 {
     return &watch->shards[(unsigned)fd % SHARDS];
 }
@@ -248,7 +248,7 @@ watch_mark *watch_add(connection_watch *watch, int fd, uint64_t now)
     watched_connection *connection = calloc(1, sizeof *connection);
     if (!connection)
         return NULL;
-    watch_shard *shard = shard_of(watch, fd);
+    watch_shard *shard = find_shard(watch, fd);
     connection->fd = fd;
     connection->phase_began = now;
     pthread_mutex_lock(&shard->lock);
@@ -267,7 +267,7 @@ void watch_remove(connection_watch *watch, watch_mark *mark)
     watched_connection *connection = (watched_connection *)mark;
     if (!connection)
         return;
-    watch_shard *shard = shard_of(watch, connection->fd);
+    watch_shard *shard = find_shard(watch, connection->fd);
     pthread_mutex_lock(&shard->lock);
     *connection->link = connection->next;
     if (connection->next)

@@ -11,7 +11,7 @@
 
 #define FREE_MAX ((uint64_t)8 << 20) /* bytes that may become free before the next trim */
 
-void heap_set_up(void)
+void heap_configure(void)
 {
 #ifdef __GLIBC__
     mallopt(M_ARENA_MAX, 1);

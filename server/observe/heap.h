@@ -3,7 +3,7 @@
 #define HEAP_H
 
 /* Set malloc's options. Called once, before threads are started. */
-void heap_set_up(void);
+void heap_configure(void);
 
 /* Return freed memory to the system if much of it is resident. Takes microseconds, or some
  * milliseconds if memory is returned. Always called by the same thread. */

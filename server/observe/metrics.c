@@ -129,7 +129,7 @@ static void write_head(api_text *out, const char *name, const char *type, const 
 /* route="…",method="…",status="2xx" */
 static const char *write_labels(size_t route, unsigned class, char dst[128])
 {
-    const api_route_name name = api_route_name_at(route);
+    const api_route_name name = api_route_name_get(route);
     snprintf(dst, 128, "route=\"%s\",method=\"%s\",status=\"%uxx\"", name.pattern, name.method,
              class + 2);
     return dst;

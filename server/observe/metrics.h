@@ -44,7 +44,7 @@ rejection rejection_by_api(api_refusal refusal);
 
 /* The functions below may be called by any thread. */
 
-/* Count a request that was answered `nanoseconds` after its head. `route` is an api_route_of.
+/* Count a request that was answered `nanoseconds` after its head. `route` is by api_route_find.
  */
 void metrics_count_request(server_metrics *metrics, size_t route, unsigned status,
                            uint64_t nanoseconds);

@@ -342,7 +342,7 @@ void settings_print_help(FILE *out)
         print_flag(ACTIONS[i].name, "", ACTIONS[i].help, out);
 }
 
-static uint64_t number_at(const server_settings *settings, const setting_row *setting)
+static uint64_t get_number(const server_settings *settings, const setting_row *setting)
 {
     return *(const uint64_t *)(const void *)((const char *)settings + setting->offset);
 }
@@ -367,7 +367,7 @@ void settings_print(const server_settings *settings, FILE *out)
             break;
         case SETTING_NUMBER:
         case SETTING_BYTES:
-            fprintf(out, "%llu\n", (unsigned long long)number_at(settings, setting));
+            fprintf(out, "%llu\n", (unsigned long long)get_number(settings, setting));
             break;
         }
     }
@@ -383,7 +383,7 @@ size_t settings_limits(const server_settings *settings, api_limit *ret_limits, s
             ret_limits[count++] = (api_limit){.name = SETTINGS[i].name,
                                               .unit = SETTINGS[i].limit_unit,
                                               .help = SETTINGS[i].help,
-                                              .value = number_at(settings, &SETTINGS[i])};
+                                              .value = get_number(settings, &SETTINGS[i])};
     return count;
 }
 

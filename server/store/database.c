@@ -66,7 +66,7 @@ static bool finish(sqlite3_stmt *statement)
 }
 
 /* The integer that a query returns; -1 if the query fails. */
-static int64_t integer_of(database *self, const char *sql)
+static int64_t query_integer(database *self, const char *sql)
 {
     sqlite3_stmt *statement = prepare(self, sql);
     bool has_row = statement && sqlite3_step(statement) == SQLITE_ROW;
@@ -76,7 +76,7 @@ static int64_t integer_of(database *self, const char *sql)
 }
 
 /* A column's text; "" if memory ran out. */
-static const char *text_of(sqlite3_stmt *row, int column)
+static const char *read_text(sqlite3_stmt *row, int column)
 {
     const unsigned char *text = sqlite3_column_text(row, column);
     return text ? (const char *)text : "";
@@ -84,7 +84,7 @@ static const char *text_of(sqlite3_stmt *row, int column)
 
 /* Why a step of opening has failed. If SQLite ran out of memory for an optional part of a
  * statement, it reports no error. */
-static const char *failure_of(database *self)
+static const char *explain_failure(database *self)
 {
     int code = sqlite3_errcode(self->connection);
     bool is_error = code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE;
@@ -95,7 +95,7 @@ static bool uses_wal(database *self)
 {
     sqlite3_stmt *statement = prepare(self, "PRAGMA journal_mode");
     bool wal = statement && sqlite3_step(statement) == SQLITE_ROW &&
-               strcmp(text_of(statement, 0), "wal") == 0;
+               strcmp(read_text(statement, 0), "wal") == 0;
     sqlite3_finalize(statement);
     return wal;
 }
@@ -154,34 +154,34 @@ static database_outcome end(database *self, bool done)
  * why that failed. */
 static const char *check_schema(database *self)
 {
-    int64_t application = integer_of(self, "PRAGMA application_id");
-    int64_t version = integer_of(self, "PRAGMA user_version");
+    int64_t application = query_integer(self, "PRAGMA application_id");
+    int64_t version = query_integer(self, "PRAGMA user_version");
     if (application < 0 || version < 0)
-        return failure_of(self);
+        return explain_failure(self);
     if (application == 0 && version == 0 &&
-        integer_of(self, "SELECT count(*) FROM sqlite_schema") == 0)
+        query_integer(self, "SELECT count(*) FROM sqlite_schema") == 0)
         return run(self, "BEGIN EXCLUSIVE") && run(self, SCHEMA) && run(self, "COMMIT")
                    ? NULL
-                   : failure_of(self);
+                   : explain_failure(self);
     if (application != APPLICATION_ID)
         return "the file is not posenc's";
     return version == VERSION ? NULL : "the file was written by another version of posenc";
 }
 
 /* Lock the file and choose its settings. NULL, or the reason why that failed. */
-static const char *set_up(database *self)
+static const char *prepare_tables(database *self)
 {
     sqlite3_busy_timeout(self->connection, LOCK_WAIT);
     run(self, LOCKING);
-    if (integer_of(self, "PRAGMA page_count") == 0)
+    if (query_integer(self, "PRAGMA page_count") == 0)
         run(self, SHRINKING);
     if (!run(self, SETTINGS) || !run(self, "BEGIN EXCLUSIVE; COMMIT"))
         return sqlite3_errcode(self->connection) == SQLITE_BUSY
                    ? "another server is using it"
                    : sqlite3_errmsg(self->connection);
-    if (integer_of(self, "PRAGMA synchronous") != 2 || !uses_wal(self))
+    if (query_integer(self, "PRAGMA synchronous") != 2 || !uses_wal(self))
         return sqlite3_errcode(self->connection) == SQLITE_NOMEM
-                   ? failure_of(self)
+                   ? explain_failure(self)
                    : "SQLite refuses WAL or synchronous=FULL for this directory";
     return check_schema(self);
 }
@@ -199,7 +199,7 @@ database *database_open(const char *directory, char *reterr, size_t size)
     else if (self &&
              sqlite3_open_v2(path, &self->connection,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
-        problem = set_up(self);
+        problem = prepare_tables(self);
     else if (self && self->connection)
         problem = sqlite3_errmsg(self->connection);
     if (!problem)
@@ -356,14 +356,14 @@ database_outcome database_sweep(database *self, bool *ret_more)
 
 database_outcome database_shrink(database *self, bool small_step, bool *ret_more)
 {
-    int64_t before = integer_of(self, "PRAGMA freelist_count"), after = before;
+    int64_t before = query_integer(self, "PRAGMA freelist_count"), after = before;
     database_outcome outcome = DATABASE_DONE;
     if (before > 0) {
         outcome =
             end(self, begin(self) && run(self, small_step ? "PRAGMA incremental_vacuum(64)"
                                                           : "PRAGMA incremental_vacuum(4096)"));
         database_empty_log(self);
-        after = integer_of(self, "PRAGMA freelist_count");
+        after = query_integer(self, "PRAGMA freelist_count");
     }
     *ret_more = outcome == DATABASE_DONE && after > 0 && after < before;
     return outcome;
@@ -371,14 +371,14 @@ database_outcome database_shrink(database *self, bool small_step, bool *ret_more
 
 database_space database_measure(database *self)
 {
-    int64_t page = integer_of(self, "PRAGMA page_size"),
-            pages = integer_of(self, "PRAGMA page_count"),
-            unused = integer_of(self, "PRAGMA freelist_count");
+    int64_t page = query_integer(self, "PRAGMA page_size"),
+            pages = query_integer(self, "PRAGMA page_count"),
+            unused = query_integer(self, "PRAGMA freelist_count");
     if (page < 0 || pages < 0 || unused < 0)
         return (database_space){0};
     return (database_space){.bytes = (uint64_t)(page * pages),
                             .reusable = (uint64_t)(page * unused),
-                            .shrinks = integer_of(self, "PRAGMA auto_vacuum") != 0};
+                            .shrinks = query_integer(self, "PRAGMA auto_vacuum") != 0};
 }
 
 void database_rewrite(database *self)

@@ -67,7 +67,7 @@ bool disk_reserve_take(disk_reserve *reserve)
     return error != ENOSPC && error != EDQUOT && error != EFBIG;
 }
 
-bool disk_reserve_give_up(disk_reserve *reserve)
+bool disk_reserve_free(disk_reserve *reserve)
 {
     bool given_up = reserve->held && ftruncate(reserve->fd, 0) == 0;
     reserve->held = reserve->held && !given_up;

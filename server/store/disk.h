@@ -32,6 +32,6 @@ void disk_reserve_done(disk_reserve *reserve); /* the file stays */
 bool disk_reserve_take(disk_reserve *reserve);
 
 /* Give up the space. False if the reserve does not hold any. */
-bool disk_reserve_give_up(disk_reserve *reserve);
+bool disk_reserve_free(disk_reserve *reserve);
 
 #endif

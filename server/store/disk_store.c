@@ -30,7 +30,7 @@ static database_outcome shrink(disk_store *self)
     return outcome;
 }
 
-static database_outcome try_to_clean_up(disk_store *self)
+static database_outcome try_to_remove_pieces(disk_store *self)
 {
     database_outcome outcome = DATABASE_DONE;
     for (bool more = true; more;)
@@ -39,10 +39,10 @@ static database_outcome try_to_clean_up(disk_store *self)
 }
 
 /* Remove what remains of removed sets. What cannot be removed now is removed next time. */
-static void clean_up(disk_store *self)
+static void remove_pieces(disk_store *self)
 {
-    if (try_to_clean_up(self) == DATABASE_FULL && disk_reserve_give_up(&self->reserve))
-        try_to_clean_up(self);
+    if (try_to_remove_pieces(self) == DATABASE_FULL && disk_reserve_free(&self->reserve))
+        try_to_remove_pieces(self);
     disk_reserve_take(&self->reserve);
 }
 
@@ -76,7 +76,7 @@ disk_store *disk_store_open(const char *directory, char *reterr, size_t size)
     database_space space = database_measure(self->database);
     if (!space.shrinks && disk_free(directory) >= 2 * space.bytes + TIGHT)
         database_rewrite(self->database);
-    clean_up(self);
+    remove_pieces(self);
     return self;
 }
 
@@ -110,10 +110,10 @@ database_outcome disk_store_put(disk_store *self, const api_stored *stored, cons
 database_outcome disk_store_remove(disk_store *self, int64_t id)
 {
     database_outcome outcome = database_remove(self->database, id);
-    if (outcome == DATABASE_FULL && disk_reserve_give_up(&self->reserve))
+    if (outcome == DATABASE_FULL && disk_reserve_free(&self->reserve))
         outcome = database_remove(self->database, id);
     if (outcome == DATABASE_DONE)
-        clean_up(self);
+        remove_pieces(self);
     else
         disk_reserve_take(&self->reserve);
     return outcome;

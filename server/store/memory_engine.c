@@ -23,7 +23,7 @@ static api_store_status remove_set(void *context, const engine_change *change)
     return change->judge(change->context, &change->known);
 }
 
-static bool is_up(void *context)
+static bool is_reachable(void *context)
 {
     (void)context;
     return true;
@@ -40,7 +40,7 @@ store_engine memory_engine(void)
                           .read = read_nothing,
                           .put = put,
                           .remove = remove_set,
-                          .is_up = is_up,
+                          .is_up = is_reachable,
                           .close = close_nothing};
 }
 

@@ -36,16 +36,17 @@ static link_value number_value(int64_t number, number_text *dst)
     return (link_value){.text = dst->text};
 }
 
-static bool is_up(void *context)
+static bool is_reachable(void *context)
 {
-    return atomic_load(postgres_listener_is_up(((postgres_engine *)context)->listener));
+    return atomic_load(postgres_listener_is_connected(((postgres_engine *)context)->listener));
 }
 
 /* Begin a transaction on a link, whose connection may have been lost since it was used. */
 static api_store_status begin(postgres_engine *self, postgres_link *link)
 {
     api_store_status status = API_STORE_UNAVAILABLE;
-    for (int tries = 0; tries < 2 && status == API_STORE_UNAVAILABLE && is_up(self); tries++)
+    for (int tries = 0; tries < 2 && status == API_STORE_UNAVAILABLE && is_reachable(self);
+         tries++)
         if (postgres_link_open(link))
             status = postgres_link_run(link, "BEGIN ISOLATION LEVEL READ COMMITTED");
     return status;
@@ -67,7 +68,7 @@ static void log_failure(postgres_engine *self, const postgres_link *link,
                         api_store_status status, const char *message, const char *name)
 {
     if (status == API_STORE_FAILED || status == API_STORE_DISK_FULL ||
-        (status == API_STORE_UNAVAILABLE && is_up(self)))
+        (status == API_STORE_UNAVAILABLE && is_reachable(self)))
         engine_log_failure(message, name, postgres_link_reason(link));
 }
 
@@ -230,8 +231,8 @@ static api_store_status insert_row(postgres_link *link, const api_stored *stored
 
 /* All of a put between begin and end. The change is judged before its bytes are sent as well:
  * most refusals need no lock and no upload. */
-static api_store_status put_within(postgres_link *link, const engine_change *change,
-                                   int64_t *ret_id)
+static api_store_status put_in_transaction(postgres_link *link, const engine_change *change,
+                                           int64_t *ret_id)
 {
     api_store_status status = judge(link, change);
     if (status == API_STORE_DONE)
@@ -248,7 +249,7 @@ static api_store_status put_within(postgres_link *link, const engine_change *cha
     return status == API_STORE_DONE ? insert_row(link, &change->stored, *ret_id) : status;
 }
 
-static api_store_status remove_within(postgres_link *link, const engine_change *change)
+static api_store_status remove_in_transaction(postgres_link *link, const engine_change *change)
 {
     api_store_status status = lock_and_judge(link, change);
     return status == API_STORE_DONE ? remove_row(link, change->stored.name) : status;
@@ -262,8 +263,8 @@ static api_store_status do_change(postgres_engine *self, const engine_change *ch
     pthread_mutex_lock(&self->writes);
     api_store_status status = begin(self, self->writer);
     if (status == API_STORE_DONE)
-        status = end(self->writer, ret_id ? put_within(self->writer, change, ret_id)
-                                          : remove_within(self->writer, change));
+        status = end(self->writer, ret_id ? put_in_transaction(self->writer, change, ret_id)
+                                          : remove_in_transaction(self->writer, change));
     log_failure(self, self->writer, status, "a set cannot be stored or removed",
                 change->stored.name);
     pthread_mutex_unlock(&self->writes);
@@ -325,7 +326,7 @@ bool postgres_engine_open(const char *url, const engine_events *events,
     if (self->url)
         self->listener = postgres_listener_start(self->url, events, reterr, size);
     if (self->listener) {
-        const atomic_bool *up = postgres_listener_is_up(self->listener);
+        const atomic_bool *up = postgres_listener_is_connected(self->listener);
         self->reader = postgres_link_new(self->url, up);
         self->writer = postgres_link_new(self->url, up);
     }
@@ -340,7 +341,7 @@ bool postgres_engine_open(const char *url, const engine_events *events,
                                  .put = put,
                                  .remove = remove_set,
                                  .refresh = refresh,
-                                 .is_up = is_up,
+                                 .is_up = is_reachable,
                                  .close = close_engine};
     return true;
 }

@@ -188,7 +188,7 @@ static bool await_result(postgres_link *self)
 /* ---- statements ---- */
 
 /* What an error of the database means for the caller, by its SQLSTATE. */
-static api_store_status status_of(const char *state)
+static api_store_status find_status(const char *state)
 {
     static const char *const passing[] = {
         "08",          /* connection */
@@ -228,7 +228,7 @@ static api_store_status take(postgres_link *self, const link_statement *statemen
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     set_reason(self, message ? message : PQresultErrorMessage(result));
     self->is_standby = state && strcmp(state, STANDBY) == 0;
-    return status_of(state);
+    return find_status(state);
 }
 
 /* Take all results of what has been sent. The first failure counts. */

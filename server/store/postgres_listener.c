@@ -84,7 +84,7 @@ static api_store_status list_all(postgres_listener *self)
     return status;
 }
 
-static api_store_status look_up(postgres_listener *self, const char *name)
+static api_store_status query_name(postgres_listener *self, const char *name)
 {
     row_reader reader = {.events = &self->events};
     const link_value value = {.text = name};
@@ -119,7 +119,7 @@ static api_store_status read_mark(postgres_listener *self, change_mark *ret_mark
 }
 
 /* List all sets if a change was not noticed. False: connect again. */
-static bool catch_up(postgres_listener *self)
+static bool read_changes(postgres_listener *self)
 {
     change_mark mark = {0};
     if (read_mark(self, &mark) != API_STORE_DONE || mark.version != SHARED_SCHEMA_VERSION)
@@ -137,7 +137,7 @@ static bool follow_notifications(postgres_listener *self)
 {
     char name[API_STORED_NAME_MAX + 1];
     while (postgres_link_take_notification(self->link, name, sizeof name))
-        if (look_up(self, name) != API_STORE_DONE)
+        if (query_name(self, name) != API_STORE_DONE)
             return false;
     return true;
 }
@@ -167,7 +167,7 @@ static bool follow_inquiries(postgres_listener *self)
     for (inquiry *asked = take_inquiries(self), *next; asked; asked = next) {
         next = asked->next; /* its memory goes with its answer */
         if (status == API_STORE_DONE)
-            status = look_up(self, asked->name);
+            status = query_name(self, asked->name);
         answer(self, asked, status == API_STORE_DONE ? status : API_STORE_UNAVAILABLE);
     }
     return status == API_STORE_DONE;
@@ -226,7 +226,7 @@ static void warn(postgres_listener *self)
               (const log_field[]){{.name = "reason", .text = reason}, {.name = NULL}});
 }
 
-static void set_up(postgres_listener *self, bool is_up)
+static void report_state(postgres_listener *self, bool is_up)
 {
     if (atomic_exchange(&self->is_up, is_up) != is_up && is_up && self->logged[0]) {
         self->logged[0] = '\0';
@@ -246,7 +246,7 @@ static void follow(postgres_listener *self)
         uint64_t now = clock_now();
         if (now >= next_poll) {
             next_poll = now + POLL_EVERY;
-            if (!catch_up(self))
+            if (!read_changes(self))
                 return;
             continue; /* notifications may have come in */
         }
@@ -271,12 +271,12 @@ static void *run(void *argument)
         bool is_connected = connect_and_list(self);
         if (!is_connected && (self->has_tried || !self->is_refused)) /* else we do not start */
             warn(self);
-        set_up(self, is_connected);
+        report_state(self, is_connected);
         if (is_connected)
             follow(self);
         if (is_connected && !atomic_load(&self->stops))
             warn(self);
-        set_up(self, false);
+        report_state(self, false);
         postgres_link_drop(self->link);
         turn_away(self);
         if (!is_connected && !atomic_load(&self->stops))
@@ -312,7 +312,7 @@ api_store_status postgres_listener_refresh(postgres_listener *self, const char *
     return asked.status;
 }
 
-const atomic_bool *postgres_listener_is_up(const postgres_listener *self)
+const atomic_bool *postgres_listener_is_connected(const postgres_listener *self)
 {
     return &self->is_up;
 }

@@ -17,7 +17,7 @@ postgres_listener *postgres_listener_start(const char *url, const engine_events 
 void postgres_listener_stop(postgres_listener *self); /* NULL is fine */
 
 /* Whether the database can be reached; valid until the listener is stopped. */
-const atomic_bool *postgres_listener_is_up(const postgres_listener *self);
+const atomic_bool *postgres_listener_is_connected(const postgres_listener *self);
 
 /* Look a name up in the database, tell the store, and return then: API_STORE_DONE or
  * API_STORE_UNAVAILABLE. Any thread may call it. */

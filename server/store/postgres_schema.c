@@ -46,7 +46,7 @@ static api_store_status migrate(postgres_link *link)
     return status;
 }
 
-static schema_outcome outcome_of(api_store_status status)
+static schema_outcome find_outcome(api_store_status status)
 {
     return status == API_STORE_DONE          ? SCHEMA_READY
            : status == API_STORE_UNAVAILABLE ? SCHEMA_UNREACHABLE
@@ -60,7 +60,7 @@ schema_outcome postgres_schema_prepare(postgres_link *link)
     if (status == API_STORE_DONE && version > SHARED_SCHEMA_VERSION)
         return SCHEMA_TOO_NEW;
     if (status != API_STORE_DONE || version == SHARED_SCHEMA_VERSION)
-        return outcome_of(status);
+        return find_outcome(status);
     status = postgres_link_run(link, "BEGIN");
     if (status == API_STORE_DONE)
         status = postgres_link_run(link, LOCK);
@@ -70,5 +70,5 @@ schema_outcome postgres_schema_prepare(postgres_link *link)
         status = postgres_link_run(link, "COMMIT");
     if (status != API_STORE_DONE)
         postgres_link_drop(link); /* which undoes it */
-    return outcome_of(status);
+    return find_outcome(status);
 }

@@ -31,7 +31,7 @@ struct set_store {
 
 /* ---- finding ---- */
 
-static bool is_up(void *context)
+static bool is_reachable(void *context)
 {
     set_store *self = context;
     return self->engine.is_up(self->engine.context);
@@ -156,7 +156,7 @@ static api_store_status find(void *context, const char *name, bool quick, api_se
     api_store_status status = set_rows_find(&self->rows, name, ret_set, &facts);
     if (status == API_STORE_DONE || (status == API_STORE_ABSENT && !self->engine.shared))
         return status;
-    if (!is_up(self))
+    if (!is_reachable(self))
         return API_STORE_UNAVAILABLE;
     if (quick)
         return API_STORE_LATER;
@@ -277,7 +277,7 @@ static bool is_given(const char *text)
     return text && *text;
 }
 
-set_store_settings set_store_settings_from(const server_settings *settings)
+set_store_settings set_store_read_settings(const server_settings *settings)
 {
     return (set_store_settings){.directory = settings->data_directory,
                                 .sets = settings->stored_sets,
@@ -303,7 +303,7 @@ static bool accepts(const set_store_settings *settings, char *reterr, size_t siz
 bool set_store_accepts(const server_settings *settings, FILE *errors)
 {
     char reason[256];
-    const set_store_settings own = set_store_settings_from(settings);
+    const set_store_settings own = set_store_read_settings(settings);
     bool accepted = accepts(&own, reason, sizeof reason);
     if (!accepted)
         fprintf(errors, "posenc-server: %s\n", reason);
@@ -345,7 +345,7 @@ set_store *set_store_open(const set_store_settings *settings, char *reterr, size
     self->interface = (api_store){.kind = self->engine.kind,
                                   .shared = self->engine.shared,
                                   .context = self,
-                                  .is_up = is_up,
+                                  .is_up = is_reachable,
                                   .list = list,
                                   .look = look,
                                   .find = find,

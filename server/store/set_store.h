@@ -19,7 +19,7 @@ typedef struct set_store_settings {
                                * in memory */
 } set_store_settings;
 
-set_store_settings set_store_settings_from(const server_settings *settings);
+set_store_settings set_store_read_settings(const server_settings *settings);
 
 /* Whether the settings fit together and this build. False: `errors` has a line with the reason,
  * which does not show the URL. */

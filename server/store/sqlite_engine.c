@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 /* The status for the outcome of a write; a failure is logged. */
-static api_store_status status_of(disk_store *disk, database_outcome outcome, const char *name)
+static api_store_status find_status(disk_store *disk, database_outcome outcome,
+                                    const char *name)
 {
     static const api_store_status STATUSES[] = {[DATABASE_DONE] = API_STORE_DONE,
                                                 [DATABASE_FULL] = API_STORE_DISK_FULL,
@@ -35,8 +36,8 @@ static api_store_status put(void *context, const engine_change *change, int64_t 
     api_store_status status = change->judge(change->context, &change->known);
     if (status != API_STORE_DONE)
         return status;
-    return status_of(context, disk_store_put(context, &change->stored, change->bytes, ret_id),
-                     change->stored.name);
+    return find_status(context, disk_store_put(context, &change->stored, change->bytes, ret_id),
+                       change->stored.name);
 }
 
 static api_store_status remove_set(void *context, const engine_change *change)
@@ -44,11 +45,11 @@ static api_store_status remove_set(void *context, const engine_change *change)
     api_store_status status = change->judge(change->context, &change->known);
     if (status != API_STORE_DONE)
         return status;
-    return status_of(context, disk_store_remove(context, change->known_id),
-                     change->stored.name);
+    return find_status(context, disk_store_remove(context, change->known_id),
+                       change->stored.name);
 }
 
-static bool is_up(void *context)
+static bool is_reachable(void *context)
 {
     (void)context;
     return true;
@@ -90,7 +91,7 @@ bool sqlite_engine_open(const char *directory, engine_visit *visit, void *contex
                                  .read = read_set,
                                  .put = put,
                                  .remove = remove_set,
-                                 .is_up = is_up,
+                                 .is_up = is_reachable,
                                  .close = close_disk};
     return true;
 }

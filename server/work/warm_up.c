@@ -22,7 +22,7 @@ struct warm_up {
 /* Whether a GET of the target is answered with tensors. */
 static bool names_tensors(const char *target)
 {
-    const char *pattern = api_route_name_at(api_route_of("GET", target)).pattern;
+    const char *pattern = api_route_name_get(api_route_find("GET", target)).pattern;
     return strcmp(pattern, "/v1/encodings/{scheme}") == 0 ||
            strcmp(pattern, "/v1/similarity/{scheme}") == 0;
 }

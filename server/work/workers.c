@@ -326,7 +326,7 @@ bool workers_cancel(worker_set *workers, worker_job *job)
     return removed || running;
 }
 
-bool workers_may_go_on(worker_set *workers)
+bool workers_may_continue(worker_set *workers)
 {
     if (!current || !atomic_load(&current->cancelled))
         return true;

@@ -59,14 +59,14 @@ bool workers_submit(worker_set *workers, worker_job *job);
 bool workers_continue(worker_set *workers, worker_job *job);
 
 /* Nobody needs the result of a job any more. A job that is queued or waits is abandoned. One
- * that runs is marked; unless others need the same computation, workers_may_go_on tells it to
- * end, and then it ends or is abandoned. False if the job has ended before, or is just about
+ * that runs is marked; unless others need the same computation, workers_may_continue tells it
+ * to end, and then it ends or is abandoned. False if the job has ended before, or is just about
  * to. The caller makes sure that the job is not freed meanwhile. */
 bool workers_cancel(worker_set *workers, worker_job *job);
 
 /* Whether the work that the calling thread does is needed: false if it belongs to a cancelled
  * job with whose key no other job is queued, waits or runs. */
-bool workers_may_go_on(worker_set *workers);
+bool workers_may_continue(worker_set *workers);
 
 /* For how many nanoseconds the job whose work the calling thread does has run until `now`, a
  * clock_now: one clock for all that it computes. 0 if the thread works for no job. */

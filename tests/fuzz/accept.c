@@ -109,9 +109,9 @@ static void check_best(const client_request *request, api_codings codings,
     unsigned quality = api_accept_quality(request->accept, chosen->media_type, &specific);
     fuzz_check(quality > 0, "%s is not accepted", chosen->name);
     for (size_t i = 0; i < api_format_count(); i++)
-        over |= is_over(request, api_format_at(i));
+        over |= is_over(request, api_format_get(i));
     for (size_t i = 0; i < api_format_count(); i++) {
-        const api_format *other = api_format_at(i);
+        const api_format *other = api_format_get(i);
         unsigned own = api_accept_quality(request->accept, other->media_type, &specific);
         if (is_possible(request, other) && api_choose_coding(codings, other->text, &coding) &&
             (!over || specific == 3) && !(page && other->measure == API_PIXELS))
@@ -197,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.selection.count = 1;
     if (request.accept)
         for (size_t i = 0; i < api_format_count(); i++)
-            check_qualities(request.accept, api_format_at(i)->media_type);
+            check_qualities(request.accept, api_format_get(i)->media_type);
     api_codings codings = check_codings(request.encoding);
     if (request.selection.request)
         check_choice(&request, codings);

@@ -15,6 +15,7 @@ fail() {
 rooms="${PYTHON:-/usr/bin/python3} -B tests/support/rooms.py"
 $rooms "${BUILD:-build}" || failed=1
 $rooms --plant || failed=1
+"${PYTHON:-/usr/bin/python3}" -B tests/support/names.py || failed=1
 "${PYTHON:-/usr/bin/python3}" -B tests/support/drawing.py --check || failed=1
 
 found=$(grep -rnE '[^_a-z](printf|puts|exit|getenv|abort)\(' lib api --include='*.c' || true)

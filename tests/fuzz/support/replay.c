@@ -232,10 +232,10 @@ static void print_dictionary(void)
     for (size_t i = 0; i < FUZZ_COUNT(words); i++)
         print_word(words[i]);
     for (size_t i = 0; i < api_format_count(); i++) {
-        print_word(api_format_at(i)->name);
-        print_word(api_format_at(i)->media_type);
-        for (size_t o = 0; o < api_format_at(i)->option_count; o++)
-            print_parameter(&api_format_at(i)->options[o]);
+        print_word(api_format_get(i)->name);
+        print_word(api_format_get(i)->media_type);
+        for (size_t o = 0; o < api_format_get(i)->option_count; o++)
+            print_parameter(&api_format_get(i)->options[o]);
     }
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info =

@@ -241,7 +241,7 @@ api_reply *fuzz_judge(fuzz_service *service, const fuzz_message *message, uint64
     request.quick = true;
     api_head head;
     api_reply *refusal = api_judge_head(service->service, &request, &head);
-    fuzz_check(head.route == api_route_of(message->method, message->target), "one route");
+    fuzz_check(head.route == api_route_find(message->method, message->target), "one route");
     *ret_limit = head.body_limit;
     return refusal;
 }

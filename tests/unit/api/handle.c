@@ -24,14 +24,15 @@ START_TEST(every_route_answers_and_refuses_other_methods)
     static const char *const targets[] = {
         "/v1/schemes",  "/v1/schemes/binary", TARGET,          "/v1/info",
         "/health/live", "/health/ready",      "/openapi.json", "/metrics"};
-    ck_assert_uint_eq(api_route_of("GET", "/nowhere"), api_route_count() - 1);
+    ck_assert_uint_eq(api_route_find("GET", "/nowhere"), api_route_count() - 1);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         ck_assert_uint_eq(status_of(&service, "GET", targets[i]), 200);
         ck_assert_uint_eq(status_of(&service, "HEAD", targets[i]), 200);
         ck_assert_uint_eq(status_of(&service, "OPTIONS", targets[i]), 204);
         ck_assert_uint_eq(status_of(&service, "PUT", targets[i]), 405);
-        ck_assert_str_eq(api_route_name_at(api_route_of("HEAD", targets[i])).method, "GET");
-        ck_assert_str_eq(api_route_name_at(api_route_of("BREW", targets[i])).pattern, "other");
+        ck_assert_str_eq(api_route_name_get(api_route_find("HEAD", targets[i])).method, "GET");
+        ck_assert_str_eq(api_route_name_get(api_route_find("BREW", targets[i])).pattern,
+                         "other");
     }
     ck_assert_uint_eq(status_of(&service, "POST", "/v1/info"), 405);
     ck_assert_uint_eq(status_of(&service, "GET", "/v1/schemes/"), 404);

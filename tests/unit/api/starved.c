@@ -401,14 +401,14 @@ START_TEST(every_format_of_every_scheme_held_and_streamed)
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(i));
         snprintf(target, sizeof target, "/v1/encodings/%s?%s&format=%s", info->name,
-                 info->example, api_format_at(i % api_format_count())->name);
+                 info->example, api_format_get(i % api_format_count())->name);
         const starved_case tested = {.method = "GET", .target = target};
         starve(&tested, HELD);
         starve(&tested, STREAMED);
     }
     for (size_t f = 0; f < api_format_count(); f++) {
         snprintf(target, sizeof target, "/v1/encodings/rope?length=9&dim=8&format=%s%s",
-                 api_format_at(f)->name, api_format_at(f)->single ? "&tensor=sin" : "");
+                 api_format_get(f)->name, api_format_get(f)->single ? "&tensor=sin" : "");
         const starved_case tested = {"GET", target, {"Accept-Encoding", "gzip"}, NULL, false,
                                      0,     0};
         const starved_case part = {"GET", target, {"Range", "bytes=3-99"}, NULL, false, 0, 0};

@@ -50,8 +50,8 @@ START_TEST(rows_of_options_are_legal_and_no_scheme_has_their_names)
                 ck_assert_str_ne(pe_parameter_at(info, p)->name, name);
         }
         for (size_t f = 0; f < api_format_count(); f++) /* one row for a name */
-            for (size_t o = 0; o < api_format_at(f)->option_count; o++) {
-                const pe_parameter *other = &api_format_at(f)->options[o];
+            for (size_t o = 0; o < api_format_get(f)->option_count; o++) {
+                const pe_parameter *other = &api_format_get(f)->options[o];
                 if (strcmp(other->name, name) == 0)
                     ck_assert(other->type == rows[i]->type &&
                               strcmp(other->help, rows[i]->help) == 0 &&
@@ -155,7 +155,7 @@ START_TEST(a_slice_is_where_its_indices_lead)
         api_slice_check(&selection, false, &error);
         ck_assert_msg((error.count == 0) == CASES[i].legal, "case %zu", i);
         if (CASES[i].legal) {
-            api_slice slice = api_slice_of(&selection);
+            api_slice slice = api_slice_select(&selection);
             ck_assert_uint_eq(slice.first, CASES[i].first);
             ck_assert_uint_eq(slice.rows, CASES[i].rows);
             ck_assert_uint_eq(slice.columns, CASES[i].columns);

@@ -165,7 +165,7 @@ START_TEST(a_stream_has_the_bytes_of_the_body_in_one_piece)
     };
     for (size_t i = 0; i < UNIT_COUNT(QUERIES); i++)
         for (size_t f = 0; f < api_format_count(); f++) {
-            const api_format *format = api_format_at(f);
+            const api_format *format = api_format_get(f);
             pe_request *request = unit_legal_request(QUERIES[i][0], QUERIES[i][1]);
             pe_dtype dtype = pe_request_tensor(request, 0)->dtype;
             pe_error error;
@@ -306,7 +306,7 @@ START_TEST(a_failing_preparation_is_told_in_every_format)
         for (size_t i = 0; i < UNIT_COUNT(FAILURES); i++) {
             failure = FAILURES[i];
             pe_error_init(&error);
-            ck_assert_ptr_null(api_format_at(f)->stream(&selection, &error));
+            ck_assert_ptr_null(api_format_get(f)->stream(&selection, &error));
             ck_assert_int_eq(error.status, failure);
             ck_assert_uint_eq(error.count, 1);
             ck_assert_str_eq(error.problems[0].parameter, "length");

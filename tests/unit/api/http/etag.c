@@ -18,9 +18,9 @@ END_TEST
 START_TEST(pieces_do_not_run_together)
 {
     api_etag first, second, again;
-    api_etag_of(&first, (const api_segment[]){{"ab", 2}, {"c", 1}}, 2);
-    api_etag_of(&second, (const api_segment[]){{"a", 1}, {"bc", 2}}, 2);
-    api_etag_of(&again, (const api_segment[]){{"ab", 2}, {"c", 1}}, 2);
+    api_etag_compute(&first, (const api_segment[]){{"ab", 2}, {"c", 1}}, 2);
+    api_etag_compute(&second, (const api_segment[]){{"a", 1}, {"bc", 2}}, 2);
+    api_etag_compute(&again, (const api_segment[]){{"ab", 2}, {"c", 1}}, 2);
     ck_assert_str_ne(first.text, second.text);
     ck_assert_str_eq(first.text, again.text);
     ck_assert_uint_eq(strlen(first.text), 34);
@@ -31,7 +31,7 @@ START_TEST(if_none_match_is_a_list_compared_weakly)
 {
     api_etag etag;
     char list[128];
-    api_etag_of(&etag, (const api_segment[]){{"x", 1}}, 1);
+    api_etag_compute(&etag, (const api_segment[]){{"x", 1}}, 1);
     ck_assert(api_tag_is_listed(etag.text, etag.text, false));
     ck_assert(api_tag_is_listed(etag.text, "*", false));
     ck_assert(api_tag_is_listed(etag.text, "  *", false));

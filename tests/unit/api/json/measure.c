@@ -81,7 +81,7 @@ START_TEST(bounds_what_jansson_allocates)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (size_t count = 1; count < 70000; count = 2 * count + 1) {
             char *text = repeat(cases[c].before, cases[c].value, count, cases[c].after);
-            const api_json_measure found = api_json_measure_of(text, strlen(text));
+            const api_json_measure found = api_json_count(text, strlen(text));
             uint64_t peak = peak_of(text, strlen(text));
             ck_assert_msg(peak <= found.bytes, "%s x %zu: %llu > %llu", cases[c].value, count,
                           (unsigned long long)peak, (unsigned long long)found.bytes);
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(counts_values)
 {
     const char *text = "{\"a\\\"[\": [1, -2.5e+3, true], \"b\": {}, \"c\": \"{{\"}";
-    const api_json_measure found = api_json_measure_of(text, strlen(text));
+    const api_json_measure found = api_json_count(text, strlen(text));
     ck_assert_uint_eq(found.containers, 3);
     ck_assert_uint_eq(found.strings, 4);
     ck_assert_uint_eq(found.others, 3);
@@ -106,7 +106,7 @@ START_TEST(ends_within_a_text_that_is_cut)
     for (size_t size = 0; size < sizeof text; size++) {
         char *cut = malloc(size + 1);
         memcpy(cut, text, size);
-        ck_assert_uint_le(api_json_measure_of(cut, size).strings, 4);
+        ck_assert_uint_le(api_json_count(cut, size).strings, 4);
         free(cut);
     }
 }

@@ -45,7 +45,7 @@ START_TEST(runs_of_any_size_are_copied_one_after_the_other)
     for (size_t i = 0; i < UNIT_COUNT(MOST); i++)
         for (size_t shift = 0; shift < 64; shift += 9) {
             check_copy(MOST[i], shift, BYTES);
-            check_copy(MOST[i], shift, PE_STREAMED_FROM);
+            check_copy(MOST[i], shift, PE_NONTEMPORAL_MIN);
         }
 }
 END_TEST

@@ -41,7 +41,7 @@ START_TEST(a_draw_does_not_depend_on_those_beside_it)
 {
     const pe_kernel *kernels[8];
     size_t count = pe_kernel_list(kernels);
-    pe_generator generator = pe_generator_of(1ULL << 53, "table");
+    pe_generator generator = pe_generator_init(1ULL << 53, "table");
     uint64_t first = (1ULL << 32) - 30; /* the carry into the counter's next word */
     pe_draws all, some;
     kernels[0]->draw(&generator, first, PE_DRAWS, &all);

@@ -25,7 +25,7 @@ START_TEST(seeds_are_within_62_hundredths_of_the_last_place)
             phases[i] = next_random(&state);
         phases[0] = (uint64_t)repeat << 58; /* the table's own angles */
         for (size_t k = 0; k < count; k++) {
-            kernels[k]->seed(phases, PE_KERNEL_PAIRS, sines, cosines);
+            kernels[k]->anchor(phases, PE_KERNEL_PAIRS, sines, cosines);
             for (size_t i = 0; i < PE_KERNEL_PAIRS; i++) {
                 dd sine, cosine;
                 pe_phase_sincos((pe_wide){{0, 0, 0, phases[i]}}, &sine, &cosine);
@@ -46,7 +46,7 @@ START_TEST(quarter_turns_are_exact)
     static const double expected[4][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}};
     for (size_t k = 0; k < count; k++) {
         double sines[4], cosines[4];
-        kernels[k]->seed(phases, 4, sines, cosines);
+        kernels[k]->anchor(phases, 4, sines, cosines);
         for (size_t i = 0; i < 4; i++)
             ck_assert(sines[i] == expected[i][0] && cosines[i] == expected[i][1]);
     }
@@ -132,22 +132,22 @@ static pe_rows place(rotations *given, bool behind, size_t count, pe_dtype dtype
                      sizeof given->stored[0][0], arranged == SINES};
 }
 
-static pe_doubts rotate(const pe_kernel *kernel, rotations *given, size_t count, pe_dtype dtype,
-                        const pe_rows sides[2], bool streamed)
+static pe_unsettled rotate(const pe_kernel *kernel, rotations *given, size_t count,
+                           pe_dtype dtype, const pe_rows sides[2], bool nontemporal)
 {
     pe_sincos b[ROWS];
     for (size_t r = 0; r < ROWS; r++)
         b[r] = (pe_sincos){given->b[r][0], given->b[r][1]};
     memset(given->stored, 0xa5, sizeof given->stored);
-    pe_doubts doubts =
+    pe_unsettled unsettled =
         kernel->rotate[dtype]((pe_sincos){given->a[0], given->a[1]}, b, ROWS, count, &sides[0],
-                              &sides[1], (pe_rounding){0, streamed});
+                              &sides[1], (pe_rounding){0, nontemporal});
     kernel->fence();
-    return doubts;
+    return unsettled;
 }
 
 /* Check the rows of one side that are not doubtful; returns how many they are. */
-static size_t check_rows(const rotations *given, bool behind, uint64_t doubts, size_t count,
+static size_t check_rows(const rotations *given, bool behind, uint64_t unsettled, size_t count,
                          pe_dtype dtype, arrangement arranged, size_t start)
 {
     size_t size = pe_dtype_size(dtype), checked = 0, functions = arranged == SINES ? 1 : 2;
@@ -155,7 +155,7 @@ static size_t check_rows(const rotations *given, bool behind, uint64_t doubts, s
         const unsigned char *row = given->stored[behind][r] + start;
         unit_assert(start == 0 || row[-1] == 0xa5);
         unit_assert(row[functions * count * size] == 0xa5);
-        if (doubts >> r & 1)
+        if (unsettled >> r & 1)
             continue;
         for (size_t f = 0; f < functions; f++)
             for (size_t i = 0; i < count; i++) {
@@ -179,14 +179,16 @@ START_TEST(rotations_are_rounded_in_every_arrangement)
             const pe_kernel *kernel = kernels[which / (12 * ARRANGEMENTS)];
             pe_dtype dtype = ROUNDED[which / (4 * ARRANGEMENTS) % 3];
             arrangement arranged = (arrangement)(which / 4 % ARRANGEMENTS);
-            bool streamed = which % 2;
+            bool nontemporal = which % 2;
             size_t start = which / 2 % 2 ? 12 : 0;
             pe_rows sides[2];
             for (size_t s = 0; s < 2; s++)
                 sides[s] = place(&given, s, count, dtype, arranged, start);
-            pe_doubts doubts = rotate(kernel, &given, count, dtype, sides, streamed);
-            checked += check_rows(&given, false, doubts.ahead, count, dtype, arranged, start);
-            checked += check_rows(&given, true, doubts.behind, count, dtype, arranged, start);
+            pe_unsettled unsettled = rotate(kernel, &given, count, dtype, sides, nontemporal);
+            checked +=
+                check_rows(&given, false, unsettled.ahead, count, dtype, arranged, start);
+            checked +=
+                check_rows(&given, true, unsettled.behind, count, dtype, arranged, start);
             all += 2 * ROWS;
         }
     ck_assert(checked > all * 9 / 10);
@@ -219,14 +221,14 @@ START_TEST(an_entry_on_a_boundary_is_reported_wherever_it_is)
         size_t count = COUNTS[which % 4];
         pe_rows sides[2] = {place(&given, false, count, dtype, arranged, 0),
                             place(&given, true, count, dtype, arranged, 0)};
-        pe_doubts none = rotate(kernel, &given, count, dtype, sides, true);
+        pe_unsettled none = rotate(kernel, &given, count, dtype, sides, true);
         ck_assert(none.ahead == 0 && none.behind == 0);
         for (size_t f = 0; f < (arranged == SINES ? 1 : 2); f++)
             for (size_t i = 0; i < count; i++) {
                 double before = given.a[f][i];
                 given.a[f][i] = boundary_of(dtype);
-                pe_doubts doubts = rotate(kernel, &given, count, dtype, sides, i % 2);
-                ck_assert(doubts.ahead == 2 && doubts.behind == 2);
+                pe_unsettled unsettled = rotate(kernel, &given, count, dtype, sides, i % 2);
+                ck_assert(unsettled.ahead == 2 && unsettled.behind == 2);
                 given.a[f][i] = before;
             }
     }
@@ -249,9 +251,9 @@ START_TEST(f16_entries_below_the_normal_ones_are_rounded_or_reported)
             given.b[1][1][5] = 1;
             pe_rows sides[2] = {place(&given, false, PAIRS, PE_F16, SINES, 0),
                                 place(&given, true, PAIRS, PE_F16, SINES, 0)};
-            pe_doubts doubts = rotate(kernels[k], &given, PAIRS, PE_F16, sides, false);
-            check_rows(&given, false, doubts.ahead, PAIRS, PE_F16, SINES, 0);
-            certain += !(doubts.ahead & 2);
+            pe_unsettled unsettled = rotate(kernels[k], &given, PAIRS, PE_F16, sides, false);
+            check_rows(&given, false, unsettled.ahead, PAIRS, PE_F16, SINES, 0);
+            certain += !(unsettled.ahead & 2);
         }
     ck_assert(certain > kernel_count * 100);
 }
@@ -260,7 +262,7 @@ END_TEST
 START_TEST(sines_alone_in_f64_are_those_beside_cosines)
 {
     static rotations given;
-    static pe_seeds_f64 a, b[ROWS];
+    static pe_anchors_f64 a, b[ROWS];
     const pe_kernel *kernels[8];
     size_t kernel_count = pe_kernel_list(kernels), size = PAIRS * sizeof(double);
     draw(&given);
@@ -273,18 +275,19 @@ START_TEST(sines_alone_in_f64_are_those_beside_cosines)
     for (size_t k = 0; k < kernel_count; k++)
         for (size_t count = 1; count <= PAIRS; count += 9) {
             static unsigned char expected[sizeof given.stored];
-            pe_doubts doubts[2];
+            pe_unsettled unsettled[2];
             for (size_t alone = 0; alone < 2; alone++) {
                 arrangement arranged = alone ? SINES : APART;
                 const pe_rows ahead = place(&given, false, count, PE_F64, arranged, 0);
                 const pe_rows behind = place(&given, true, count, PE_F64, arranged, 0);
-                doubts[alone] = kernels[k]->rotate_f64(&a, b, ROWS, count, &ahead, &behind,
-                                                       0x1p-100, alone);
+                unsettled[alone] = kernels[k]->rotate_f64(&a, b, ROWS, count, &ahead, &behind,
+                                                          0x1p-100, alone);
                 kernels[k]->fence();
                 if (!alone)
                     memcpy(expected, given.stored, sizeof expected);
             }
-            ck_assert(doubts[0].ahead == 0 && doubts[1].ahead == 0 && doubts[1].behind == 0);
+            ck_assert(unsettled[0].ahead == 0 && unsettled[1].ahead == 0 &&
+                      unsettled[1].behind == 0);
             for (size_t at = 0; at < sizeof expected; at += sizeof given.stored[0][0])
                 ck_assert_int_eq(
                     memcmp(&given.stored[0][0][0] + at, expected + at, count * sizeof(double)),

@@ -29,8 +29,8 @@ START_TEST(sums_are_the_positions)
             bool odd = k % 2;
             kernels[k / 2]->lines->sums(positions.offset, positions.step, row, 100, odd, got);
             for (size_t j = 0; j < 100; j++) {
-                dd position = pe_position_at(&positions, (uint64_t)row + j);
-                double expected = pe_double_for(odd ? PE_F32 : PE_F64, position);
+                dd position = pe_position_get(&positions, (uint64_t)row + j);
+                double expected = pe_narrow_to_double(odd ? PE_F32 : PE_F64, position);
                 if (got[j] != expected)
                     ck_abort_msg("%s: %a for %a", kernels[k / 2]->name, got[j], expected);
             }
@@ -52,7 +52,7 @@ START_TEST(quotients_are_rounded_to_nearest_or_to_odd)
             kernels[k / 2]->lines->quotients(row, divisor, numbers, k % 2, got);
             for (size_t j = 0; j < numbers; j++) {
                 dd quotient = dd_div(row + (double)j, divisor);
-                double expected = pe_double_for(k % 2 ? PE_F32 : PE_F64, quotient);
+                double expected = pe_narrow_to_double(k % 2 ? PE_F32 : PE_F64, quotient);
                 if (got[j] != expected)
                     ck_abort_msg("%s: (%.17g + %zu)/%.17g is %a, not %a", kernels[k / 2]->name,
                                  row, j, divisor, got[j], expected);

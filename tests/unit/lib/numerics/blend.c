@@ -43,7 +43,7 @@ START_TEST(entries_are_the_nearest_elements)
             doubles[j] = (double)integers[j];
         }
         unsigned char element[8];
-        pe_blend blend = pe_blend_of((double)m * 0x1p-20, dtype);
+        pe_blend blend = pe_blend_init((double)m * 0x1p-20, dtype);
         pe_blend_row(&blend, &doubles[0], &doubles[1], &doubles[2], 1, element);
         is_nearest(dtype, m, integers, unit_element(dtype, element));
     }
@@ -53,7 +53,7 @@ END_TEST
 static double blend_one(pe_dtype dtype, double alpha, double a, double b, double p)
 {
     unsigned char element[8];
-    pe_blend blend = pe_blend_of(alpha, dtype);
+    pe_blend blend = pe_blend_init(alpha, dtype);
     pe_blend_row(&blend, &a, &b, &p, 1, element);
     return unit_element(dtype, element);
 }

@@ -122,8 +122,8 @@ START_TEST(double_doubles_round_as_256_bit_integers_do)
     for (int i = 0; i < 5000; i++) {
         int64_t numerator = (int64_t)(argument(&state, i) | 1);
         double quantile = pe_correct_quantile(numerator);
-        unit_assert(!pe_wide_quantile_is_above(numerator, quantile));
-        unit_assert(pe_wide_quantile_is_above(numerator, nextafter(quantile, 0)));
+        unit_assert(!pe_wide_is_quantile_above_midpoint(numerator, quantile));
+        unit_assert(pe_wide_is_quantile_above_midpoint(numerator, nextafter(quantile, 0)));
         unit_assert(pe_correct_quantile(-numerator) == -quantile);
     }
 }

@@ -30,7 +30,7 @@ static const struct {
 START_TEST(doubles_are_floor_and_fraction)
 {
     for (size_t i = 0; i < UNIT_COUNT(DOUBLES); i++)
-        ck_assert_msg(is_within(pe_fixed_of(DOUBLES[i].x), DOUBLES[i].fixed, 0), "%g",
+        ck_assert_msg(is_within(pe_fixed_from_double(DOUBLES[i].x), DOUBLES[i].fixed, 0), "%g",
                       DOUBLES[i].x);
 }
 END_TEST
@@ -41,9 +41,9 @@ START_TEST(sums_and_differences_carry_between_the_parts)
     for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
         for (size_t j = 0; j < UNIT_COUNT(NUMBERS); j++) {
             double a = NUMBERS[i], b = NUMBERS[j]; /* a + b and a - b are exact */
-            pe_fixed x = pe_fixed_of(a), y = pe_fixed_of(b);
-            ck_assert(is_within(pe_fixed_add(x, y), pe_fixed_of(a + b), 0));
-            ck_assert(is_within(pe_fixed_sub(x, y), pe_fixed_of(a - b), 0));
+            pe_fixed x = pe_fixed_from_double(a), y = pe_fixed_from_double(b);
+            ck_assert(is_within(pe_fixed_add(x, y), pe_fixed_from_double(a + b), 0));
+            ck_assert(is_within(pe_fixed_sub(x, y), pe_fixed_from_double(a - b), 0));
             ck_assert_int_eq(pe_fixed_compare(x, y), (a > b) - (a < b));
         }
 }
@@ -55,8 +55,9 @@ START_TEST(integer_multiples_are_exact)
     static const int64_t FACTORS[] = {0, 1, -1, 7, -3, 1 << 20};
     for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
         for (size_t j = 0; j < UNIT_COUNT(FACTORS); j++)
-            ck_assert(is_within(pe_fixed_mul_integer(pe_fixed_of(NUMBERS[i]), FACTORS[j]),
-                                pe_fixed_of(NUMBERS[i] * (double)FACTORS[j]), 0));
+            ck_assert(
+                is_within(pe_fixed_mul_integer(pe_fixed_from_double(NUMBERS[i]), FACTORS[j]),
+                          pe_fixed_from_double(NUMBERS[i] * (double)FACTORS[j]), 0));
 }
 END_TEST
 
@@ -93,10 +94,10 @@ static const struct {
 START_TEST(quotients_are_rounded_towards_zero)
 {
     for (size_t i = 0; i < UNIT_COUNT(QUOTIENTS); i++)
-        ck_assert_msg(
-            is_within(pe_fixed_div(pe_fixed_of(QUOTIENTS[i].a), pe_fixed_of(QUOTIENTS[i].b)),
-                      QUOTIENTS[i].quotient, 0),
-            "%g / %g", QUOTIENTS[i].a, QUOTIENTS[i].b);
+        ck_assert_msg(is_within(pe_fixed_div(pe_fixed_from_double(QUOTIENTS[i].a),
+                                             pe_fixed_from_double(QUOTIENTS[i].b)),
+                                QUOTIENTS[i].quotient, 0),
+                      "%g / %g", QUOTIENTS[i].a, QUOTIENTS[i].b);
 }
 END_TEST
 
@@ -107,17 +108,17 @@ START_TEST(whole_divisors_give_what_half_of_both_gives)
     static const double ODD[] = {1, 3, 255, 65535, 0x1.fffffffffffffp52};
     for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
         for (size_t j = 0; j < UNIT_COUNT(ODD); j++)
-            ck_assert(pe_fixed_compare(
-                          pe_fixed_div(pe_fixed_of(NUMBERS[i]), pe_fixed_of(ODD[j])),
-                          pe_fixed_div(pe_fixed_of(NUMBERS[i] / 2), pe_fixed_of(ODD[j] / 2))) ==
-                      0);
+            ck_assert(pe_fixed_compare(pe_fixed_div(pe_fixed_from_double(NUMBERS[i]),
+                                                    pe_fixed_from_double(ODD[j])),
+                                       pe_fixed_div(pe_fixed_from_double(NUMBERS[i] / 2),
+                                                    pe_fixed_from_double(ODD[j] / 2))) == 0);
 }
 END_TEST
 
 START_TEST(quotients_saturate_at_two_to_62)
 {
-    pe_fixed most = pe_fixed_div(pe_fixed_of(0x1p60), pe_fixed_of(0x1p-60));
-    pe_fixed least = pe_fixed_div(pe_fixed_of(-0x1p60), pe_fixed_of(0x1p-2));
+    pe_fixed most = pe_fixed_div(pe_fixed_from_double(0x1p60), pe_fixed_from_double(0x1p-60));
+    pe_fixed least = pe_fixed_div(pe_fixed_from_double(-0x1p60), pe_fixed_from_double(0x1p-2));
     ck_assert_int_eq(most.whole, (int64_t)1 << 62);
     ck_assert_int_eq(least.whole, -((int64_t)1 << 62));
 }
@@ -129,9 +130,9 @@ START_TEST(fractions_of_products_lose_little)
     for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
         for (size_t j = 0; j < UNIT_COUNT(NUMBERS); j++) {
             double product = NUMBERS[i] * NUMBERS[j];
-            pe_fixed got = {
-                0, pe_fixed_mul_fraction(pe_fixed_of(NUMBERS[i]), pe_fixed_of(NUMBERS[j]))};
-            ck_assert(is_within(got, pe_fixed_of(product - floor(product)), 4));
+            pe_fixed got = {0, pe_fixed_mul_fraction(pe_fixed_from_double(NUMBERS[i]),
+                                                     pe_fixed_from_double(NUMBERS[j]))};
+            ck_assert(is_within(got, pe_fixed_from_double(product - floor(product)), 4));
         }
 }
 END_TEST
@@ -174,11 +175,11 @@ START_TEST(double_doubles_keep_the_leading_bits)
 {
     static const double NUMBERS[] = {0, 1, 0.1, 3.75, 12345.678, 0x1.fffffffffffffp60, 1e-20};
     for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++) {
-        dd got = pe_fixed_to_dd(pe_fixed_of(NUMBERS[i]));
+        dd got = pe_fixed_to_dd(pe_fixed_from_double(NUMBERS[i]));
         ck_assert_double_eq(got.hi, NUMBERS[i]);
         ck_assert_double_le(fabs(got.lo), NUMBERS[i] * 0x1p-101);
     }
-    dd third = pe_fixed_to_dd(pe_fixed_div(pe_fixed_of(1), pe_fixed_of(3)));
+    dd third = pe_fixed_to_dd(pe_fixed_div(pe_fixed_from_double(1), pe_fixed_from_double(3)));
     ck_assert_double_eq(third.hi, 0x1.5555555555555p-2);
     ck_assert_double_le(fabs(third.lo - 0x1.5555555555555p-56), 0x1p-102);
 }

@@ -15,7 +15,7 @@
 #define ROWS 256
 
 typedef struct rounding_tally {
-    uint64_t compared, wrong, recipe_wrong;
+    uint64_t compared, wrong, distribution_wrong;
 } rounding_tally;
 
 /* Compare rows [offset, offset + ROWS) of the default sinusoidal table. */
@@ -49,7 +49,7 @@ static void compare(pe_dtype dtype, double offset, rounding_tally *tally)
                 pe_round_row(dtype, &recipe[part], 1, usual);
                 tally->compared++;
                 tally->wrong += memcmp(got, exact, size) != 0;
-                tally->recipe_wrong += memcmp(usual, exact, size) != 0;
+                tally->distribution_wrong += memcmp(usual, exact, size) != 0;
             }
         }
     free(wave.frequencies);
@@ -67,7 +67,7 @@ START_TEST(no_entry_is_misrounded)
             compare(dtypes[d], centres[block % 7] + (double)(block / 7 * ROWS) * 3, &tally);
         printf("%s: %llu entries compared, %llu misrounded; the double recipe misrounds %llu\n",
                pe_dtype_name(dtypes[d]), (unsigned long long)tally.compared,
-               (unsigned long long)tally.wrong, (unsigned long long)tally.recipe_wrong);
+               (unsigned long long)tally.wrong, (unsigned long long)tally.distribution_wrong);
         fflush(stdout);
         ck_assert_uint_eq(tally.wrong, 0);
     }

@@ -33,7 +33,7 @@ START_TEST(a_position_is_offset_plus_row_times_step_to_105_bits)
 {
     for (size_t i = 0; i < UNIT_COUNT(POSITIONS); i++) {
         pe_positions positions = {UINT64_MAX, POSITIONS[i].offset, POSITIONS[i].step, NULL};
-        dd got = pe_position_at(&positions, POSITIONS[i].row);
+        dd got = pe_position_get(&positions, POSITIONS[i].row);
         dd expected = POSITIONS[i].position;
         double error = (got.hi - expected.hi) + (got.lo - expected.lo);
         ck_assert_msg(fabs(error) <= fabs(expected.hi) * 0x1p-105, "%g + %llu * %g is %a + %a",
@@ -49,7 +49,7 @@ START_TEST(a_list_is_taken_as_it_is)
     static const double LIST[] = {3, -0.1, 0, 0x1p53, 5e-324};
     pe_positions positions = {5, 0, 1, LIST};
     for (uint64_t row = 0; row < 5; row++) {
-        dd position = pe_position_at(&positions, row);
+        dd position = pe_position_get(&positions, row);
         ck_assert(position.hi == LIST[row] && position.lo == 0);
     }
 }

@@ -4,7 +4,7 @@
 #include "sets.h"
 #include "unit.h"
 
-static const pe_recipe NORMAL = {.initialiser = PE_NORMAL, .std = 0.02};
+static const pe_distribution NORMAL = {.initialiser = PE_NORMAL, .std = 0.02};
 static const double ELEMENTS[] = {1, 2, 3, 4, 5, 6};
 
 /* The set of one tensor [3, 2], of this dtype. */
@@ -20,12 +20,12 @@ static pe_set *stored(const char *name, pe_dtype dtype)
 
 START_TEST(seeds_are_tried_where_no_set_is_given)
 {
-    const pe_seen seen = {.set = NULL};
+    const pe_observation seen = {.set = NULL};
     char text[PE_ORIGIN_TEXT];
     ck_assert_uint_eq(pe_origin_count(&seen), PE_SEEDS_TRIED);
     for (size_t i = 0; i < PE_SEEDS_TRIED; i++) {
         static const char *const TEXTS[] = {"", "&seed=1", "&seed=2", "&seed=3"};
-        const pe_origin origin = pe_origin_at(&seen, i);
+        const pe_origin origin = pe_origin_get(&seen, i);
         pe_trained table, drawn = pe_trained_drawn(i, "table", 2, &NORMAL);
         double found[2], expected[2];
         uint64_t rows;
@@ -42,8 +42,8 @@ END_TEST
 
 START_TEST(a_given_set_is_tried_alone)
 {
-    const pe_seen seen = {.set = stored("table", PE_F64), .set_name = "set"};
-    const pe_origin origin = pe_origin_at(&seen, 0);
+    const pe_observation seen = {.set = stored("table", PE_F64), .set_name = "set"};
+    const pe_origin origin = pe_origin_get(&seen, 0);
     char text[PE_ORIGIN_TEXT];
     pe_trained table;
     uint64_t rows;
@@ -63,8 +63,8 @@ END_TEST
 
 START_TEST(whole_numbers_are_no_trained_ones)
 {
-    const pe_seen seen = {.set = stored("table", PE_I32), .set_name = "set"};
-    const pe_origin origin = pe_origin_at(&seen, 0);
+    const pe_observation seen = {.set = stored("table", PE_I32), .set_name = "set"};
+    const pe_origin origin = pe_origin_get(&seen, 0);
     pe_trained table;
     uint64_t rows;
     ck_assert(!pe_origin_tensor(&origin, "table", 2, &NORMAL, &table, &rows));

@@ -240,7 +240,7 @@ static bool is_abandoned(void *context)
 static bool prepare_watched(void *state, pe_pace *pace)
 {
     return prepare_key(state, pace) &&
-           pe_may_go_on(pace->runner, pace->scheme, 0.5, pace->reterr);
+           pe_may_continue(pace->runner, pace->scheme, 0.5, pace->reterr);
 }
 
 START_TEST(threads_that_wait_for_an_abandoned_computation_compute_anew)

@@ -106,7 +106,7 @@ static bool prepare_slow(void *state, pe_pace *pace)
 {
     (void)state;
     for (int i = 0; i < 8; i++)
-        if (!pe_may_go_on(pace->runner, pace->scheme, i / 8.0, pace->reterr))
+        if (!pe_may_continue(pace->runner, pace->scheme, i / 8.0, pace->reterr))
             return false;
     return true;
 }

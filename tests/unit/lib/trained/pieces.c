@@ -58,7 +58,7 @@ static void check_outputs(const pe_pieces *pieces)
     ck_assert(pieces->at[0].hi == 0.5 && pieces->at[1].hi == 2);
     for (double u = 0; u <= 4; u += 0.125)
         for (size_t h = 0; h < OUTPUTS; h++) {
-            dd value = pe_line_value(pe_pieces_at(pieces, (dd){u, 0})[h], (dd){u, 0});
+            dd value = pe_line_value(pe_pieces_find(pieces, (dd){u, 0})[h], (dd){u, 0});
             ck_assert_msg(value.hi == output_of(h, u) && value.lo == 0, "output %zu at %g: %a",
                           h, u, value.hi);
         }

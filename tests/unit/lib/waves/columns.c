@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 3, FIRST = 5, ALL = FIRST + PE_RUN_MAX + 2 };
+enum { ROWS = 3, FIRST = 5, ALL = FIRST + PE_PROMPT_MAX + 2 };
 
-/* The index of the run's element that a column holds; PE_RUN_MAX or more if it holds none. */
+/* The index of the run's element that a column holds; PE_PROMPT_MAX or more if it holds none.
+ */
 static size_t element_at(const pe_run *run, size_t column)
 {
     size_t frequency = column;
@@ -22,7 +23,7 @@ static size_t element_at(const pe_run *run, size_t column)
     else if (run->copies == PE_WAVE_IN_HALVES)
         frequency = column % run->all;
     bool inside = frequency >= run->first && frequency < run->first + run->count;
-    return inside ? frequency - run->first : PE_RUN_MAX;
+    return inside ? frequency - run->first : PE_PROMPT_MAX;
 }
 
 /* Write a run and check every element of the rows, also those around the run. */
@@ -34,13 +35,13 @@ static void check_run(pe_run run, const unsigned char *elements)
     memset(rows, 0xaa, ROWS * run.row_bytes);
     memset(blank, 0xaa, sizeof blank);
     pe_run_write(&run, elements, ROWS, rows);
-    if (run.streaming)
-        run.streaming->fence();
+    if (run.nontemporal)
+        run.nontemporal->fence();
     for (size_t row = 0; row < ROWS; row++)
         for (size_t column = 0; column < columns; column++) {
             size_t i = element_at(&run, column);
             const unsigned char *expected =
-                i < PE_RUN_MAX ? elements + (row * run.count + i) * run.size : blank;
+                i < PE_PROMPT_MAX ? elements + (row * run.count + i) * run.size : blank;
             unit_assert(
                 !memcmp(rows + row * run.row_bytes + column * run.size, expected, run.size));
         }
@@ -50,20 +51,20 @@ static void check_run(pe_run run, const unsigned char *elements)
 START_TEST(runs_stand_in_their_columns_and_nowhere_else)
 {
     static const size_t SIZES[] = {2, 4, 8};
-    unsigned char elements[ROWS * PE_RUN_MAX * 8];
+    unsigned char elements[ROWS * PE_PROMPT_MAX * 8];
     uint64_t state = 1;
     for (size_t i = 0; i < sizeof elements; i++)
         elements[i] = (unsigned char)unit_random(&state);
     for (size_t s = 0; s < UNIT_COUNT(SIZES); s++)
-        for (size_t count = 1; count <= PE_RUN_MAX; count++)
+        for (size_t count = 1; count <= PE_PROMPT_MAX; count++)
             for (int copies = PE_WAVE_ONCE; copies <= PE_WAVE_IN_PAIRS; copies++)
-                for (int streamed = 0; streamed < 2; streamed++)
+                for (int nontemporal = 0; nontemporal < 2; nontemporal++)
                     check_run((pe_run){.first = FIRST,
                                        .count = count,
                                        .all = ALL,
                                        .size = SIZES[s],
                                        .copies = (pe_wave_copies)copies,
-                                       .streaming = streamed ? pe_kernel_get() : NULL},
+                                       .nontemporal = nontemporal ? pe_kernel_get() : NULL},
                               elements);
 }
 END_TEST

@@ -56,7 +56,7 @@ static bool is_right(pe_dtype dtype, const void *element, dd reference, double a
 
 static void check_row(const pe_wave *wave, uint64_t row, const unsigned char *elements)
 {
-    dd position = pe_position_at(&wave->positions, row), parts[2] = {{0, 0}, {0, 0}};
+    dd position = pe_position_get(&wave->positions, row), parts[2] = {{0, 0}, {0, 0}};
     bool origin = wave->zero_at_origin && position.hi == 0 && position.lo == 0;
     size_t size = pe_dtype_size(wave->dtype), known = SIZE_MAX;
     for (size_t c = 0; c < wave->row_columns; c++) {

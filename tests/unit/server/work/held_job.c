@@ -33,7 +33,7 @@ job_progress held_job_run(worker_job *job)
     mine->position = mine->counter ? atomic_fetch_add(mine->counter, 1) : 0;
     atomic_store(&mine->begun, true);
     while (!atomic_load(&mine->released) && !atomic_load(&mine->told_to_end)) {
-        if (mine->asks && !workers_may_go_on(mine->workers))
+        if (mine->asks && !workers_may_continue(mine->workers))
             atomic_store(&mine->told_to_end, true);
         held_job_rest();
     }

@@ -110,7 +110,7 @@ static void note_end(worker_job *job)
 enum { WILL_RUN = 60000, WILL_NOT = 200 };
 
 /* Whether a job of one key runs while one of another key runs. */
-static bool runs_beside(const char *key, const char *running, int patience)
+static bool prompt_beside(const char *key, const char *running, int patience)
 {
     worker_set *workers = workers_start(2, 4);
     keyed_job other = {
@@ -133,10 +133,10 @@ static bool runs_beside(const char *key, const char *running, int patience)
 START_TEST(a_job_waits_for_one_that_runs_with_its_key)
 {
     char key[] = "one"; /* an equal text at another address */
-    ck_assert(!runs_beside(key, "one", WILL_NOT));
-    ck_assert(runs_beside("two", "one", WILL_RUN));
-    ck_assert(runs_beside(NULL, "one", WILL_RUN));
-    ck_assert(runs_beside(NULL, NULL, WILL_RUN));
+    ck_assert(!prompt_beside(key, "one", WILL_NOT));
+    ck_assert(prompt_beside("two", "one", WILL_RUN));
+    ck_assert(prompt_beside(NULL, "one", WILL_RUN));
+    ck_assert(prompt_beside(NULL, NULL, WILL_RUN));
 }
 END_TEST
 
@@ -248,7 +248,7 @@ START_TEST(a_cancelled_job_is_abandoned_or_told_to_end)
     held_job_await(&next.begun);
     held_job_release(&next);
     ck_assert(!atomic_load(&next.told_to_end) && !atomic_load(&queued.begun));
-    ck_assert(workers_may_go_on(workers)); /* a thread without a job */
+    ck_assert(workers_may_continue(workers)); /* a thread without a job */
     workers_free(workers);
 }
 END_TEST

@@ -1,7 +1,8 @@
-/* Seeds in AVX-512 intrinsics, eight at a time. Only kernel.c includes this file. They use the
- * same operations in the same order as the plain C of kernel.c, so they have the same bits. */
-#ifndef PE_KERNEL_AVX512_SEED_H
-#define PE_KERNEL_AVX512_SEED_H
+/* Anchors in AVX-512 intrinsics, eight at a time. Only kernel.c includes this file. They use
+ * the same operations in the same order as the plain C of kernel.c, so they have the same bits.
+ */
+#ifndef PE_KERNEL_AVX512_ANCHOR_H
+#define PE_KERNEL_AVX512_ANCHOR_H
 
 #include "kernels/kernel.h"
 #include "numerics/sine_table.h"
@@ -20,7 +21,7 @@ INLINED __m512d multiply_add(__m512d square, __m512d inner, double term)
 }
 
 /* Look up entry start + j % 16 of a table, for eight j. */
-INLINED __m512d look_up(const double *table, size_t start, __m512i j)
+INLINED __m512d gather_sines(const double *table, size_t start, __m512i j)
 {
     return _mm512_permutex2var_pd(_mm512_loadu_pd(table + start), j,
                                   _mm512_loadu_pd(table + start + 8));
@@ -44,8 +45,8 @@ INLINED __m512d negate_past_half(__m512d value, __m512i step)
     return _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(value), sign));
 }
 
-/* Compute eight seeds. */
-INLINED void seed_octet(__m512i phase, double turn, __m512d *ret_sin, __m512d *ret_cos)
+/* Compute eight anchors. */
+INLINED void anchor_octet(__m512i phase, double turn, __m512d *ret_sin, __m512d *ret_cos)
 {
     const __m512i half = _mm512_set1_epi64(1LL << 57), quarter = _mm512_set1_epi64(16);
     __m512i step = _mm512_srli_epi64(_mm512_add_epi64(phase, half), 58);
@@ -60,9 +61,9 @@ INLINED void seed_octet(__m512i phase, double turn, __m512d *ret_sin, __m512d *r
     inner = multiply_add(square, inner, 0x1.5555555555555p-5);
     __m512d versine = _mm512_mul_pd(square, multiply_add(square, inner, -0.5));
     /* look up the first quarter turn: by symmetry the rest of the table repeats it */
-    __m512d s = look_up(pe_sine_table, 0, step), c = look_up(pe_sine_table, 16, step);
-    __m512d s_rest = look_up(pe_sine_table_rests, 0, step);
-    __m512d c_rest = look_up(pe_sine_table_rests, 16, step);
+    __m512d s = gather_sines(pe_sine_table, 0, step), c = gather_sines(pe_sine_table, 16, step);
+    __m512d s_rest = gather_sines(pe_sine_table_rests, 0, step);
+    __m512d c_rest = gather_sines(pe_sine_table_rests, 16, step);
     __m512d to_sin = _mm512_add_pd(_mm512_mul_pd(s, versine), _mm512_mul_pd(c, sine));
     __m512d to_cos = _mm512_sub_pd(_mm512_mul_pd(c, versine), _mm512_mul_pd(s, sine));
     to_sin = _mm512_add_pd(s, _mm512_add_pd(s_rest, to_sin));
@@ -74,21 +75,21 @@ INLINED void seed_octet(__m512i phase, double turn, __m512d *ret_sin, __m512d *r
     *ret_cos = negate_past_half(cos, _mm512_add_epi64(step, quarter));
 }
 
-/* Compute `count` seeds. Only the last, incomplete vector uses masked stores: the processor
+/* Compute `count` anchors. Only the last, incomplete vector uses masked stores: the processor
  * cannot forward these to later loads before they have left the store buffer. */
-static inline void seed_wide(const uint64_t *phases, size_t count, double *ret_sin,
-                             double *ret_cos, double turn)
+static inline void anchor_wide(const uint64_t *phases, size_t count, double *ret_sin,
+                               double *ret_cos, double turn)
 {
     size_t i = 0;
     __m512d sin, cos;
     for (; i + 8 <= count; i += 8) {
-        seed_octet(_mm512_loadu_si512(phases + i), turn, &sin, &cos);
+        anchor_octet(_mm512_loadu_si512(phases + i), turn, &sin, &cos);
         _mm512_storeu_pd(ret_sin + i, sin);
         _mm512_storeu_pd(ret_cos + i, cos);
     }
     if (i < count) {
         __mmask8 lanes = (__mmask8)(0xffU >> (8 - (count - i)));
-        seed_octet(_mm512_maskz_loadu_epi64(lanes, phases + i), turn, &sin, &cos);
+        anchor_octet(_mm512_maskz_loadu_epi64(lanes, phases + i), turn, &sin, &cos);
         _mm512_mask_storeu_pd(ret_sin + i, lanes, sin);
         _mm512_mask_storeu_pd(ret_cos + i, lanes, cos);
     }

@@ -1,6 +1,6 @@
 /* Copies with non-temporal stores, which bypass the caches. Only kernel.c includes this. */
-#ifndef PE_KERNEL_STREAM_H
-#define PE_KERNEL_STREAM_H
+#ifndef PE_KERNEL_NONTEMPORAL_H
+#define PE_KERNEL_NONTEMPORAL_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,16 +11,16 @@
 
 #if defined(__AVX512F__)
 #define LINE 64
-#define STREAM_LINE(dst, src)                                                                  \
+#define STORE_LINE(dst, src)                                                                   \
     _mm512_stream_si512((__m512i *)(void *)(dst), _mm512_loadu_si512((const void *)(src)))
 #elif defined(__AVX__)
 #define LINE 32
-#define STREAM_LINE(dst, src)                                                                  \
+#define STORE_LINE(dst, src)                                                                   \
     _mm256_stream_si256((__m256i *)(void *)(dst),                                              \
                         _mm256_loadu_si256((const __m256i *)(const void *)(src)))
 #elif defined(__SSE2__)
 #define LINE 16
-#define STREAM_LINE(dst, src)                                                                  \
+#define STORE_LINE(dst, src)                                                                   \
     _mm_stream_si128((__m128i *)(void *)(dst),                                                 \
                      _mm_loadu_si128((const __m128i *)(const void *)(src)))
 #endif
@@ -40,7 +40,7 @@ static inline void stream(void *dst, const void *src, size_t size)
     from += lead;
     size -= lead;
     while (size >= LINE) {
-        STREAM_LINE(to, from);
+        STORE_LINE(to, from);
         to += LINE;
         from += LINE;
         size -= LINE;

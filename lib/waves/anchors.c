@@ -1,13 +1,13 @@
-/* Splitting positions and computing their seeds. */
-#include "waves/seeds.h"
+/* Splitting positions and computing their anchors. */
+#include "waves/anchors.h"
 
 #include <math.h>
 
-#define BLOCK 64 /* consecutive positions that share hi seeds */
+#define BLOCK 64 /* consecutive positions that share hi anchors */
 
-void pe_seeds_compute(const pe_chunk *chunk, const pe_phases *phases, pe_seeds *ret_seeds)
+void pe_anchors_compute(const pe_chunk *chunk, const pe_phases *phases, pe_anchors *ret_anchors)
 {
-    chunk->kernel->seed(phases->high, chunk->count, ret_seeds->sin, ret_seeds->cos);
+    chunk->kernel->anchor(phases->high, chunk->count, ret_anchors->sin, ret_anchors->cos);
 }
 
 void pe_phases_advance(const pe_chunk *chunk, pe_phases *phases, const pe_phases *step)
@@ -32,32 +32,32 @@ pe_split pe_next_split(const pe_positions *positions, uint64_t row, pe_split bef
 {
     if (!positions->list && positions->step == 1 && before.tail == 0 && before.lo < BLOCK - 1)
         return (pe_split){before.hi, before.lo + 1, 0};
-    return pe_split_position(pe_position_at(positions, row));
+    return pe_split_position(pe_position_get(positions, row));
 }
 
-/* ---- the seeder ---- */
+/* ---- the cache ---- */
 
-void pe_seeder_init(pe_seeder *seeder, const pe_chunk *chunk)
+void pe_anchor_cache_init(pe_anchor_cache *cache, const pe_chunk *chunk)
 {
-    seeder->chunk = chunk;
+    cache->chunk = chunk;
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
-        seeder->one.high[i] = turns.limb[3];
-        seeder->one.low[i] = turns.limb[2];
-        seeder->block.high[i] = turns.limb[3] * BLOCK | turns.limb[2] / (1ULL << 58);
-        seeder->block.low[i] = turns.limb[2] * BLOCK;
+        cache->one.high[i] = turns.limb[3];
+        cache->one.low[i] = turns.limb[2];
+        cache->block.high[i] = turns.limb[3] * BLOCK | turns.limb[2] / (1ULL << 58);
+        cache->block.low[i] = turns.limb[2] * BLOCK;
     }
-    seeder->hi_phases.position = NAN;
-    seeder->lo_phases.position = NAN;
-    seeder->hi.position = NAN;
-    for (size_t slot = 0; slot < PE_SEED_SLOTS; slot++)
-        seeder->lo[slot].position = NAN;
+    cache->hi_phases.position = NAN;
+    cache->lo_phases.position = NAN;
+    cache->hi.position = NAN;
+    for (size_t slot = 0; slot < PE_ANCHOR_SLOTS; slot++)
+        cache->lo[slot].position = NAN;
 }
 
 /* Set `at` to the phases of an integer position, counted in steps: by one addition if the
  * phases are those of the position before, else by multiplication. Both are exact modulo 2^128,
  * so they give the same bits. */
-static void move_phases(const pe_chunk *chunk, pe_phases_at *at, const pe_phases *step,
+static void move_phases(const pe_chunk *chunk, pe_placed_phases *at, const pe_phases *step,
                         double position)
 {
     if (at->position + 1 == position) {
@@ -73,14 +73,14 @@ static void move_phases(const pe_chunk *chunk, pe_phases_at *at, const pe_phases
     at->position = position;
 }
 
-pe_sincos pe_hi_seeds(pe_seeder *seeder, double hi)
+pe_sincos pe_hi_anchors(pe_anchor_cache *cache, double hi)
 {
-    if (seeder->hi.position != hi) {
-        move_phases(seeder->chunk, &seeder->hi_phases, &seeder->block, hi);
-        pe_seeds_compute(seeder->chunk, &seeder->hi_phases.phases, &seeder->hi.seeds);
-        seeder->hi.position = hi;
+    if (cache->hi.position != hi) {
+        move_phases(cache->chunk, &cache->hi_phases, &cache->block, hi);
+        pe_anchors_compute(cache->chunk, &cache->hi_phases.phases, &cache->hi.anchors);
+        cache->hi.position = hi;
     }
-    return pe_sincos_of(&seeder->hi.seeds);
+    return pe_sincos_init(&cache->hi.anchors);
 }
 
 /* Compute the phases of a fractional lo + tail: the phase of the whole position less that of
@@ -99,26 +99,26 @@ static void fractional_phases(const pe_chunk *chunk, pe_split split, uint64_t ro
     }
 }
 
-size_t pe_seed_slot(pe_split split)
+size_t pe_anchor_slot(pe_split split)
 {
-    return (size_t)(split.lo * (PE_SEED_SLOTS / BLOCK)) % PE_SEED_SLOTS;
+    return (size_t)(split.lo * (PE_ANCHOR_SLOTS / BLOCK)) % PE_ANCHOR_SLOTS;
 }
 
-pe_sincos pe_lo_seeds_at(pe_seeder *seeder, pe_split split, uint64_t row)
+pe_sincos pe_lo_anchors(pe_anchor_cache *cache, pe_split split, uint64_t row)
 {
-    const pe_chunk *chunk = seeder->chunk;
-    pe_seeds_at *lo = &seeder->lo[pe_seed_slot(split)];
+    const pe_chunk *chunk = cache->chunk;
+    pe_placed_anchors *lo = &cache->lo[pe_anchor_slot(split)];
     if (split.tail == 0 && lo->position == split.lo)
-        return pe_sincos_of(&lo->seeds);
+        return pe_sincos_init(&lo->anchors);
     if (split.tail == 0 && split.lo == floor(split.lo)) {
-        move_phases(chunk, &seeder->lo_phases, &seeder->one, split.lo);
-        pe_seeds_compute(chunk, &seeder->lo_phases.phases, &lo->seeds);
+        move_phases(chunk, &cache->lo_phases, &cache->one, split.lo);
+        pe_anchors_compute(chunk, &cache->lo_phases.phases, &lo->anchors);
     } else {
         pe_phases phases = {.high = {0}};
         fractional_phases(chunk, split, row, &phases);
-        pe_seeds_compute(chunk, &phases, &lo->seeds);
+        pe_anchors_compute(chunk, &phases, &lo->anchors);
     }
     lo->position =
         split.tail == 0 ? split.lo : NAN; /* the slot's index has no place for a tail */
-    return pe_sincos_of(&lo->seeds);
+    return pe_sincos_init(&lo->anchors);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Whether a list of names, joined by commas, has a name, or one of something inside of it. */
-static bool asks_for(const char *list, const char *name, bool or_inside)
+static bool has_name(const char *list, const char *name, bool or_inside)
 {
     size_t length = strlen(name);
     for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
@@ -18,10 +18,10 @@ static bool asks_for(const char *list, const char *name, bool or_inside)
     return false;
 }
 
-bool model_is_asked_for(const model_planner *planner, const char *name)
+bool model_is_requested(const model_planner *planner, const char *name)
 {
     const char *list = planner->plan->options->components;
-    return !list || asks_for(list, name, true);
+    return !list || has_name(list, name, true);
 }
 
 /* ---- names ---- */
@@ -86,7 +86,7 @@ static void keep_components(api_model_plan *plan, const int32_t part_places[])
     size_t kept = 0;
     for (size_t i = 0; i < plan->component_count; i++) {
         api_model_component component = plan->components[i];
-        if (!asks_for(plan->options->components, component.name, false)) {
+        if (!has_name(plan->options->components, component.name, false)) {
             free(component.layers);
             free(component.types);
             continue;
@@ -108,7 +108,7 @@ void model_keep_asked(model_planner *planner)
     check_names(planner);
     for (size_t i = 0; i < plan->component_count; i++) {
         const char *name = plan->components[i].name;
-        component_places[i] = asks_for(plan->options->components, name, false) ? place++ : -1;
+        component_places[i] = has_name(plan->options->components, name, false) ? place++ : -1;
     }
     keep_parts(plan, component_places, part_places);
     keep_components(plan, part_places);

@@ -1,5 +1,5 @@
 /* What is seen of a table: its first rows, laws of frequencies, offsets. */
-#include "recognise/seen.h"
+#include "recognise/observation.h"
 
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
@@ -14,7 +14,7 @@
 #define SAMPLE_ROWS    1024
 
 /* The lines along the last axis, one below the other. */
-static pe_view flat_of(const pe_view *view)
+static pe_view flatten(const pe_view *view)
 {
     pe_view flat = *view, packed = *view;
     if (view->rank == 0)
@@ -37,11 +37,11 @@ static pe_view flat_of(const pe_view *view)
     return flat;
 }
 
-bool pe_seen_begin(pe_seen *seen, const pe_view *view)
+bool pe_observation_begin(pe_observation *seen, const pe_view *view)
 {
-    *seen = (pe_seen){.view = pe_view_squeezed(view)};
+    *seen = (pe_observation){.view = pe_view_squeezed(view)};
     const pe_view *own = &seen->view;
-    seen->flat = flat_of(own);
+    seen->flat = flatten(own);
     if (own->rank == 1 || own->rank == 2) {
         seen->rows = own->shape[0];
         seen->columns = own->rank == 2 ? own->shape[1] : 1;
@@ -55,20 +55,20 @@ bool pe_seen_begin(pe_seen *seen, const pe_view *view)
     return seen->sample && pe_view_read(own, 0, seen->sampled, seen->sample);
 }
 
-void pe_seen_end(pe_seen *seen)
+void pe_observation_end(pe_observation *seen)
 {
     free(seen->sample);
     free(seen->waves);
 }
 
-double pe_seen_entry(const pe_seen *seen, uint64_t row, uint64_t column)
+double pe_observation_entry(const pe_observation *seen, uint64_t row, uint64_t column)
 {
     return seen->sample[row * seen->columns + column];
 }
 
 /* Fit the columns that are too slow for the first rows to rows that are spread over the table.
  */
-static bool fit_slow(pe_seen *seen)
+static bool fit_slow(pe_observation *seen)
 {
     uint64_t distance = (seen->rows - 1) / seen->sampled;
     size_t bytes = seen->sampled * seen->columns * sizeof *seen->sample;
@@ -80,7 +80,7 @@ static bool fit_slow(pe_seen *seen)
     double *rows = malloc(bytes);
     bool good = rows && pe_view_read(&spread, 0, seen->sampled, rows);
     for (uint64_t column = 0; good && column < seen->columns; column++) {
-        pe_seen_wave *wave = &seen->waves[column];
+        pe_observed_wave *wave = &seen->waves[column];
         if (wave->found)
             continue;
         *wave =
@@ -95,7 +95,7 @@ static bool fit_slow(pe_seen *seen)
 #define TRIED 24 /* columns, before all of a wide table are fitted */
 
 /* Whether some columns of a table are waves: the first ones of each half, and some between. */
-static bool has_waves(const pe_seen *seen)
+static bool has_waves(const pe_observation *seen)
 {
     const uint64_t half = seen->columns / 2;
     for (uint64_t i = 0; i < TRIED; i++) {
@@ -109,7 +109,7 @@ static bool has_waves(const pe_seen *seen)
     return false;
 }
 
-const pe_seen_wave *pe_seen_waves(pe_seen *seen)
+const pe_observed_wave *pe_observation_waves(pe_observation *seen)
 {
     size_t found = 0;
     if (seen->waves || !seen->sample)
@@ -117,7 +117,7 @@ const pe_seen_wave *pe_seen_waves(pe_seen *seen)
     seen->waves = calloc((size_t)seen->columns, sizeof *seen->waves);
     const bool none = seen->columns > 4 * TRIED && !has_waves(seen);
     for (uint64_t column = 0; seen->waves && !none && column < seen->columns; column++) {
-        pe_seen_wave *wave = &seen->waves[column];
+        pe_observed_wave *wave = &seen->waves[column];
         *wave = pe_fit_wave(seen->sample + column, (size_t)seen->columns, seen->sampled,
                             PE_LEAST_ANGLE);
         wave->turns = wave->frequency * (double)seen->sampled;
@@ -132,7 +132,7 @@ const pe_seen_wave *pe_seen_waves(pe_seen *seen)
 
 /* ---- the law of frequencies ---- */
 
-double pe_seen_unit(const pe_view *view)
+double pe_observation_unit(const pe_view *view)
 {
     pe_dtype dtype;
     return pe_element_is_real(view->element, &dtype) ? pe_dtypes[dtype].unit : 0;
@@ -140,10 +140,10 @@ double pe_seen_unit(const pe_view *view)
 
 #define RECIPE_ERROR 2e-6 /* relative: how far float32 arithmetic moves a frequency */
 
-double pe_seen_wave_error(const pe_seen *seen, const pe_seen_wave *wave)
+double pe_observation_wave_error(const pe_observation *seen, const pe_observed_wave *wave)
 {
     double angle = wave->turns, part = fmin(angle, 1);
-    return RECIPE_ERROR + pe_seen_unit(&seen->view) * 4 / (angle * part * part);
+    return RECIPE_ERROR + pe_observation_unit(&seen->view) * 4 / (angle * part * part);
 }
 
 #define DROPPED_MAX 8
@@ -173,17 +173,17 @@ static bool is_dropped(const line *own, uint64_t index)
     return false;
 }
 
-static bool fit_line(const pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
-                     line *own)
+static bool fit_line(const pe_observation *seen, uint64_t first, uint64_t stride,
+                     uint64_t count, line *own)
 {
     own->weight = own->x = own->y = own->xx = own->xy = 0;
     own->used = 0;
     for (uint64_t i = 0; i < count; i++) {
-        const pe_seen_wave *wave = &seen->waves[first + i * stride];
+        const pe_observed_wave *wave = &seen->waves[first + i * stride];
         if (!wave->found || is_dropped(own, i))
             continue;
         double log = pe_log_double(wave->frequency), index = (double)i;
-        double error = pe_seen_wave_error(seen, wave), weight = 1 / (error * error);
+        double error = pe_observation_wave_error(seen, wave), weight = 1 / (error * error);
         own->used++;
         own->weight += weight;
         own->x += weight * index;
@@ -200,17 +200,17 @@ static bool fit_line(const pe_seen *seen, uint64_t first, uint64_t stride, uint6
 }
 
 /* How far the farthest wave is from the line, in errors. */
-static double farthest_of(const pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
-                          const line *own, uint64_t *ret_index)
+static double find_farthest(const pe_observation *seen, uint64_t first, uint64_t stride,
+                            uint64_t count, const line *own, uint64_t *ret_index)
 {
     double most = 0;
     for (uint64_t i = 0; i < count; i++) {
-        const pe_seen_wave *wave = &seen->waves[first + i * stride];
+        const pe_observed_wave *wave = &seen->waves[first + i * stride];
         if (!wave->found || is_dropped(own, i))
             continue;
         double log = pe_log_double(wave->frequency);
-        double off =
-            fabs(log - own->start - own->slope * (double)i) / pe_seen_wave_error(seen, wave);
+        double off = fabs(log - own->start - own->slope * (double)i) /
+                     pe_observation_wave_error(seen, wave);
         if (off > most) {
             most = off;
             *ret_index = i;
@@ -219,14 +219,14 @@ static double farthest_of(const pe_seen *seen, uint64_t first, uint64_t stride, 
     return most;
 }
 
-bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
-                       pe_seen_geometry *ret_geometry)
+bool pe_observation_fit_geometry(pe_observation *seen, uint64_t first, uint64_t stride,
+                                 uint64_t count, pe_observed_geometry *ret_geometry)
 {
     line own = {.used = 0};
-    if (!pe_seen_waves(seen) || !fit_line(seen, first, stride, count, &own))
+    if (!pe_observation_waves(seen) || !fit_line(seen, first, stride, count, &own))
         return false;
     const size_t allowed = bad_allowed(own.used);
-    for (uint64_t bad = 0; farthest_of(seen, first, stride, count, &own, &bad) > 4;) {
+    for (uint64_t bad = 0; find_farthest(seen, first, stride, count, &own, &bad) > 4;) {
         if (own.dropped == allowed)
             return false;
         own.drops[own.dropped++] = bad;
@@ -235,10 +235,10 @@ bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t 
     }
     if (!(own.slope < 0) || own.slope < -40)
         return false;
-    *ret_geometry = (pe_seen_geometry){.first = pe_exp_double(own.start),
-                                       .ratio = pe_exp_double(own.slope),
-                                       .first_error = 2 * sqrt(own.xx / own.spread),
-                                       .ratio_error = 2 * sqrt(own.weight / own.spread)};
+    *ret_geometry = (pe_observed_geometry){.first = pe_exp_double(own.start),
+                                           .ratio = pe_exp_double(own.slope),
+                                           .first_error = 2 * sqrt(own.xx / own.spread),
+                                           .ratio_error = 2 * sqrt(own.weight / own.spread)};
     return true;
 }
 
@@ -255,12 +255,12 @@ static double wrapped(double angle)
 }
 
 /* The slowest wave that is faster than `above`; NULL if there is none. */
-static const pe_seen_wave *next_faster(const pe_seen_wave *waves, uint64_t first,
-                                       uint64_t stride, uint64_t count, double above)
+static const pe_observed_wave *next_faster(const pe_observed_wave *waves, uint64_t first,
+                                           uint64_t stride, uint64_t count, double above)
 {
-    const pe_seen_wave *next = NULL;
+    const pe_observed_wave *next = NULL;
     for (uint64_t i = 0; i < count; i++) {
-        const pe_seen_wave *wave = &waves[first + i * stride];
+        const pe_observed_wave *wave = &waves[first + i * stride];
         if (wave->found && wave->frequency > above &&
             (!next || wave->frequency < next->frequency))
             next = wave;
@@ -269,16 +269,16 @@ static const pe_seen_wave *next_faster(const pe_seen_wave *waves, uint64_t first
 }
 
 /* What the phase of a wave may be off by, in radians. */
-static double phase_error(const pe_seen *seen, const pe_seen_wave *wave)
+static double phase_error(const pe_observation *seen, const pe_observed_wave *wave)
 {
     double part = fmin(wave->turns, 1);
-    return PHASE_TOLERANCE + 4 * pe_seen_unit(&seen->view) / (part * part);
+    return PHASE_TOLERANCE + 4 * pe_observation_unit(&seen->view) / (part * part);
 }
 
 /* Refine an offset by ever faster waves; those that are far off are left out. Returns the
  * largest difference of phases that is left, in errors, or 2 if too many waves are off. */
-static double refine(const pe_seen *seen, const pe_seen_wave *const *waves, size_t count,
-                     double turned, double *offset)
+static double refine(const pe_observation *seen, const pe_observed_wave *const *waves,
+                     size_t count, double turned, double *offset)
 {
     double worst = 0;
     size_t bad = 0;
@@ -299,8 +299,9 @@ static double refine(const pe_seen *seen, const pe_seen_wave *const *waves, size
 
 /* Find the offset by a wave, which says it modulo its own turns, and by the others, which say
  * which turn. */
-static bool find_offset(const pe_seen *seen, const pe_seen_wave *const *waves, size_t count,
-                        const pe_seen_wave *from, double turned, double *ret_offset)
+static bool find_offset(const pe_observation *seen, const pe_observed_wave *const *waves,
+                        size_t count, const pe_observed_wave *from, double turned,
+                        double *ret_offset)
 {
     double best = 1;
     bool found = false;
@@ -318,11 +319,11 @@ static bool find_offset(const pe_seen *seen, const pe_seen_wave *const *waves, s
     return found;
 }
 
-bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count, bool sines,
-                    double *ret_offset)
+bool pe_observation_find_offset(pe_observation *seen, uint64_t first, uint64_t stride,
+                                uint64_t count, bool sines, double *ret_offset)
 {
-    const pe_seen_wave *waves = pe_seen_waves(seen), *wave;
-    const pe_seen_wave *rising[OFFSET_WAVES];
+    const pe_observed_wave *waves = pe_observation_waves(seen), *wave;
+    const pe_observed_wave *rising[OFFSET_WAVES];
     const double turned = sines ? PE_TURN / 4 : 0;
     size_t used = 0;
     double above = 0;

@@ -1,5 +1,6 @@
-/* Splits of positions in exact integers, and seeds against exact phases, with every kernel. */
-#include "waves/seeds.h"
+/* Splits of positions in exact integers, and anchors against exact phases, with every kernel.
+ */
+#include "waves/anchors.h"
 
 #include "numerics/phase.h"
 #include "unit.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the kernels promise, and the phase's bits from the 65th on, which seeds leave out. */
+/* What the kernels promise, and the phase's bits from the 65th on, which anchors leave out. */
 #define SEED_ERROR (0.62 * 0x1p-53 + 0x1p-61)
 
 /* ---- splits ---- */
@@ -86,9 +87,9 @@ START_TEST(the_next_split_is_that_of_the_next_position)
         {300, 0x1p52, 1, NULL}, {300, 60.1, 1, NULL},
     };
     for (size_t i = 0; i < UNIT_COUNT(SPANS); i++) {
-        pe_split split = pe_split_position(pe_position_at(&SPANS[i], 0));
+        pe_split split = pe_split_position(pe_position_get(&SPANS[i], 0));
         for (uint64_t row = 1; row < SPANS[i].count; row++) {
-            pe_split expected = pe_split_position(pe_position_at(&SPANS[i], row));
+            pe_split expected = pe_split_position(pe_position_get(&SPANS[i], row));
             split = pe_next_split(&SPANS[i], row, split);
             ck_assert_msg(split.hi == expected.hi && split.lo == expected.lo &&
                               split.tail == expected.tail,
@@ -98,11 +99,11 @@ START_TEST(the_next_split_is_that_of_the_next_position)
 }
 END_TEST
 
-/* ---- seeds ---- */
+/* ---- anchors ---- */
 
 #define FREQUENCIES 97 /* a whole chunk and a part of one */
 
-static pe_seeder seeder, other; /* too large for a stack */
+static pe_anchor_cache cache, other; /* too large for a stack */
 
 /* Call `check` for both chunks of a wave at some positions, with each kernel in turn. */
 static void with_chunks(pe_positions positions, void (*check)(const pe_chunk *chunk))
@@ -119,8 +120,8 @@ static void with_chunks(pe_positions positions, void (*check)(const pe_chunk *ch
     for (size_t k = 0; k < count; k++) {
         pe_kernel_use(kernels[k]);
         for (size_t first = 0; first < FREQUENCIES; first += PE_KERNEL_PAIRS) {
-            pe_chunk chunk = pe_chunk_at(&wave, first, false);
-            pe_seeder_init(&seeder, &chunk);
+            pe_chunk chunk = pe_chunk_init(&wave, first, false);
+            pe_anchor_cache_init(&cache, &chunk);
             check(&chunk);
         }
     }
@@ -133,16 +134,16 @@ static bool is_near(double got, dd expected, double error)
     return fabs((got - expected.hi) - expected.lo) <= error;
 }
 
-/* Seeds of all frequencies against the sines and cosines of their exact phases. */
-static void check_seeds(const pe_chunk *chunk, pe_sincos seeds, const pe_wide *phases)
+/* Anchors of all frequencies against the sines and cosines of their exact phases. */
+static void check_anchors(const pe_chunk *chunk, pe_sincos anchors, const pe_wide *phases)
 {
     for (size_t i = 0; i < chunk->count; i++) {
         dd sine, cosine;
         pe_phase_sincos(phases[i], &sine, &cosine);
-        if (!is_near(seeds.sin[i], sine, SEED_ERROR) ||
-            !is_near(seeds.cos[i], cosine, SEED_ERROR))
+        if (!is_near(anchors.sin[i], sine, SEED_ERROR) ||
+            !is_near(anchors.cos[i], cosine, SEED_ERROR))
             ck_abort_msg("%s, frequency %zu: %a %a are not %a %a", chunk->kernel->name,
-                         chunk->first + i, seeds.sin[i], seeds.cos[i], sine.hi, cosine.hi);
+                         chunk->first + i, anchors.sin[i], anchors.cos[i], sine.hi, cosine.hi);
     }
 }
 
@@ -151,7 +152,7 @@ static void check_block(const pe_chunk *chunk, int64_t hi)
     pe_wide phases[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < chunk->count; i++)
         phases[i] = pe_wide_mul_integer(chunk->wave->frequencies[chunk->first + i], 64 * hi);
-    check_seeds(chunk, pe_hi_seeds(&seeder, (double)hi), phases);
+    check_anchors(chunk, pe_hi_anchors(&cache, (double)hi), phases);
 }
 
 static void check_blocks(const pe_chunk *chunk)
@@ -179,8 +180,8 @@ static void check_part(const pe_chunk *chunk, double lo)
     pe_split split = {.hi = 3, .lo = lo, .tail = 0};
     for (size_t i = 0; i < chunk->count; i++)
         phases[i] = pe_wide_mul_double(chunk->wave->frequencies[chunk->first + i], lo);
-    check_seeds(chunk, pe_lo_seeds_at(&seeder, split, 0), phases);
-    check_seeds(chunk, pe_lo_seeds_at(&seeder, split, 0), phases); /* as they were kept */
+    check_anchors(chunk, pe_lo_anchors(&cache, split, 0), phases);
+    check_anchors(chunk, pe_lo_anchors(&cache, split, 0), phases); /* as they were kept */
 }
 
 static void check_parts(const pe_chunk *chunk)
@@ -205,9 +206,9 @@ static void check_sums(const pe_chunk *chunk)
 {
     const pe_positions *positions = &chunk->wave->positions;
     for (uint64_t row = 0; row < positions->count; row++) {
-        pe_split split = pe_split_position(pe_position_at(positions, row));
-        pe_sincos hi = pe_hi_seeds(&seeder, split.hi);
-        pe_sincos lo = pe_lo_seeds_at(&seeder, split, row);
+        pe_split split = pe_split_position(pe_position_get(positions, row));
+        pe_sincos hi = pe_hi_anchors(&cache, split.hi);
+        pe_sincos lo = pe_lo_anchors(&cache, split, row);
         for (size_t i = 0; i < chunk->count; i++) {
             dd sine, cosine;
             pe_wide turns = chunk->wave->frequencies[chunk->first + i];
@@ -240,13 +241,13 @@ static void check_ways(const pe_chunk *chunk)
 {
     pe_split split = {.hi = 0, .lo = 0, .tail = 0};
     for (double hi = 990; hi <= 1010; hi++)
-        pe_hi_seeds(&seeder, hi);
+        pe_hi_anchors(&cache, hi);
     for (split.lo = 0; split.lo < 40; split.lo++)
-        pe_lo_seeds_at(&seeder, split, 0);
+        pe_lo_anchors(&cache, split, 0);
     split.lo = 39;
-    pe_seeder_init(&other, chunk);
-    same_bits(chunk, pe_hi_seeds(&seeder, 1010), pe_hi_seeds(&other, 1010));
-    same_bits(chunk, pe_lo_seeds_at(&seeder, split, 0), pe_lo_seeds_at(&other, split, 0));
+    pe_anchor_cache_init(&other, chunk);
+    same_bits(chunk, pe_hi_anchors(&cache, 1010), pe_hi_anchors(&other, 1010));
+    same_bits(chunk, pe_lo_anchors(&cache, split, 0), pe_lo_anchors(&other, split, 0));
 }
 
 START_TEST(seeds_depend_on_the_position_and_not_on_those_before)
@@ -257,17 +258,17 @@ END_TEST
 
 START_TEST(every_multiple_of_a_quarter_has_a_slot_of_its_own)
 {
-    bool taken[PE_SEED_SLOTS] = {false};
+    bool taken[PE_ANCHOR_SLOTS] = {false};
     for (double lo = 0; lo < 64; lo += 0.25) {
-        size_t slot = pe_seed_slot((pe_split){.hi = 5, .lo = lo, .tail = 0});
-        ck_assert(slot < PE_SEED_SLOTS && !taken[slot]);
+        size_t slot = pe_anchor_slot((pe_split){.hi = 5, .lo = lo, .tail = 0});
+        ck_assert(slot < PE_ANCHOR_SLOTS && !taken[slot]);
         taken[slot] = true;
     }
-    ck_assert_uint_lt(pe_seed_slot((pe_split){-1, 64, -0x1p-60}), PE_SEED_SLOTS);
+    ck_assert_uint_lt(pe_anchor_slot((pe_split){-1, 64, -0x1p-60}), PE_ANCHOR_SLOTS);
 }
 END_TEST
 
-Suite *seeds_suite(void)
+Suite *anchors_suite(void)
 {
     const TTest *const tests[] = {
         positions_are_split_as_expected,
@@ -280,5 +281,5 @@ Suite *seeds_suite(void)
         every_multiple_of_a_quarter_has_a_slot_of_its_own,
         NULL,
     };
-    return unit_suite("seeds", tests);
+    return unit_suite("anchors", tests);
 }

@@ -1,4 +1,4 @@
-#include "identify/slope_recipe.h"
+#include "identify/slope_computation.h"
 
 #include "identify/judge.h"
 #include "numerics/dtype.h"
@@ -18,18 +18,18 @@ typedef struct head {
     bool fits[FAMILIES][CANDIDATES];
 } head;
 
-typedef struct recipe {
+typedef struct computation {
     pe_dtype dtype; /* of the table */
     uint64_t heads, entries;
     head *all; /* [heads] */
-} recipe;
+} computation;
 
 /* ---- slopes ---- */
 
 /* Set the slopes that each head may have. Slopes fall along powers of a base, and rise where
  * the next base begins. Where a head has too few entries to say its slope, it must be the float
  * that is meant. */
-static void set_slopes(recipe *self, const double *exact)
+static void set_slopes(computation *self, const double *exact)
 {
     uint64_t first = 0;
     for (uint64_t h = 0; h < self->heads; h++) {
@@ -58,7 +58,7 @@ static bool are_slopes(const double *exact, uint64_t heads)
 }
 
 /* Read the exact slopes. False: there is none, or they cannot be read. */
-static bool read_slopes(recipe *self, pe_request *wide)
+static bool read_slopes(computation *self, pe_request *wide)
 {
     pe_stream *stream = NULL;
     pe_error error;
@@ -85,7 +85,7 @@ static bool read_slopes(recipe *self, pe_request *wide)
 /* ---- entries ---- */
 
 /* Turn down the slopes of a head that do not give an entry. False: none is left. */
-static bool check_entry(const recipe *self, head *own, double found, double exact)
+static bool check_entry(const computation *self, head *own, double found, double exact)
 {
     float distance = (float)rint(exact / own->exact);
     bool any = false;
@@ -104,7 +104,7 @@ static bool check_entry(const recipe *self, head *own, double found, double exac
 }
 
 /* Whether all heads have a slope of the same family. */
-static bool is_family(const recipe *self, size_t family)
+static bool is_family(const computation *self, size_t family)
 {
     for (uint64_t h = 0; h < self->heads; h++) {
         const bool *fits = self->all[h].fits[family];
@@ -115,8 +115,8 @@ static bool is_family(const recipe *self, size_t family)
 }
 
 /* Check the entries of some lines, as long as there are slopes that give them. */
-static bool check_lines(const recipe *self, uint64_t first, uint64_t count, const double *found,
-                        const double *exact)
+static bool check_lines(const computation *self, uint64_t first, uint64_t count,
+                        const double *found, const double *exact)
 {
     uint64_t each = self->entries / self->heads;
     for (uint64_t i = 0; i < count; i++)
@@ -125,7 +125,7 @@ static bool check_lines(const recipe *self, uint64_t first, uint64_t count, cons
     return true;
 }
 
-static bool check_all(const recipe *self, pe_request *wide, pe_stream *stream,
+static bool check_all(const computation *self, pe_request *wide, pe_stream *stream,
                       const pe_view *flat, const pe_runner *runner, bool *ret_fits,
                       pe_error *reterr)
 {
@@ -136,12 +136,12 @@ static bool check_all(const recipe *self, pe_request *wide, pe_stream *stream,
     *ret_fits = good;
     good = pe_request_begin(wide, runner, reterr) && good;
     for (uint64_t line = 0; good && *ret_fits && line < lines; line++) {
-        good =
-            (line % 64 != 0 || line == 0 ||
-             pe_may_go_on(runner, wide->values.scheme, (double)line / (double)lines, reterr)) &&
-            pe_view_read(flat, line, 1, found) &&
-            pe_judge_read(stream, line * columns * sizeof *exact, exact,
-                          (size_t)columns * sizeof *exact);
+        good = (line % 64 != 0 || line == 0 ||
+                pe_may_continue(runner, wide->values.scheme, (double)line / (double)lines,
+                                reterr)) &&
+               pe_view_read(flat, line, 1, found) &&
+               pe_judge_read(stream, line * columns * sizeof *exact, exact,
+                             (size_t)columns * sizeof *exact);
         *ret_fits = good && check_lines(self, line * columns, columns, found, exact);
     }
     pe_request_end(wide, runner);
@@ -150,10 +150,10 @@ static bool check_all(const recipe *self, pe_request *wide, pe_stream *stream,
     return good;
 }
 
-bool pe_slope_recipe(pe_request *wide, size_t tensor, pe_seen *seen, const pe_runner *runner,
-                     bool *ret_fits, pe_error *reterr)
+bool pe_slope_computation(pe_request *wide, size_t tensor, pe_observation *seen,
+                          const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
-    recipe self = {.entries = pe_request_tensor(wide, tensor)->elements};
+    computation self = {.entries = pe_request_tensor(wide, tensor)->elements};
     pe_stream *stream = NULL;
     bool good = true, fits = false;
     *ret_fits = false;

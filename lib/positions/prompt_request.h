@@ -1,27 +1,27 @@
-/* The parameters that describe runs of text, pictures and videos; reading them, and the rules
- * between them. */
-#ifndef PE_RUNS_REQUEST_H
-#define PE_RUNS_REQUEST_H
+/* The parameters that describe a prompt of text, pictures and videos; reading them, and the
+ * rules between them. */
+#ifndef PE_PROMPT_REQUEST_H
+#define PE_PROMPT_REQUEST_H
 
-#include "positions/runs.h"
+#include "positions/prompt.h"
 #include "scheme.h"
 
-#define PE_RUN_POSITION_MAX 2147483647 /* so that positions fit i32 */
+#define PE_PROMPT_POSITION_MAX 2147483647 /* so that positions fit i32 */
 
 /* The choices of frame_positions: those of pe_frame_positions, and PE_FRAMES_APART. */
-extern const char *const pe_runs_frame_positions[];
+extern const char *const pe_prompt_frame_positions[];
 enum { PE_FRAMES_APART = PE_FRAMES_BY_WHOLE_SECONDS + 1 };
 
-extern const pe_case pe_runs_cases_seconds[], pe_runs_cases_tokens[];
+extern const pe_case pe_prompt_cases_seconds[], pe_prompt_cases_tokens[];
 
 /* Rows of a parameter table. */
-#define PE_RUNS_PARAMETERS                                                                     \
+#define PE_PROMPT_PARAMETERS                                                                   \
     {.name = "text",                                                                           \
      .type = PE_INTEGER_LIST,                                                                  \
      .required = true,                                                                         \
      .unless = "position_ids",                                                                 \
      .minimum = 0,                                                                             \
-     .maximum = PE_RUN_POSITION_MAX,                                                           \
+     .maximum = PE_PROMPT_POSITION_MAX,                                                        \
      .unit = "tokens",                                                                         \
      .counts_rows = true,                                                                      \
      .help = "lengths of the texts: one before each of the grids and one after the last, any " \
@@ -37,7 +37,7 @@ extern const pe_case pe_runs_cases_seconds[], pe_runs_cases_tokens[];
         {.name = "position_ids",                                                               \
          .type = PE_INTEGER_LIST,                                                              \
          .minimum = 0,                                                                         \
-         .maximum = PE_RUN_POSITION_MAX,                                                       \
+         .maximum = PE_PROMPT_POSITION_MAX,                                                    \
          .unit = "positions",                                                                  \
          .counts_rows = true,                                                                  \
          .help = "explicit positions instead of text and grids: all of time, then all of "     \
@@ -47,7 +47,7 @@ extern const pe_case pe_runs_cases_seconds[], pe_runs_cases_tokens[];
          .unless = "position_ids",                                                             \
          .default_text = "0",                                                                  \
          .minimum = 0,                                                                         \
-         .maximum = PE_RUN_POSITION_MAX,                                                       \
+         .maximum = PE_PROMPT_POSITION_MAX,                                                    \
          .unit = "positions",                                                                  \
          .help = "position of the first token"},                                               \
         {.name = "spatial_merge_size",                                                         \
@@ -70,7 +70,7 @@ extern const pe_case pe_runs_cases_seconds[], pe_runs_cases_tokens[];
         {.name = "frame_positions",                                                            \
          .type = PE_CHOICE,                                                                    \
          .default_text = "index",                                                              \
-         .choices = pe_runs_frame_positions,                                                   \
+         .choices = pe_prompt_frame_positions,                                                 \
          .help =                                                                               \
              "how frame f of a grid advances in time; index: by f; seconds: by floor(f * "     \
              "seconds * tokens_per_second); whole_seconds: the same with the seconds cut to "  \
@@ -78,7 +78,7 @@ extern const pe_case pe_runs_cases_seconds[], pe_runs_cases_tokens[];
         {.name = "seconds_per_grid",                                                           \
          .type = PE_REAL_LIST,                                                                 \
          .when = "frame_positions",                                                            \
-         .cases = pe_runs_cases_seconds,                                                       \
+         .cases = pe_prompt_cases_seconds,                                                     \
          .minimum = 0,                                                                         \
          .maximum = 1e6,                                                                       \
          .unit = "seconds",                                                                    \
@@ -86,15 +86,15 @@ extern const pe_case pe_runs_cases_seconds[], pe_runs_cases_tokens[];
                  "not count; 1 if not given"},                                                 \
     {                                                                                          \
         .name = "tokens_per_second", .type = PE_INTEGER, .when = "frame_positions",            \
-        .cases = pe_runs_cases_tokens, .minimum = 1, .maximum = 1000000,                       \
+        .cases = pe_prompt_cases_tokens, .minimum = 1, .maximum = 1000000,                     \
         .help = "positions for each second"                                                    \
     }
 
 /* Read the parameters. The result is valid only if the rules hold; `rows` is set for
  * position_ids alone. */
-pe_runs pe_runs_read(const pe_values *values);
+pe_prompt pe_prompt_read(const pe_values *values);
 
-/* Check the rules between the parameters, and set runs->rows. */
-void pe_runs_check(const pe_values *values, pe_runs *runs, pe_error *reterr);
+/* Check the rules between the parameters, and set prompt->rows. */
+void pe_prompt_check(const pe_values *values, pe_prompt *prompt, pe_error *reterr);
 
 #endif

@@ -4,14 +4,14 @@
  * frames, rows and columns begin at the position after the one before the grid, on every axis,
  * and what follows begins after the largest position of the grid (arXiv:2409.12191,
  * section 2.1). */
-#ifndef PE_RUNS_H
-#define PE_RUNS_H
+#ifndef PE_PROMPT_H
+#define PE_PROMPT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PE_RUN_AXES 3
+#define PE_PROMPT_AXES 3
 
 /* How the frames of a grid advance in time. */
 typedef enum pe_frame_positions {
@@ -21,7 +21,7 @@ typedef enum pe_frame_positions {
 } pe_frame_positions;
 
 /* Texts and grids by turns: text 0, grid 0, text 1 … grid n-1, text n. */
-typedef struct pe_runs {
+typedef struct pe_prompt {
     const double *text;  /* tokens of each; borrowed. NULL: position_ids apply */
     const double *sizes; /* frames, rows and columns of each grid, before merging; borrowed */
     size_t grids;
@@ -32,36 +32,36 @@ typedef struct pe_runs {
     const double *seconds; /* of one frame of each grid; borrowed; NULL: 1 */
     int64_t tokens_per_second;
 
-    const double *position_ids; /* [PE_RUN_AXES, rows]; borrowed */
+    const double *position_ids; /* [PE_PROMPT_AXES, rows]; borrowed */
 
     uint64_t rows;
-    struct pe_run_start *starts; /* owned; of each text and grid, and the end */
-} pe_runs;
+    struct pe_prompt_start *starts; /* owned; of each text and grid, and the end */
+} pe_prompt;
 
 /* Where a run starts. At most 2^53, where the true number is above. */
-typedef struct pe_run_start {
+typedef struct pe_prompt_start {
     uint64_t row;
     int64_t position;
-} pe_run_start;
+} pe_prompt_start;
 
 /* The start of the run after the last one: the number of rows, and the position that comes
  * next. Not for position_ids. */
-pe_run_start pe_runs_end(const pe_runs *runs);
+pe_prompt_start pe_prompt_end(const pe_prompt *prompt);
 
 /* The position that comes next, above all others. Once prepared. */
-int64_t pe_runs_next(const pe_runs *runs);
+int64_t pe_prompt_next(const pe_prompt *prompt);
 
 /* Set what looking up rows needs, and the number of rows. False if memory ran out. */
-bool pe_runs_prepare(pe_runs *runs);
-void pe_runs_done(pe_runs *runs);
+bool pe_prompt_prepare(pe_prompt *prompt);
+void pe_prompt_done(pe_prompt *prompt);
 
 /* Whether a row is part of a text. If so, *ret_count rows from it on are, *ret_position and the
  * positions after it; else they are not. */
-bool pe_runs_text_at(const pe_runs *runs, uint64_t row, uint64_t *ret_count,
-                     int64_t *ret_position);
+bool pe_runs_find_text(const pe_prompt *prompt, uint64_t row, uint64_t *ret_count,
+                       int64_t *ret_position);
 
 /* The positions of rows [row, row + count) of one axis. */
-void pe_runs_positions(const pe_runs *runs, size_t axis, uint64_t row, size_t count,
-                       double *ret_positions);
+void pe_prompt_positions(const pe_prompt *prompt, size_t axis, uint64_t row, size_t count,
+                         double *ret_positions);
 
 #endif

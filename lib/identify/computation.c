@@ -1,4 +1,4 @@
-#include "identify/recipe.h"
+#include "identify/computation.h"
 
 #include "identify/exact_waves.h"
 #include "identify/named.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FLOATS        9   /* how far a recipe moves a frequency, in floats */
+#define FLOATS        9   /* how far a computation moves a frequency, in floats */
 #define PROBED_ROWS   384 /* by which frequencies are chosen */
 #define BLOCK_ENTRIES ((uint64_t)1 << 16)
 #define ANGLE_MAX     0x1p30 /* radians: beyond, quarter turns are not told apart exactly */
@@ -30,9 +30,9 @@ typedef struct formats {
     const char *text;
 } formats;
 
-#define FLOAT_RECIPES                                                                          \
+#define FLOAT_COMPUTATIONS                                                                     \
     4 /* the first ones, of tables as near as float32 arithmetic brings them */
-static const formats RECIPES[] = {
+static const formats COMPUTATIONS[] = {
     {PRODUCT, PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions times float32 frequencies"},
     {PRODUCT, PE_F64, PE_F32, PE_F64, PE_F64, "float64 positions times float32 frequencies"},
     {QUOTIENT, PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions divided by float32 powers"},
@@ -52,7 +52,7 @@ static const formats RECIPES[] = {
 
 /* The number of a format `steps` places above one of its numbers, which is normal and positive.
  */
-static double next_in(double number, pe_dtype format, int steps)
+static double step_number(double number, pe_dtype format, int steps)
 {
     for (int i = 0; i < abs(steps); i++) {
         int exponent;
@@ -60,19 +60,19 @@ static double next_in(double number, pe_dtype format, int steps)
         double unit = ldexp(pe_dtypes[format].unit, exponent - 1);
         number = steps > 0 ? number + unit : number - (part == 0.5 ? unit / 2 : unit);
     }
-    return pe_rounded_to(number, format);
+    return pe_round_number(number, format);
 }
 
 /* ---- one entry ---- */
 
-typedef struct recipe {
-    pe_seen *seen;
+typedef struct computation {
+    pe_observation *seen;
     pe_exact_waves waves;
     formats in;
     double factor; /* by which the request divides all frequencies; else 1 */
     float amplitude;
     pe_dtype dtype;      /* of the table */
-    double *frequencies; /* [columns]: those of the recipe, or divisors */
+    double *frequencies; /* [columns]: those of the computation, or divisors */
     size_t *off;         /* [columns]: probed entries that are not the nearest floats */
     uint64_t *next;      /* [columns]: the next column of the same frequency, or itself */
     bool *first_of_its;  /* [columns]: whether none before has the same frequency */
@@ -80,30 +80,30 @@ typedef struct recipe {
     size_t probes;
     uint64_t probed_rows[PROBED_ROWS];
     pe_computation found;
-} recipe;
+} computation;
 
 /* The angle of a row by a frequency or divisor, as it was rounded. */
-static double angle_of(const recipe *self, double frequency, uint64_t row)
+static double compute_angle(const computation *self, double frequency, uint64_t row)
 {
     double position = self->waves.first + (double)row;
     if (self->in.form == SCALED)
-        position = pe_rounded_to(position, PE_F32) / (double)(float)self->factor;
-    position = pe_rounded_to(position, self->in.position);
-    return pe_rounded_to(self->in.form == QUOTIENT ? position / frequency
-                                                   : position * frequency,
-                         self->in.angle);
+        position = pe_round_number(position, PE_F32) / (double)(float)self->factor;
+    position = pe_round_number(position, self->in.position);
+    return pe_round_number(self->in.form == QUOTIENT ? position / frequency
+                                                     : position * frequency,
+                           self->in.angle);
 }
 
 /* How far an entry is from what an angle gives: 0 if it is that, 1 if it is what a neighbouring
  * float would be rounded to, 2 if it is neither. */
-static int distance_of(const recipe *self, double angle, int quarters, double found)
+static int measure_distance(const computation *self, double angle, int quarters, double found)
 {
     float value = (float)pe_quick_cosine(angle, quarters);
     for (int i = 0; i < 3; i++) {
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
         double scaled =
-            (double)(self->amplitude * (float)pe_rounded_to((double)near, self->in.function));
-        if (pe_rounded_to(scaled, self->dtype) == found)
+            (double)(self->amplitude * (float)pe_round_number((double)near, self->in.function));
+        if (pe_round_number(scaled, self->dtype) == found)
             return i > 0;
     }
     return 2;
@@ -115,14 +115,15 @@ static int distance_of(const recipe *self, double angle, int quarters, double fo
 
 /* How many of the probed entries a frequency gives but for a float; NEVER if one is further
  * off, or if there are `most` of them. */
-static size_t count_off(const recipe *self, uint64_t column, double frequency, size_t most)
+static size_t count_misses(const computation *self, uint64_t column, double frequency,
+                           size_t most)
 {
     const int quarters = self->waves.items[column].quarters;
     size_t off = 0;
     for (size_t i = 0; i < self->probes; i++) {
-        double angle = angle_of(self, frequency, self->probed_rows[i]);
-        int distance =
-            distance_of(self, angle, quarters, self->probed[i * self->waves.count + column]);
+        double angle = compute_angle(self, frequency, self->probed_rows[i]);
+        int distance = measure_distance(self, angle, quarters,
+                                        self->probed[i * self->waves.count + column]);
         off += distance == 1;
         if (distance == 2 || off >= most)
             return NEVER;
@@ -131,11 +132,12 @@ static size_t count_off(const recipe *self, uint64_t column, double frequency, s
 }
 
 /* The same of all columns of a frequency, from the first one on. */
-static size_t count_all_off(const recipe *self, uint64_t first, double frequency, size_t most)
+static size_t count_all_misses(const computation *self, uint64_t first, double frequency,
+                               size_t most)
 {
     size_t off = 0;
     for (uint64_t c = first;; c = self->next[c]) {
-        size_t more = off < most ? count_off(self, c, frequency, most - off) : NEVER;
+        size_t more = off < most ? count_misses(self, c, frequency, most - off) : NEVER;
         if (more == NEVER)
             return NEVER;
         off += more;
@@ -145,7 +147,7 @@ static size_t count_all_off(const recipe *self, uint64_t first, double frequency
 }
 
 /* Set the frequency of all its columns. */
-static void set_frequency(recipe *self, uint64_t first, double frequency)
+static void set_frequency(computation *self, uint64_t first, double frequency)
 {
     for (uint64_t c = first;; c = self->next[c]) {
         self->frequencies[c] = frequency;
@@ -155,7 +157,7 @@ static void set_frequency(recipe *self, uint64_t first, double frequency)
 }
 
 /* The exact number of which a column's is a neighbour. */
-static double exact_of(const recipe *self, uint64_t column)
+static double find_exact(const computation *self, uint64_t column)
 {
     double angle = self->waves.items[column].angle;
     if (self->in.form == SCALED)
@@ -166,18 +168,18 @@ static double exact_of(const recipe *self, uint64_t column)
 /* Choose a frequency among the float32 numbers near the exact one, rounded to the format: the
  * one that gives the most of the probed entries of its columns. False if none gives all of them
  * within a float. */
-static bool choose(recipe *self, uint64_t first)
+static bool choose(computation *self, uint64_t first)
 {
-    const double nearest = pe_rounded_to(exact_of(self, first), PE_F32);
+    const double nearest = pe_round_number(find_exact(self, first), PE_F32);
     size_t least = NEVER;
     double before = 0, best = 0;
     for (int step = 0; step <= 2 * FLOATS && least > 0; step++) {
-        double frequency = next_in(nearest, PE_F32, step % 2 ? (step + 1) / 2 : -step / 2);
-        frequency = pe_rounded_to(frequency, self->in.frequency);
+        double frequency = step_number(nearest, PE_F32, step % 2 ? (step + 1) / 2 : -step / 2);
+        frequency = pe_round_number(frequency, self->in.frequency);
         if (frequency == before)
             continue;
         before = frequency;
-        size_t off = count_all_off(self, first, frequency, least);
+        size_t off = count_all_misses(self, first, frequency, least);
         if (off < least) {
             least = off;
             best = frequency;
@@ -191,18 +193,18 @@ static bool choose(recipe *self, uint64_t first)
 /* Whether a frequency gives its columns about as well as the chosen one. */
 static bool is_as_good(void *context, uint64_t column, float frequency, int floats)
 {
-    const recipe *self = context;
+    const computation *self = context;
     double number = (double)frequency;
     if (floats != 0)
-        number = next_in(number, PE_F32, floats);
-    number = pe_rounded_to(number, self->in.frequency);
+        number = step_number(number, PE_F32, floats);
+    number = pe_round_number(number, self->in.frequency);
     return !self->first_of_its[column] || number == self->frequencies[column] ||
-           count_all_off(self, column, number, 2 * self->off[column] + 16) < NEVER;
+           count_all_misses(self, column, number, 2 * self->off[column] + 16) < NEVER;
 }
 
 /* ---- all entries ---- */
 
-static bool probe(recipe *self)
+static bool probe(computation *self)
 {
     const pe_view *view = &self->seen->view;
     self->probes = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
@@ -215,14 +217,15 @@ static bool probe(recipe *self)
 }
 
 /* Whether all entries of rows fit. */
-static bool rows_fit(recipe *self, const double *found, uint64_t first, uint64_t rows)
+static bool rows_fit(computation *self, const double *found, uint64_t first, uint64_t rows)
 {
     const bool judged =
         self->in.function == PE_F32 && self->dtype == PE_F32 && self->amplitude == 1;
     for (uint64_t row = 0, i = 0; row < rows; row++)
         for (uint64_t c = 0; c < self->waves.count; c++, i++) {
-            double angle = angle_of(self, self->frequencies[c], first + row);
-            int distance = distance_of(self, angle, self->waves.items[c].quarters, found[i]);
+            double angle = compute_angle(self, self->frequencies[c], first + row);
+            int distance =
+                measure_distance(self, angle, self->waves.items[c].quarters, found[i]);
             if (distance == 2)
                 return false;
             if (judged && fabs(angle) > ANGLE_JUDGED) {
@@ -233,8 +236,8 @@ static bool rows_fit(recipe *self, const double *found, uint64_t first, uint64_t
     return true;
 }
 
-static bool all_fit(recipe *self, pe_request *wide, const pe_runner *runner, bool *ret_fits,
-                    pe_error *reterr)
+static bool all_fit(computation *self, pe_request *wide, const pe_runner *runner,
+                    bool *ret_fits, pe_error *reterr)
 {
     const uint64_t rows = self->waves.rows, count = self->waves.count;
     uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
@@ -245,8 +248,8 @@ static bool all_fit(recipe *self, pe_request *wide, const pe_runner *runner, boo
     good = pe_request_begin(wide, runner, reterr) && good;
     for (uint64_t row = 0, now; good && *ret_fits && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
-        good = (row == 0 || pe_may_go_on(runner, wide->values.scheme,
-                                         (double)row / (double)rows, reterr)) &&
+        good = (row == 0 || pe_may_continue(runner, wide->values.scheme,
+                                            (double)row / (double)rows, reterr)) &&
                pe_view_read(&self->seen->view, row, now, found);
         *ret_fits = good && rows_fit(self, found, row, now);
     }
@@ -267,14 +270,14 @@ static bool all_are_waves(const pe_exact_waves *waves)
 }
 
 /* Take the frequencies of a formula. False if they do not give all probed entries. */
-static bool take_formula(recipe *self, const pe_named_law *law, size_t formula)
+static bool take_formula(computation *self, const pe_named_law *law, size_t formula)
 {
     for (uint64_t c = 0; c < self->waves.count; c++) {
         if (!self->first_of_its[c])
             continue;
         double number =
-            pe_rounded_to((double)pe_named_number(law, formula, c), self->in.frequency);
-        self->off[c] = count_all_off(self, c, number, NEVER);
+            pe_round_number((double)pe_named_number(law, formula, c), self->in.frequency);
+        self->off[c] = count_all_misses(self, c, number, NEVER);
         if (self->off[c] == NEVER)
             return false;
         set_frequency(self, c, number);
@@ -284,7 +287,7 @@ static bool take_formula(recipe *self, const pe_named_law *law, size_t formula)
 
 /* Try the frequencies of each formula: entries of 16 bits say too little to choose by. False:
  * it was ended, or memory ran out. */
-static bool try_formulas(recipe *self, pe_request *wide, const pe_named_law *law,
+static bool try_formulas(computation *self, pe_request *wide, const pe_named_law *law,
                          const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
     bool good = true;
@@ -294,7 +297,7 @@ static bool try_formulas(recipe *self, pe_request *wide, const pe_named_law *law
     return good;
 }
 
-static bool choose_all(recipe *self)
+static bool choose_all(computation *self)
 {
     for (uint64_t c = 0; c < self->waves.count; c++)
         if (self->first_of_its[c] && !choose(self, c))
@@ -303,7 +306,7 @@ static bool choose_all(recipe *self)
 }
 
 /* Count the frequencies, and those of which a neighbouring float would not do. */
-static void count_decided(recipe *self)
+static void count_decided(computation *self)
 {
     for (uint64_t c = 0; c < self->waves.count; c++) {
         const float chosen = (float)self->frequencies[c];
@@ -313,9 +316,9 @@ static void count_decided(recipe *self)
     }
 }
 
-/* Try one recipe. False: it was ended, or memory ran out. */
-static bool try_recipe(recipe *self, const formats *in, pe_request *wide,
-                       const pe_runner *runner, bool *ret_fits, pe_error *reterr)
+/* Try one computation. False: it was ended, or memory ran out. */
+static bool try_computation(computation *self, const formats *in, pe_request *wide,
+                            const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
     pe_named_law law;
     self->in = *in;
@@ -338,10 +341,10 @@ static bool try_recipe(recipe *self, const formats *in, pe_request *wide,
     return good;
 }
 
-/* Try all recipes until one fits. False: it was ended, memory ran out, or the view cannot be
- * read. */
-static bool try_all(recipe *self, pe_request *wide, bool coarse, const pe_runner *runner,
-                    pe_computation *ret_computation, pe_error *reterr)
+/* Try all computations until one fits. False: it was ended, memory ran out, or the view cannot
+ * be read. */
+static bool try_all(computation *self, pe_request *wide, bool low_precision,
+                    const pe_runner *runner, pe_computation *ret_computation, pe_error *reterr)
 {
     const size_t count = (size_t)self->waves.count;
     self->frequencies = malloc(count * sizeof *self->frequencies);
@@ -355,8 +358,10 @@ static bool try_all(recipe *self, pe_request *wide, bool coarse, const pe_runner
                 self->probed && probe(self) &&
                 pe_exact_waves_join(&self->waves, self->next, self->first_of_its);
     bool fits = false;
-    for (size_t i = 0; good && !fits && i < (coarse ? PE_COUNT(RECIPES) : FLOAT_RECIPES); i++)
-        good = try_recipe(self, &RECIPES[i], wide, runner, &fits, reterr);
+    for (size_t i = 0;
+         good && !fits && i < (low_precision ? PE_COUNT(COMPUTATIONS) : FLOAT_COMPUTATIONS);
+         i++)
+        good = try_computation(self, &COMPUTATIONS[i], wide, runner, &fits, reterr);
     if (good && fits)
         *ret_computation = self->found;
     free(self->frequencies);
@@ -367,10 +372,11 @@ static bool try_all(recipe *self, pe_request *wide, bool coarse, const pe_runner
     return good;
 }
 
-bool pe_recipe_find(pe_request *wide, size_t tensor, pe_seen *seen, bool coarse,
-                    const pe_runner *runner, pe_computation *ret_computation, pe_error *reterr)
+bool pe_computation_find(pe_request *wide, size_t tensor, pe_observation *seen,
+                         bool low_precision, const pe_runner *runner,
+                         pe_computation *ret_computation, pe_error *reterr)
 {
-    recipe self = {.seen = seen};
+    computation self = {.seen = seen};
     bool whole = false;
     *ret_computation = (pe_computation){.text = NULL};
     if (!pe_element_is_real(seen->view.element, &self.dtype) || self.dtype == PE_F64)
@@ -381,7 +387,7 @@ bool pe_recipe_find(pe_request *wide, size_t tensor, pe_seen *seen, bool coarse,
     else if (seen->sampled >= 4)
         good = pe_exact_waves_init(&self.waves, wide, tensor, seen, runner, &whole, reterr) &&
                (!whole || !all_are_waves(&self.waves) ||
-                try_all(&self, wide, coarse, runner, ret_computation, reterr));
+                try_all(&self, wide, low_precision, runner, ret_computation, reterr));
     pe_exact_waves_done(&self.waves);
     if (!good && reterr->count == 0)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
