@@ -1,7 +1,7 @@
 """No function of lib, api and server has a name that ends in a preposition: names.py.
 
-A name is a verb phrase, such as find_row or write_zeros, or a noun with its verb behind. What the
-installed header promises keeps its names."""
+A name is a verb phrase, such as find_row or write_zeros, or a noun with its verb behind. What
+the installed header promises keeps its names."""
 
 import re
 import sys
@@ -9,8 +9,8 @@ from pathlib import Path
 
 LAYERS = ("lib", "api", "server")
 PREPOSITIONS = (
-    "above after against at before below between beyond by down for from in into like near of off "
-    "on out over than through to under up upon with within without"
+    "above after against at before below between beyond by down for from in into like near of "
+    "off on out over than through to under up upon with within without"
 ).split()
 DEFINED = re.compile(r"^(?!typedef|#|})[A-Za-z][^;{}()=]*?\b(\w+)\([^;{}]*\)\n{$", re.MULTILINE)
 ENDS_IN_ONE = re.compile(rf"\w+_(?:{'|'.join(PREPOSITIONS)})")
