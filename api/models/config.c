@@ -289,9 +289,11 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
 /* Whether the name of a key looks like positions. */
 static bool looks_like_positions(const char *key)
 {
-    static const char *const PIECES[] = {"rope",  "rotary", "position",           "pos_emb",
-                                         "alibi", "theta",  "relative_attention", "pos_enc",
-                                         "mrope"};
+    static const char *const PIECES[] = {
+        "rope",     "nope",  "rotary",     "position",
+        "pos_emb",  "alibi", "theta",      "relative_attention",
+        "pos_enc",  "mrope", "seq_length", "dynamic_ntk",
+        "logn_attn"};
     for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++)
         if (strstr(key, PIECES[i]))
             return true;

@@ -15,7 +15,7 @@ SET = pathlib.Path(__file__).resolve().parent.parent / "models"
 ELSEWHERE = set(
     """architectures auto_map hidden_size d_model embed_dim word_embed_proj_dim image_size
     patch_size num_attention_heads decoder_num_attention_heads num_key_value_heads num_layers
-    layer_types pad_token_id sliding_window time_step_limit norm_eps""".split()
+    layer_types pad_token_id sliding_window time_step_limit norm_eps hidden_sizes""".split()
 )
 
 
