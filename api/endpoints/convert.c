@@ -36,6 +36,20 @@ static void refuse_names(const converting *self, pe_error *reterr)
     pe_options_refuse(self->options, API_CONVERT_KV_TENSORS, reterr, rule);
 }
 
+/* The heads along the axis. Along axis 0, that of weights, they are no matter of course: a
+ * projection that is taken for one head is spoilt, and nothing shows it. */
+static uint64_t read_heads(const converting *self, pe_error *reterr)
+{
+    const pe_value *heads = describe_value(self, API_CONVERT_HEADS);
+    if (heads->present)
+        return (uint64_t)heads->integer;
+    if (describe_value(self, API_CONVERT_AXIS)->integer == 0 && reterr->count == 0)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "heads", "",
+                     "the number of heads along axis 0, num_attention_heads of the config")
+            ->reason = PE_REASON_MISSING;
+    return 1;
+}
+
 static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     converting *self = job;
@@ -43,15 +57,15 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     api_arguments_from_query(self->call->query, &self->arguments, reterr);
     self->options = pe_options_read(api_convert_options, API_CONVERT_OPTIONS,
                                     self->arguments.items, self->arguments.count, reterr);
-    const pe_value *heads = describe_value(self, API_CONVERT_HEADS);
     const pe_value *kv_heads = describe_value(self, API_CONVERT_KV_HEADS);
     if (self->format != API_TABLE_SAFETENSORS)
         refuse_names(self, reterr);
+    const uint64_t heads = read_heads(self, reterr);
     self->asked = (api_convert_request){
         .from = (pe_pairing)describe_value(self, API_CONVERT_FROM)->integer,
         .to = (pe_pairing)describe_value(self, API_CONVERT_TO)->integer,
-        .heads = (uint64_t)heads->integer,
-        .kv_heads = (uint64_t)(kv_heads->present ? kv_heads : heads)->integer,
+        .heads = heads,
+        .kv_heads = kv_heads->present ? (uint64_t)kv_heads->integer : heads,
         .rotary_dim = (uint64_t)describe_value(self, API_CONVERT_ROTARY_DIM)->integer,
         .axis = (int)describe_value(self, API_CONVERT_AXIS)->integer,
         .tensors = describe_value(self, API_CONVERT_TENSORS)->text,

@@ -22,8 +22,8 @@ const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
                            .type = PE_INTEGER,
                            .minimum = 1,
                            .maximum = HEADS_MAX,
-                           .default_text = "1",
-                           .help = "heads along the axis: of queries"},
+                           .help = "heads along the axis, of queries; along axis 0 they must "
+                                   "be given, along others 1 unless given"},
     [API_CONVERT_KV_HEADS] = {.name = "kv_heads",
                               .type = PE_INTEGER,
                               .minimum = 1,

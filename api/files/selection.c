@@ -167,12 +167,34 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
     return true;
 }
 
+/* Whether the heads of a tensor are as wide as those before: heads of queries and of keys are.
+ * False: a problem was added, which says how many heads would do. */
+static bool have_same_width(const api_conversion *conversion, const file_array *array,
+                            const char *option, const char *first, pe_error *reterr)
+{
+    const api_heads *one = &conversion->parts[0];
+    const api_heads *other = &conversion->parts[conversion->count - 1];
+    char given[24], fitting[48] = "another number";
+    if (one->width == other->width)
+        return true;
+    snprintf(given, sizeof given, "%llu", (unsigned long long)(array->extent / other->width));
+    if (array->extent % one->width == 0)
+        snprintf(fitting, sizeof fitting, "%llu",
+                 (unsigned long long)(array->extent / one->width));
+    pe_error_add(reterr, PE_OUT_OF_RANGE, option, given,
+                 "%s, so that a head of %.60s has as many columns as one of %.60s: %llu, not "
+                 "%llu",
+                 fitting, array->name, first, (unsigned long long)one->width,
+                 (unsigned long long)other->width);
+    return false;
+}
+
 /* Collect the parts of all tensors that are asked for. False: a problem was added. */
 static bool collect(const api_convert_request *asked, const api_names *queries,
                     const api_names *keys, const json_t *root, uint64_t data, uint64_t size,
                     api_conversion *conversion, pe_error *reterr)
 {
-    const char *name;
+    const char *name, *first = "";
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)root, name, value)
     {
@@ -184,6 +206,9 @@ static bool collect(const api_convert_request *asked, const api_names *queries,
             !split(asked, &array, query ? "heads" : "kv_heads",
                    query ? asked->heads : asked->kv_heads,
                    &conversion->parts[conversion->count++], reterr))
+            return false;
+        first = conversion->count == 1 ? name : first;
+        if (!have_same_width(conversion, &array, query ? "heads" : "kv_heads", first, reterr))
             return false;
     }
     if (conversion->count == 0)

@@ -275,6 +275,21 @@ static void read_frequencies(const pe_observation *seen, double *ret_frequencies
             isnormal(seen->sample[i]) && seen->sample[i] > 0 ? seen->sample[i] : 0;
 }
 
+/* Propose plain rotary frequencies of the theta that the last one tells, as if none had been
+ * rounded: powers of two are exact in 16 bits, where very many laws are near them. */
+static void propose_plain(const arrangement *table, const double *frequencies,
+                          pe_proposals *proposals)
+{
+    const size_t count = (size_t)table->columns.count;
+    const double last = frequencies[count - 1], power = (double)count / (double)(count - 1);
+    char theta[TEXT];
+    if (frequencies[0] != 1 || last == 0)
+        return;
+    pe_propose_number(theta, sizeof theta, "rope_theta",
+                      pe_exp_double(-power * pe_log_double(last)), 2e-7, "10000");
+    pe_propose(proposals, table->tensor, "length=1&dim=%zu%s", 2 * count, theta);
+}
+
 /* Propose inverse frequencies for a falling vector that begins with 1. */
 static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
 {
@@ -298,6 +313,7 @@ static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
     }
     measured.frequencies = frequencies;
     measured.errors = errors;
+    propose_plain(&table, frequencies, proposals);
     size_t found = pe_rotary_search(&measured, laws);
     proposals->low_precision = measured.unit > 0x1p-23;
     for (size_t i = 0; i < found; i++)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Propose a layout whose sines are all columns of one list and whose cosines of another, which
  * has their frequencies. */
@@ -11,7 +12,7 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
                            const char *layout)
 {
     pe_wave_law law;
-    char scale[48] = "", base[48];
+    char scale[48] = "", bases[2][48];
     double dim = (double)seen->columns, half = dim / 2;
     if (!pe_wave_law_read(seen, sines, true, &law) || !law.geometric)
         return;
@@ -25,15 +26,18 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
                            ? "&zero_first_row=true"
                            : "";
     proposals->first_distance = law.first_distance;
-    pe_wave_law_base(&law, half, "base", "10000", base, sizeof base);
-    pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
-               (unsigned long long)seen->rows, (unsigned long long)seen->columns, layout, base,
-               law.positions, scale, zero);
-    pe_wave_law_base(&law, half - 1, "base", "10000", base, sizeof base);
-    pe_propose(proposals, "encoding",
-               "length=%llu&dim=%llu%s&frequencies=tensor2tensor%s%s%s%s",
-               (unsigned long long)seen->rows, (unsigned long long)seen->columns, layout, base,
-               law.positions, scale, zero);
+    for (size_t i = 0; i < 2; i++)
+        pe_wave_law_base(&law, half - (double)i, "base", "10000", bases[i], sizeof bases[i]);
+    /* One ratio has a base for each formula, of which one may be near another number of six
+     * digits: 10000^(1/15) is 18478.5^(1/16), nearly. The fewest digits come first. */
+    const size_t first = strlen(bases[1]) < strlen(bases[0]);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t formula = i ^ first;
+        pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s%s",
+                   (unsigned long long)seen->rows, (unsigned long long)seen->columns, layout,
+                   formula ? "&frequencies=tensor2tensor" : "", bases[formula], law.positions,
+                   scale, zero);
+    }
 }
 
 void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)

@@ -220,7 +220,9 @@ class Convert(ConvertCase):
             ("**x**s,cos*s", {"x.cos"}),
             ("cos*e,co*os,cos*ine", {"cosine"}),
         ):
-            found = tensors_of(self.converted(f"{HALF}&tensors={patterns}", file, SAFETENSORS))
+            found = tensors_of(
+                self.converted(f"{HALF}&heads=1&tensors={patterns}", file, SAFETENSORS)
+            )
             self.assertEqual(
                 {name for name, content in found.items() if content == moved},
                 expected,
@@ -231,13 +233,36 @@ class Convert(ConvertCase):
         file = safetensors({"cos": ("F32", [8], bytes(32))})
         patterns = ",".join(f"*{number}" for number in range(64))
         names = ",".join(f"n{number}" for number in range(900))
-        self.converted(f"{HALF}&tensors={patterns},{names},cos", file, SAFETENSORS)
+        self.converted(f"{HALF}&heads=1&tensors={patterns},{names},cos", file, SAFETENSORS)
         for option, others in (("tensors", ""), ("kv_tensors", "&tensors=cos")):
-            query = f"{HALF}{others}&{option}={patterns},*64"
+            query = f"{HALF}&heads=1{others}&{option}={patterns},*64"
             reply = self.server.request(
                 "POST", f"/v1/convert/rope?{query}", {"Content-Type": SAFETENSORS}, file
             )
             self.assert_problem(reply, 422, option)
+
+    def test_a_conversion_that_contradicts_itself_is_refused(self):
+        def file(**rows):
+            return safetensors(
+                {
+                    f"m.{name}_proj.weight": ("F32", [count, 8], bytes(32 * count))
+                    for name, count in rows.items()
+                }
+            )
+
+        problem = self.refuse(422, "heads", HALF, file(q=128, k=128), SAFETENSORS)
+        self.assertIn("missing", problem["detail"])
+        self.refuse(422, "heads", HALF, npy(numpy.zeros((128, 8), "f4")))
+        for query in ("heads=8", "heads=8&kv_heads=4", "heads=8&kv_heads=8"):
+            problem = self.refuse(
+                422, "kv_heads", f"{HALF}&{query}", file(q=128, k=32), SAFETENSORS
+            )
+            for word in ("2,", "q_proj", "k_proj", "16", "kv_heads"):
+                self.assertIn(word, problem["detail"])
+        self.converted(f"{HALF}&heads=8&kv_heads=2", file(q=128, k=32), SAFETENSORS)
+        self.refuse(422, "heads", f"{HALF}&heads=8&kv_heads=2", file(k=32, q=64), SAFETENSORS)
+        self.converted(f"{HALF}&kv_heads=2&heads=1&tensors=no", file(k=32), SAFETENSORS)
+        self.converted(f"{HALF}&axis=-1", npy(numpy.zeros((128, 8), "f4")))
 
 
 class LongBodies(ConvertCase):
@@ -290,12 +315,14 @@ class Refusals(ConvertCase):
         self.assertEqual(problem["errors"][0]["did_you_mean"], "kv_heads")
 
     def test_files_that_are_none_and_names_that_are_not_there(self):
-        self.refuse(400, "body", HALF, b"no npy file")
-        self.refuse(400, "body", HALF, b"{}", SAFETENSORS)
-        self.assert_problem(self.convert(HALF, b"\0" * 16, RAW), 415)
+        self.refuse(400, "body", HALF + "&heads=1", b"no npy file")
+        self.refuse(400, "body", HALF + "&heads=1", b"{}", SAFETENSORS)
+        self.assert_problem(self.convert(HALF + "&heads=1", b"\0" * 16, RAW), 415)
         file = safetensors({"wq": ("F32", [4], bytes(16))})
-        self.assertIn("wq", str(self.refuse(422, "tensors", HALF, file, SAFETENSORS)))
-        self.refuse(422, "tensors", HALF + "&tensors=w", file, SAFETENSORS)
+        self.assertIn(
+            "wq", str(self.refuse(422, "tensors", HALF + "&heads=1", file, SAFETENSORS))
+        )
+        self.refuse(422, "tensors", HALF + "&heads=1&tensors=w", file, SAFETENSORS)
         self.refuse(422, "heads", HALF + "&tensors=wq&heads=3", file, SAFETENSORS)
         for shape, offsets in (
             ([5], [0, 16]),
@@ -314,14 +341,14 @@ class Refusals(ConvertCase):
                 struct.pack("<Q", len(text)) + text + bytes(16),
                 SAFETENSORS,
             )
-        self.refuse(400, "body", HALF + "&tensors=wq", file + b"\0", SAFETENSORS)
+        self.refuse(400, "body", HALF + "&heads=1&tensors=wq", file + b"\0", SAFETENSORS)
         text = json.dumps(
             {name: {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]} for name in "ab"}
         ).encode()
         self.refuse(
             400,
             "data_offsets",
-            HALF + "&tensors=*",
+            HALF + "&heads=1&tensors=*",
             struct.pack("<Q", len(text)) + text + bytes(16),
             SAFETENSORS,
         )

@@ -336,6 +336,27 @@ class Identify(IdentifyCase):
                     preset,
                 )
 
+    def test_powers_of_two_are_plain_frequencies(self):
+        """They are exact in 16 bits, where very many laws are near them."""
+        for count in range(3, 25):
+            answer = self.identify(npy((0.5 ** numpy.arange(count)).astype("f4")))
+            wanted = f"rope?length=1&dim={2 * count}&rope_theta={2**count}&tensor=inv_freq"
+            self.assertEqual(answer["status"], "exact", answer)
+            self.assertIn(wanted, answer["request"]["url"])
+
+    def test_a_base_of_few_digits_comes_before_one_of_many(self):
+        """10000^(h / (h - 1)) is near a number of six digits."""
+        for dim in (8, 16, 32, 48, 64, 100, 256, 768):
+            half_dim = dim // 2
+            step = F(-numpy.log(10000.0) / (half_dim - 1))
+            inverse = numpy.exp(numpy.arange(half_dim, dtype="f4") * step).astype("f4")
+            turned = angles(128, inverse)
+            table = numpy.concatenate([numpy.sin(turned), numpy.cos(turned)], 1)
+            answer = self.identify(npy(table.astype("f4")))
+            self.assertEqual(answer["status"], "match", (dim, answer["summary"]))
+            self.assertIn("frequencies=tensor2tensor", answer["request"]["url"], dim)
+            self.assertNotIn("base=", answer["request"]["url"], dim)
+
     def test_columns_of_one_frequency_have_one(self):
         table = numpy.sin(angles(300, frequencies(64))).repeat(2, 1)
         self.assertEqual(self.identify(npy(table))["status"], "match")

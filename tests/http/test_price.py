@@ -182,7 +182,7 @@ def apply(rng):
 
 def convert(rng):
     table = numbers(rng, 2 * rng.randrange(1, 300), rng.randrange(1, 300))
-    target = "/v1/convert/rope?from=half&to=interleaved"
+    target = "/v1/convert/rope?from=half&to=interleaved&heads=1"
     return Asked("POST", target, NPY, npy(table))
 
 
