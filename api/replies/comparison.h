@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+/* API_COMPARE_TOLERANCE and what follows are options of /v1/apply as well; others go above. */
 typedef enum api_compare_option {
     API_COMPARE_FILE_TENSOR,
     API_COMPARE_TOLERANCE,

@@ -262,6 +262,7 @@ class Prices(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         flags = ("--threads", "2", "--cache-bytes", "32MiB")  # tables above 8 MiB are streams
+        flags += ("--json-max-elements", "100000000")
         cls.poor = Server(*flags, "--compute-cost", "1")
         cls.rich = Server(*flags, "--compute-cost", "0")
         noise = numpy.random.default_rng(1).standard_normal((200, 70)).astype("f4")
