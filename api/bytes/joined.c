@@ -98,10 +98,12 @@ static joined *new_joined(size_t count)
 static api_body *finish(joined *whole, bool complete)
 {
     api_source all = {.state = whole, .read = read_joined, .free = free_joined};
-    if (whole && !complete)
-        free_joined(whole);
-    if (!complete)
+    if (!whole)
         return NULL;
+    if (!complete) {
+        free_joined(whole);
+        return NULL;
+    }
     for (size_t i = 0; i < whole->count; i++) {
         const api_source *source = &whole->pieces[i].source;
         bool known = all.size != API_LENGTH_UNKNOWN && source->size != API_LENGTH_UNKNOWN;

@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    POSITIONS = 48, /* that tables are compared at: 0, 1, 2, 3, 4, 6, 8, 12 … */
+    LONGEST_WORDS = 80, /* bytes of two values that a sentence holds */
+    POSITIONS = 48,     /* that tables are compared at: 0, 1, 2, 3, 4, 6, 8, 12 … */
     POSITIONS_TEXT = POSITIONS * 12
 };
 
@@ -64,7 +65,10 @@ static void say(pair *both, const char *part, const char *about, const json_t *f
 {
     char *one = word_value(first), *other = word_value(second);
     api_text_add(&both->summary, "%s%s: %s ", both->summary.size > 0 ? "; " : "", part, about);
-    if (one && other && strlen(one) + strlen(other) < 80)
+    size_t length = LONGEST_WORDS;
+    if (one && other)
+        length = strlen(one) + strlen(other);
+    if (length < LONGEST_WORDS)
         api_text_add(&both->summary, "is %s in the first and %s in the second", one, other);
     else
         api_text_add(&both->summary, "differs");
@@ -151,10 +155,11 @@ static void compare_layers(pair *both, const api_model_part *first,
 static size_t draw_positions(double rows, double positions[POSITIONS])
 {
     size_t count = 0;
-    for (double power = 1; count < POSITIONS - 3 && power < rows; power *= 2)
-        for (double part = 1; part < 2; part += 0.5)
-            if (power * part == floor(power * part) && power * part < rows)
-                positions[++count] = power * part;
+    for (uint64_t power = 1; count < POSITIONS - 3 && (double)power < rows; power *= 2) {
+        positions[++count] = (double)power;
+        if (power > 1 && (double)power * 1.5 < rows)
+            positions[++count] = (double)power * 1.5;
+    }
     positions[0] = 0;
     if (count > 0 && positions[count] < rows - 1)
         positions[++count] = rows - 1;

@@ -104,7 +104,7 @@ static void add_first_cells(const model_config *config, const json_t *sizes,
                             api_model_part *part)
 {
     json_t *first = json_array();
-    double half[2];
+    double half[2] = {0, 0};
     for (size_t axis = 0; axis < 2; axis++)
         half[axis] = floor(json_number_value(json_array_get(sizes, axis + 1)) / 2);
     json_array_append_new(first, json_real(0));

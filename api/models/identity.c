@@ -24,7 +24,8 @@ static bool has_keys(const model_config *config, const char *keys, const char *w
     for (const char *at = keys; *at; at += strspn(at, " ")) {
         snprintf(key, sizeof key, "%.*s", (int)strcspn(at, " "), at);
         const char *given = json_string_value(json_object_get(config->object, key));
-        if (!model_has(config, key) || (word && at == keys && (!given || strcmp(given, word))))
+        if (!model_has(config, key) ||
+            (word && at == keys && (!given || strcmp(given, word) != 0)))
             return false;
         at += strcspn(at, " ");
     }

@@ -145,7 +145,10 @@ static void fill_references(json_t *value, const char *schema)
         else
             fill_references(member, schema);
     }
-    json_array_foreach(value, index, member) fill_references(member, schema);
+    json_array_foreach(value, index, member)
+    {
+        fill_references(member, schema);
+    }
 }
 
 /* Add the example of the schema that each media type refers to, if there is one. */

@@ -58,11 +58,11 @@ static void write_key(law_text *self, const char *name, double number, const pe_
                               cases->default_text ? cases->default_text : "");
 }
 
-static void write_flag(law_text *self, const char *name, bool flag, const pe_case *cases)
+static void write_flag(law_text *self, const char *name, double flag, const pe_case *cases)
 {
     size_t used = strlen(self->text);
     for (; cases->choice; cases++)
-        if (!flag && strcmp(cases->choice, self->type) == 0)
+        if (flag == 0 && strcmp(cases->choice, self->type) == 0)
             snprintf(self->text + used, sizeof self->text - used, "&%s=false", name);
 }
 

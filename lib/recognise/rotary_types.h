@@ -38,10 +38,10 @@ typedef struct pe_rotary_knowledge {
 extern const pe_rotary_knowledge pe_rotary_known[PE_ROTARY_COUNT];
 
 /* Predict the unscaled frequencies of a theta. */
-void pe_rotary_predict_base(pe_rotary_trial *trial, double theta);
+void pe_rotary_predict_base(pe_rotary_trial *self, double theta);
 
 /* The step between positions, if frequencies have been divided by a factor: a decimal near the
  * first one. */
-double pe_rotary_choose_step(const pe_rotary_trial *trial, double factor);
+double pe_rotary_choose_step(const pe_rotary_trial *self, double factor);
 
 #endif

@@ -49,7 +49,7 @@ double pe_resized_element_price(const pe_resized_source *source);
 bool pe_resized_init(pe_resized *resized, pe_pace *pace);
 
 /* Free what pe_resized_init has allocated, as far as it came: a release hook. */
-void pe_resized_done(void *resized);
+void pe_resized_done(void *state);
 
 /* Write rows [first, first + rows) out of prefix + y.target · x.target, the prefix first; each
  * element is rounded once. */

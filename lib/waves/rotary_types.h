@@ -31,7 +31,7 @@
          blend_yarn, {.scaled = try_yarn})                                                     \
     /* arXiv:2402.13753 */                                                                     \
     TYPE(LONGROPE, "longrope", NULL, divide_each, longrope_attention, check_longrope,          \
-         keep_theta, divide_float_each, {NULL})                                                \
+         keep_theta, divide_float_each, {.scaled = NULL})                                      \
     /* Llama 3.1 */                                                                            \
     TYPE(LLAMA3, "llama3", NULL, blend_by_wavelength, NULL, check_llama3, keep_theta,          \
          blend_llama3, {.scaled = try_llama3})                                                 \

@@ -144,6 +144,6 @@ void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t 
 
 /* Free the frequencies and the scaled positions: the release hook of schemes whose state is, or
  * begins with, a wave. */
-void pe_wave_done(void *wave);
+void pe_wave_done(void *state);
 
 #endif

@@ -104,7 +104,8 @@ static bool hold_elements(char *line, const uint8_t *data, size_t size, held *re
     const char *name = strsep(&line, " ");
     uint64_t bytes;
     int element = 0;
-    while (element < PE_ELEMENT_COUNT && strcmp(pe_element_name(element), name) != 0)
+    while (element < PE_ELEMENT_COUNT &&
+           strcmp(pe_element_name((pe_element)element), name) != 0)
         element++;
     if (element == PE_ELEMENT_COUNT || !line)
         return false;
