@@ -234,12 +234,17 @@ json_t *api_contract_new(void)
     const char *name;
     json_t *part, *document = json_loads(api_openapi_fixed, 0, NULL);
     json_t *schemas = find_part(document, "components", "schemas");
-    json_object_foreach(schemas, name, part) include_members(schemas, part);
+    json_object_foreach(schemas, name, part)
+    {
+        include_members(schemas, part);
+    }
     json_object_set_new(json_object_get(document, "info"), "version", json_string(PE_VERSION));
     json_object_set_new(find_part(document, "x-examples", "Tensors"), "release",
                         json_string(PE_VERSION));
     json_object_foreach(find_part(document, "components", "responses"), name, part)
+    {
         finish_response(document, NULL, part);
+    }
     return document;
 }
 
