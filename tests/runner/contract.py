@@ -23,7 +23,10 @@ OUTSIDE = {
     "test_memory_budget": "the same, from many clients at once",
     "test_memory": "thousands of times the same request, one allocation of which fails each "
     "time",
+    "test_model_identity.Names": "names with a slash inside, which no template of a path has",
+    "test_model_identity.Texts": "bodies that begin with a byte order mark, which are no JSON",
     "test_models.PythonsJson": "numbers as Python writes them, which are no JSON",
+    "test_peers": "configs as Python writes them, with numbers that are no JSON",
     "test_confusion": "hundreds of random tables, on sockets of its own",
     "test_identify_tables": "hundreds of tables, whose answers are as those in test_identify",
     "test_identify_relative": "the same for tables of relative positions",
