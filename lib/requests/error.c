@@ -80,8 +80,9 @@ static pe_problem *next_problem(pe_error *error)
     return &error->problems[PE_PROBLEM_LIMIT - 1];
 }
 
-static pe_problem *add_problem(pe_error *error, pe_status status, const char *parameter,
-                               const char *given, const char *allowed, va_list list)
+__attribute__((format(printf, 5, 0))) static pe_problem *
+add_problem(pe_error *error, pe_status status, const char *parameter, const char *given,
+            const char *allowed, va_list list)
 {
     raise_status(error, status);
     pe_problem *problem = next_problem(error);
