@@ -21,7 +21,6 @@ static const struct architecture {
     {"mistral3", "ministral3", true},
     {"smollm3", "smollm3", true},
     {"arcee", "arcee", true},
-    {"baichuan", "llama", true},
     {"internlm2", "internlm2", true},
     {"minicpm", "minicpm", true},
     {"minicpm3", "minicpm3", false},
@@ -30,7 +29,7 @@ static const struct architecture {
     {"olmo", "olmo", true},
     {"olmo2", "olmo2", false},
     {"olmoe", "olmoe", false},
-    {"deepseek", "deepseek_v2", true},
+    {"deepseek", "deepseek", true},
     {"deepseek2", "deepseek_v3", false},
     {"granite", "granite", true},
     {"granitemoe", "granitemoe", true},
@@ -281,6 +280,46 @@ static void read_width(const metadata *from)
         json_object_set_new(from->config, "partial_rotary_factor", json_real(width / head));
 }
 
+/* MPT keeps what its biases grow to; 0: it has none. */
+static void read_alibi(const metadata *from)
+{
+    const json_t *most = find(from, "attention.max_alibi_bias");
+    if (strcmp(from->architecture->name, "mpt") == 0)
+        json_object_set_new(from->config, "attn_config",
+                            json_pack("{s:b, s:f}", "alibi", json_number_value(most) > 0,
+                                      "alibi_bias_max", json_number_value(most)));
+}
+
+static bool is_read(const char *key)
+{
+    static const char *const MORE[] = {"rope.dimension_count", "rope.dimension_sections",
+                                       "rope.scaling.attn_factor", "rope.scaling.finetuned",
+                                       "rope.scaling.yarn_log_multiplier"};
+    bool read = false;
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+        read |= strcmp(KEYS[i][0], key) == 0;
+    for (size_t i = 0; i < sizeof SCALING / sizeof *SCALING; i++)
+        read |= strcmp(SCALING[i][0], key) == 0;
+    for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
+        read |= strcmp(MORE[i], key) == 0;
+    return read;
+}
+
+/* Keep what is not read under its own name, so that keys of positions are listed as not used.
+ */
+static void keep_others(const metadata *from)
+{
+    const size_t length = strlen(from->architecture->name);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)from->file, key, value)
+    {
+        if (strncmp(key, from->architecture->name, length) == 0 && key[length] == '.' &&
+            !is_read(key + length + 1))
+            json_object_set(from->config, key, (json_t *)unwrap(value));
+    }
+}
+
 /* ---- the whole ---- */
 
 /* The pairs themselves, without what `gguf-dump --json` puts around them. */
@@ -363,8 +402,8 @@ json_t *model_config_of_gguf(json_t *file, json_t *notes, pe_error *reterr)
     }
     if (scaling)
         json_object_set_new(from.config, "rope_scaling", scaling);
-    if (strcmp(name, "mpt") == 0)
-        json_object_set_new(from.config, "attn_config", json_pack("{s:b}", "alibi", 1));
+    read_alibi(&from);
+    keep_others(&from);
     if (reterr->count == 0)
         return from.config;
     json_decref(from.config);

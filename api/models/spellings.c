@@ -66,8 +66,9 @@ static const char *const PARAMS[] = {
     "norm_eps", "rms_norm_eps",        "max_seq_len", "max_position_embeddings",
     NULL};
 
-static json_t *translate_params(json_t *file, json_t *notes)
+static json_t *translate_params(json_t *file, json_t *notes, pe_error *reterr)
 {
+    (void)reterr;
     json_t *config = json_copy(file);
     rename_keys(config, PARAMS);
     set_text(config, "model_type", "llama_original");
@@ -98,14 +99,16 @@ static double number_or(const json_t *file, const char *key, double fallback)
     return json_is_number(value) ? json_number_value(value) : fallback;
 }
 
-static json_t *translate_deepseek(json_t *file, json_t *notes)
+static json_t *translate_deepseek(json_t *file, json_t *notes, pe_error *reterr)
 {
+    (void)reterr;
     json_t *config = json_copy(file);
     double original = number_or(file, "original_seq_len", 4096);
-    double longest = number_or(file, "max_seq_len", 16384), factor;
-    factor = number_or(file, "rope_factor", 40);
+    double longest = number_or(file, "max_seq_len", 16384);
+    double factor = number_or(file, "rope_factor", 40);
     rename_keys(config, DEEPSEEK);
-    set_text(config, "model_type", "deepseek_v3");
+    set_text(config, "model_type",
+             json_object_get(file, "index_head_dim") ? "deepseek_v32" : "deepseek_v3");
     if (longest > original)
         json_object_set_new(
             config, "rope_scaling",
@@ -129,8 +132,9 @@ static json_t *translate_deepseek(json_t *file, json_t *notes)
 
 /* ---- gpt-oss ---- */
 
-static json_t *translate_gpt_oss(json_t *file, json_t *notes)
+static json_t *translate_gpt_oss(json_t *file, json_t *notes, pe_error *reterr)
 {
+    (void)reterr;
     json_t *config = json_copy(file);
     double original = number_or(file, "initial_context_length", 4096);
     double factor = number_or(file, "rope_scaling_factor", 32);
@@ -174,11 +178,18 @@ static json_t *without_dashes(const json_t *file)
     return copy;
 }
 
-static json_t *translate_megatron(json_t *file, json_t *notes)
+static json_t *translate_megatron(json_t *file, json_t *notes, pe_error *reterr)
 {
     json_t *config = without_dashes(file);
     const char *kind = json_string_value(json_object_get(config, "position_embedding_type"));
-    bool turns = kind && (strcmp(kind, "rope") == 0 || strcmp(kind, "mrope") == 0);
+    bool turns = kind && strcmp(kind, "rope") == 0;
+    if (!turns && (!kind || strcmp(kind, "learned_absolute") != 0)) {
+        pe_error_add(
+            reterr, PE_OUT_OF_RANGE, "position_embedding_type", kind ? kind : "",
+            "rope or learned_absolute; other positions of Megatron are not known here");
+        json_decref(config);
+        return NULL;
+    }
     rename_keys(config, MEGATRON);
     if (is_set(config, "use_rope_scaling"))
         json_object_set_new(config, "rope_scaling",
@@ -210,7 +221,7 @@ static const struct {
     const char *keys;  /* all of them are there … */
     const char *none;  /* … and none of these */
     const char *types; /* … and no model_type beside these */
-    json_t *(*translate)(json_t *file, json_t *notes);
+    json_t *(*translate)(json_t *file, json_t *notes, pe_error *reterr);
 } FILES[] = {
     {"dim n_layers n_heads qk_rope_head_dim", "hidden_size", "deepseek_v3 deepseek_v32",
      translate_deepseek},
@@ -293,7 +304,7 @@ json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
         if (has_all(file, FILES[i].keys) && !has_any(file, FILES[i].none) &&
             (!name || model_lists(FILES[i].types, name)))
-            return FILES[i].translate(file, notes);
+            return FILES[i].translate(file, notes, reterr);
     if (name && strcmp(name, "llama") == 0 && is_set(file, "rope_traditional")) {
         json_t *config = json_copy(file);
         set_text(config, "model_type", "llama_original");

@@ -197,6 +197,16 @@ class ModelFiles(ServerCase):
             LLAMA_CONFIG | {"model_type": "phi3", "hidden_size": 3072, "rope_scaling": scaling},
         )
 
+    def test_keys_of_positions_that_are_not_read_are_listed(self):
+        plan = self.plan(gguf_file.write(LLAMA | {"llama.rope.scaling.alpha": 1000.0}))
+        self.assertEqual(plan["not_used"], ["llama.rope.scaling.alpha"])
+        self.assertEqual(self.plan(gguf_file.write(LLAMA))["not_used"], [])
+
+    def test_architectures_that_are_two_models_are_refused(self):
+        for name in ("baichuan", "jais"):  # rotary or ALiBi, by their size
+            problem = self.plan(gguf_file.write(renamed(LLAMA, name)), 422)["errors"][0]
+            self.assertEqual(problem["parameter"], "general.architecture")
+
     def test_metadata_as_json(self):
         self.assert_same(LLAMA, LLAMA_CONFIG)
         dumped = {
@@ -319,6 +329,9 @@ class ModelFiles(ServerCase):
             "max_position_embeddings": 4096,
         }
         self.assert_same(arguments, config)
+        for kind in ("mrope", "yarn", "relative", "none", "roope"):
+            problem = self.plan(arguments | {"position-embedding-type": kind}, 422)
+            self.assertEqual(problem["errors"][0]["parameter"], "position_embedding_type")
         plan = self.plan(arguments | {"position-embedding-type": "learned_absolute"})
         self.assertEqual([part["kind"] for part in plan["parts"]], ["learned"])
 
