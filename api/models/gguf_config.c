@@ -102,7 +102,7 @@ static const char *const SCALING[][2] = {
 
 /* Metadata while they are read. */
 typedef struct metadata {
-    const json_t *file;
+    const json_t *file, *tensors; /* the tensors of a dump; NULL: it lists none */
     const struct architecture *architecture;
     json_t *config, *notes;
     pe_error *error;
@@ -192,12 +192,20 @@ static json_t *scaling_from_divisors(const metadata *from, json_t *divisors)
                      "original_max_position_embeddings", longest > 0 ? longest : 4096.0);
 }
 
+/* A tensor of divisors: its numbers, or anything else where these are not there; NULL: the file
+ * has no such tensor. `gguf-dump --json` lists tensors without their numbers. */
+static json_t *find_tensor(const metadata *from, const char *name)
+{
+    json_t *found = json_object_get(from->file, name);
+    return found ? found : json_object_get(from->tensors, name);
+}
+
 /* Take the divisors of a tensor as `key` of the scaling; those that are not within the bytes
  * are a problem. */
 static void take_divisors(const metadata *from, const char *tensor, json_t *scaling,
                           const char *key)
 {
-    json_t *divisors = json_object_get(from->file, tensor);
+    json_t *divisors = find_tensor(from, tensor);
     if (json_is_array(divisors))
         json_object_set(scaling, key, divisors);
     else
@@ -238,7 +246,7 @@ static json_t *read_scaling(const metadata *from)
     if (is_type(scaling, "longrope")) {
         take_divisors(from, "rope_factors_long.weight", scaling, "long_factor");
         take_divisors(from, "rope_factors_short.weight", scaling, "short_factor");
-    } else if (json_object_get(from->file, "rope_freqs.weight")) {
+    } else if (find_tensor(from, "rope_freqs.weight")) {
         json_object_clear(scaling);
         take_divisors(from, "rope_freqs.weight", scaling, "divisors");
         json_t *divisors = json_object_get(scaling, "divisors");
@@ -361,9 +369,10 @@ static void note_what_is_known(const metadata *from)
     model_note(from->notes,
                "The config was read from the metadata of a GGUF file of the architecture %s.",
                from->architecture->name);
-    if (json_is_true(json_object_get(from->file, "cut")))
+    const json_t *cut = json_object_get(from->file, "cut");
+    if (json_is_true(cut) || (!cut && !from->tensors))
         model_note(from->notes,
-                   "The bytes end before the file's list of tensors does: if the file has a "
+                   "The file's list of tensors is not here as a whole: if the file has a "
                    "tensor rope_freqs.weight (Llama 3.1 and later), its divisors of the "
                    "frequencies are missing here. Send more of the file.");
     if (from->architecture->permuted)
@@ -383,6 +392,7 @@ json_t *model_config_of_gguf(json_t *file, json_t *notes, pe_error *reterr)
     const char *name =
         json_string_value(unwrap(json_object_get(pairs, "general.architecture")));
     metadata from = {.file = pairs,
+                     .tensors = json_object_get(file, "tensors"),
                      .architecture = find_architecture(name),
                      .notes = notes,
                      .error = reterr};

@@ -212,7 +212,14 @@ class ModelFiles(ServerCase):
         dumped = {
             name: {"index": 1, "type": "X", "value": value} for name, value in LLAMA.items()
         }
-        self.assert_same({"metadata": dumped, "tensors": {}}, LLAMA_CONFIG)
+        plan = self.assert_same({"metadata": dumped, "tensors": {}}, LLAMA_CONFIG)
+        self.assertNotIn("rope_freqs.weight", " ".join(plan["notes"]))
+        self.assertIn("rope_freqs.weight", " ".join(self.plan(LLAMA)["notes"]))
+        listed = {"metadata": dumped, "tensors": {"rope_freqs.weight": {"shape": [64]}}}
+        problem = self.plan(listed, 422)["errors"][0]
+        self.assertEqual(
+            (problem["parameter"], problem["given"]), ("body", "rope_freqs.weight")
+        )
 
     def test_what_is_no_gguf_file(self):
         good = gguf_file.write(LLAMA)
