@@ -38,8 +38,7 @@ static json_t *take_string(api_text *text)
 
 /* ---- layers ---- */
 
-/* The layers of a component that use a part. */
-static json_t *list_layers(const api_model_plan *plan, size_t part)
+json_t *model_list_layers(const api_model_plan *plan, size_t part)
 {
     const api_model_component *component = &plan->components[plan->parts[part].component];
     if (plan->parts[part].second)
@@ -285,7 +284,7 @@ static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t 
 {
     const api_model_part *part = &plan->parts[index];
     uint64_t unsent = 0; /* bytes of tensors that are left out */
-    json_t *layers = list_layers(plan, index);
+    json_t *layers = model_list_layers(plan, index);
     json_t *described =
         json_pack("{s:s, s:o, s:s, s:s, s:s, s:s?}", "name", part->name, "summary",
                   summarise(plan, index, json_array_size(layers)), "component",

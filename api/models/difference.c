@@ -128,21 +128,11 @@ static void compare_facts(pair *both, const api_model_part *first, const api_mod
     }
 }
 
-static json_t *list_layers(const api_model_plan *plan, const api_model_part *part)
-{
-    const api_model_component *component = &plan->components[part->component];
-    json_t *layers = json_array();
-    for (size_t i = 0; i < component->layer_count; i++)
-        if (component->layers[i] >= 0 && &plan->parts[component->layers[i]] == part)
-            json_array_append_new(layers, json_integer((json_int_t)i));
-    return layers;
-}
-
 static void compare_layers(pair *both, const api_model_part *first,
                            const api_model_part *second)
 {
-    json_t *one = list_layers(both->plans[0], first);
-    json_t *other = list_layers(both->plans[1], second);
+    json_t *one = model_list_layers(both->plans[0], (size_t)(first - both->plans[0]->parts));
+    json_t *other = model_list_layers(both->plans[1], (size_t)(second - both->plans[1]->parts));
     if (!json_equal(one, other))
         add(both, first->name, "layers", json_incref(one), json_incref(other));
     json_decref(one);

@@ -18,6 +18,9 @@ double api_model_difference_price(const api_model_plan *first, const api_model_p
 json_t *api_model_difference(const api_model_plan *first, const api_model_plan *second,
                              bool *ret_equal, pe_error *reterr);
 
+/* The layers that use a part, by its index. */
+json_t *model_list_layers(const api_model_plan *plan, size_t part);
+
 /* The text of an argument as JSON writes it. */
 json_t *model_argument_value(const pe_argument *argument);
 

@@ -10,70 +10,13 @@
 
 enum { KEY_ROOM = 128 };
 
-/* `permuted`: the converter exchanges columns of queries and keys, so that pairs are neighbours
- * in the file though halves in Hugging Face's. */
 static const struct architecture {
     const char *name, *model_type;
     bool permuted;
 } ARCHITECTURES[] = {
-    {"llama", "llama", true},
-    {"llama4", "llama4_text", false},
-    {"mistral3", "ministral3", true},
-    {"smollm3", "smollm3", true},
-    {"arcee", "arcee", true},
-    {"internlm2", "internlm2", true},
-    {"minicpm", "minicpm", true},
-    {"minicpm3", "minicpm3", false},
-    {"command-r", "cohere", false},
-    {"cohere2", "cohere2", false},
-    {"olmo", "olmo", true},
-    {"olmo2", "olmo2", false},
-    {"olmoe", "olmoe", false},
-    {"deepseek", "deepseek", true},
-    {"deepseek2", "deepseek_v3", false},
-    {"granite", "granite", true},
-    {"granitemoe", "granitemoe", true},
-    {"ernie4_5", "ernie4_5", false},
-    {"ernie4_5-moe", "ernie4_5_moe", false},
-    {"glm4", "glm4", false},
-    {"glm4moe", "glm4_moe", false},
-    {"chatglm", "glm", false},
-    {"qwen2", "qwen2", false},
-    {"qwen2moe", "qwen2_moe", false},
-    {"qwen2vl", "qwen2_vl_text", false},
-    {"qwen3", "qwen3", false},
-    {"qwen3moe", "qwen3_moe", false},
-    {"qwen3next", "qwen3_next", false},
-    {"gemma", "gemma", false},
-    {"gemma2", "gemma2", false},
-    {"gemma3", "gemma3_text", false},
-    {"gemma3n", "gemma3n_text", false},
-    {"phi2", "phi", false},
-    {"phi3", "phi3", false},
-    {"phimoe", "phimoe", false},
-    {"gptneox", "gpt_neox", false},
-    {"falcon", "falcon", false},
-    {"stablelm", "stablelm", false},
-    {"starcoder2", "starcoder2", false},
-    {"nemotron", "nemotron", false},
-    {"exaone", "exaone", false},
-    {"exaone4", "exaone4", false},
-    {"dbrx", "dbrx", false},
-    {"gpt-oss", "gpt_oss", false},
-    {"hunyuan-dense", "hunyuan_v1_dense", false},
-    {"hunyuan-moe", "hunyuan_v1_moe", false},
-    {"dots1", "dots1", false},
-    {"seed_oss", "seed_oss", false},
-    {"nomic-bert", "nomic_bert", false},
-    {"modern-bert", "modernbert", false},
-    {"bert", "bert", false},
-    {"gpt2", "gpt2", false},
-    {"starcoder", "gpt_bigcode", false},
-    {"bloom", "bloom", false},
-    {"mpt", "mpt", false},
-    {"t5", "t5", false},
-    {"mamba", "mamba", false},
-    {"mamba2", "mamba2", false},
+#define ARCHITECTURE(...) {__VA_ARGS__},
+#include "models/gguf_architectures.def"
+#undef ARCHITECTURE
 };
 
 /* Keys after the architecture's name, and those of a config.json. */

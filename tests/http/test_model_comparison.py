@@ -67,6 +67,16 @@ class ModelComparison(ServerCase):
         _, found = self.differences("clip-vit-base-patch32", "gpt2")
         self.assertIn("part", [about for _, about in found])
 
+    def test_layers_of_what_stands_beside_other_parts(self):
+        config = {"model_type": "llama4_text", "num_hidden_layers": 8}
+        answer, _ = self.differences(config, config | {"num_hidden_layers": 12})
+        layers = {
+            each["part"]: (each["first"], each["second"])
+            for each in answer["differences"]
+            if each["about"] == "layers"
+        }
+        self.assertEqual(layers["text.attention_temperature"], ([3, 7], [3, 7, 11]))
+
     def test_a_gguf_file_against_a_config(self):
         pairs = {
             "general.architecture": "llama",
