@@ -107,7 +107,8 @@ static api_reply *answer_difference(const comparing *self, pe_error *error)
     bool equal = false;
     if (!api_may_begin(self->call, api_model_difference_price(self->plans[0], self->plans[1])))
         return NULL;
-    json_t *document = api_model_difference(self->plans[0], self->plans[1], &equal, error);
+    json_t *document = api_model_difference(self->plans[0], self->plans[1],
+                                            self->call->service->host->runner, &equal, error);
     char *text = api_document_readable(document);
     if (error->count > 0) {
         free(text);
@@ -156,10 +157,13 @@ static api_reply *answer_body(comparing *self, pe_error *error)
     json_t *body = read_body(self, error);
     const char *key;
     json_t *value;
-    json_object_foreach(body, key,
-                        value) if (strcmp(key, SIDES[0]) != 0 && strcmp(key, SIDES[1]) != 0)
+    json_object_foreach(body, key, value)
+    {
+        if (strcmp(key, SIDES[0]) == 0 || strcmp(key, SIDES[1]) == 0)
+            continue;
         pe_error_add(error, PE_OUT_OF_RANGE, api_is_utf8(key, strlen(key)) ? key : "?", "",
                      "left out: the body has first and second, each with a config");
+    }
     for (size_t i = 0; i < 2; i++)
         self->sides[i] = self->options;
     if (error->count == 0)

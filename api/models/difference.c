@@ -31,6 +31,7 @@ typedef struct pair {
     const api_model_plan *plans[2];
     json_t *differences, *tables;
     api_text summary;
+    const pe_runner *runner;
     pe_error *error;
 } pair;
 
@@ -169,8 +170,8 @@ static bool is_about_rows(const char *name)
 }
 
 /* The part's table at some positions, in f64; NULL where the scheme has none. */
-static pe_table *compute_positions(const api_model_part *part, const char *positions,
-                                   pe_error *error)
+static pe_table *compute_positions(const pair *both, const api_model_part *part,
+                                   const char *positions)
 {
     pe_argument arguments[API_PART_ARGUMENTS + 2];
     size_t count = 0;
@@ -186,8 +187,8 @@ static pe_table *compute_positions(const api_model_part *part, const char *posit
         (pe_argument){.name = "positions", .text = positions, .kind = PE_KIND_LIST};
     arguments[count++] = (pe_argument){.name = "dtype", .text = "f64", .kind = PE_KIND_STRING};
     if (pe_request_new(pe_scheme_find(part->scheme), arguments, count, &limits, &request,
-                       error) == PE_OK)
-        pe_table_compute(request, NULL, &table, error);
+                       both->error) == PE_OK)
+        pe_table_compute(request, both->runner, &table, both->error);
     pe_request_unref(request);
     return table;
 }
@@ -264,8 +265,8 @@ static void compare_tables(pair *both, const api_model_part *first,
     for (size_t i = 0; i < rows; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.0f", i > 0 ? "," : "",
                                  positions[i]);
-    pe_table *one = compute_positions(first, text, both->error);
-    pe_table *other = one ? compute_positions(second, text, both->error) : NULL;
+    pe_table *one = compute_positions(both, first, text);
+    pe_table *other = one ? compute_positions(both, second, text) : NULL;
     if (one && other)
         compare_tensors(both, first, (const pe_table *[2]){one, other}, positions, rows);
     pe_table_unref(one);
@@ -331,9 +332,10 @@ double api_model_difference_price(const api_model_plan *first, const api_model_p
 }
 
 json_t *api_model_difference(const api_model_plan *first, const api_model_plan *second,
-                             bool *ret_equal, pe_error *reterr)
+                             const pe_runner *runner, bool *ret_equal, pe_error *reterr)
 {
     pair both = {.plans = {first, second},
+                 .runner = runner,
                  .differences = json_array(),
                  .tables = json_array(),
                  .error = reterr};

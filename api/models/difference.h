@@ -14,9 +14,10 @@ double api_model_difference_price(const api_model_plan *first, const api_model_p
 
 /* A document that lists in which parts, layers, arguments and pairings two plans differ, and by
  * how much the tables that follow do, at which of some positions. ret_equal: in nothing. Parts
- * belong together by their names. NULL without memory, with a problem in reterr. */
+ * belong together by their names. `runner` is asked while tables are computed. NULL without
+ * memory, with a problem in reterr. */
 json_t *api_model_difference(const api_model_plan *first, const api_model_plan *second,
-                             bool *ret_equal, pe_error *reterr);
+                             const pe_runner *runner, bool *ret_equal, pe_error *reterr);
 
 /* The layers that use a part, by its index. */
 json_t *model_list_layers(const api_model_plan *plan, size_t part);
