@@ -3,6 +3,7 @@
 
 #include "models/config.h"
 #include "models/parts.h"
+#include "models/spellings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,9 +126,7 @@ static json_t *scaling_from_divisors(const metadata *from, json_t *divisors)
     theta = theta > 0 ? theta : 10000;
     for (size_t i = 0; i < sizeof FACTORS / sizeof *FACTORS; i++)
         if (is_llama3(divisors, theta, FACTORS[i], 8192))
-            return json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3", "factor",
-                             FACTORS[i], "low_freq_factor", 1.0, "high_freq_factor", 4.0,
-                             "original_max_position_embeddings", 8192.0);
+            return model_pack_llama3(FACTORS[i]);
     double longest =
         json_number_value(json_object_get(from->config, "max_position_embeddings"));
     return json_pack("{s:s, s:O, s:O, s:f, s:f}", "rope_type", "longrope", "short_factor",

@@ -58,6 +58,13 @@ static bool is_set(const json_t *config, const char *key)
     return json_is_true(json_object_get(config, key));
 }
 
+json_t *model_pack_llama3(double factor)
+{
+    return json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3", "factor", factor,
+                     "low_freq_factor", 1.0, "high_freq_factor", 4.0,
+                     "original_max_position_embeddings", 8192.0);
+}
+
 /* ---- Meta and Mistral ---- */
 
 static const char *const PARAMS[] = {
@@ -75,10 +82,7 @@ static json_t *translate_params(json_t *file, json_t *notes, pe_error *reterr)
     model_note(notes, "The file is a params.json as Meta and Mistral publish it: its weights "
                       "pair neighbouring columns, those of Hugging Face's files halves.");
     if (is_set(file, "use_scaled_rope")) {
-        json_object_set_new(config, "rope_scaling",
-                            json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3",
-                                      "factor", 8.0, "low_freq_factor", 1.0, "high_freq_factor",
-                                      4.0, "original_max_position_embeddings", 8192.0));
+        json_object_set_new(config, "rope_scaling", model_pack_llama3(8.0));
         model_note(notes, "use_scaled_rope: the factors 8, 1 and 4 and the length of 8192 are "
                           "constants of Meta's code; the file does not hold them. Llama 3.2 "
                           "was published with a factor of 32.");
@@ -193,10 +197,7 @@ static json_t *translate_megatron(json_t *file, json_t *notes, pe_error *reterr)
     rename_keys(config, MEGATRON);
     if (is_set(config, "use_rope_scaling"))
         json_object_set_new(config, "rope_scaling",
-                            json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3",
-                                      "factor", number_or(config, "rope_scaling_factor", 8),
-                                      "low_freq_factor", 1.0, "high_freq_factor", 4.0,
-                                      "original_max_position_embeddings", 8192.0));
+                            model_pack_llama3(number_or(config, "rope_scaling_factor", 8)));
     double stretch = number_or(config, "rotary_seq_len_interpolation_factor", 1);
     if (stretch > 1)
         json_object_set_new(config, "rope_scaling",
