@@ -6,14 +6,9 @@
 
 #include <math.h>
 
-static double or_nan(double number)
-{
-    return number > 0 ? number : NAN;
-}
-
 static model_number read_width(const model_config *config, const char *keys, double width)
 {
-    return model_required(config, keys ? keys : "hidden_size", or_nan(width), 1);
+    return model_required(config, keys ? keys : "hidden_size", model_or_nan(width), 1);
 }
 
 /* The row of position 0. */
@@ -35,7 +30,7 @@ static model_number read_rows(const model_config *config, const table_facts *fac
     const char *keys = facts->rows_keys ? facts->rows_keys : "max_position_embeddings";
     model_number rows = {false, facts->rows, model_describe_default(config)};
     if (*keys)
-        rows = model_required(config, keys, or_nan(facts->rows), 1);
+        rows = model_required(config, keys, model_or_nan(facts->rows), 1);
     rows.value += facts->more;
     if (facts->rows_after)
         rows.value += read_first(config, facts).value;
@@ -144,7 +139,7 @@ model_number model_side(const model_config *config, const char *keys, double fal
         side.value = json_number_value(json_object_get(
             value, json_object_get(value, AXES[axis]) ? AXES[axis] : "shortest_edge"));
     else
-        return model_required(config, keys, or_nan(fallback), 1);
+        return model_required(config, keys, model_or_nan(fallback), 1);
     if (!(side.value >= 1 && side.value <= 1e6)) {
         model_refuse(config->planner, from, value, "a side from 1 to 10^6 pixels");
         side.value = NAN;
@@ -250,7 +245,7 @@ void model_plan_patches(model_config *config, const void *patches_rule)
     model_number width = read_width(config, facts->width_keys, facts->width);
     model_number rows;
     if (facts->side_keys) {
-        rows = model_required(config, facts->side_keys, or_nan(facts->side), 1);
+        rows = model_required(config, facts->side_keys, model_or_nan(facts->side), 1);
         rows.value += facts->more;
     } else {
         rows = read_cells(config, facts, part);

@@ -4,6 +4,8 @@
 
 #include "models/plan.h"
 
+#include <math.h>
+
 typedef struct model_planner {
     api_model_plan *plan;
     const pe_limits *limits;
@@ -138,6 +140,12 @@ const char *model_shown_path(model_planner *planner, const char *path);
 /* A problem that has been told already, since several parts read the same keys; or NULL. */
 pe_problem *model_known_problem(const model_planner *planner, const char *path,
                                 const char *allowed);
+
+/* A number of a row's facts as a default: one that the row does not set is none. */
+static inline double model_or_nan(double number)
+{
+    return number > 0 ? number : NAN;
+}
 
 /* Add a problem about what came from there. The rule completes "the path must be …". */
 pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,

@@ -10,25 +10,20 @@
 
 static const char NO_SCHEME[] = "This release has no scheme for it; these are its facts.";
 
-static double or_nan(double number)
-{
-    return number > 0 ? number : NAN;
-}
-
 /* The width of a head: its key, or width / heads. */
 static model_number add_head(const model_config *config, const grid_facts *facts,
                              api_model_part *part)
 {
     model_number head = facts->head_keys
-                            ? model_integer(config, facts->head_keys, or_nan(facts->head))
+                            ? model_integer(config, facts->head_keys, model_or_nan(facts->head))
                             : (model_number){.value = NAN};
     if (isnan(head.value)) {
         model_number width =
             model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
-                           or_nan(facts->width), 1);
+                           model_or_nan(facts->width), 1);
         model_number heads = model_required(
             config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-            or_nan(facts->heads), 1);
+            model_or_nan(facts->heads), 1);
         head.value = floor(width.value / heads.value);
         head.from = model_divide_origins(config, width.from, heads.from);
     }
@@ -60,7 +55,7 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
     model_number patch = {true, facts->stride, MODEL_REMARK("the class")};
     if (facts->stride == 0)
         patch = model_integer(config, facts->patch_keys ? facts->patch_keys : "patch_size",
-                              or_nan(facts->patch));
+                              model_or_nan(facts->patch));
     cells grid = {(double)options->height, (double)options->width, MODEL_QUERY};
     if (grid.height == 0 && facts->image > 0) {
         model_number image = model_integer(config, "image_size|crop_size", facts->image);

@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double or_nan(double number)
-{
-    return number > 0 ? number : NAN;
-}
-
 static void add_heads(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
     model_number heads =
         model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-                       or_nan(facts->heads), 1);
+                       model_or_nan(facts->heads), 1);
     model_fact_number(part, "heads", heads.value, heads.from);
     model_argument_number(config, part, "heads", heads.value, heads.from);
 }
@@ -23,8 +18,9 @@ static void add_heads(const model_config *config, const relative_facts *facts,
 static void add_width(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
-    model_number width = model_required(
-        config, facts->width_keys ? facts->width_keys : "hidden_size", or_nan(facts->width), 1);
+    model_number width =
+        model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
+                       model_or_nan(facts->width), 1);
     model_fact_number(part, "dim", width.value, width.from);
     model_argument_number(config, part, "dim", width.value, width.from);
 }
@@ -100,8 +96,9 @@ void model_plan_t5_stacks(model_config *config, const void *relative_rule)
 static void add_divisor(const model_config *config, const relative_facts *facts,
                         api_model_part *part)
 {
-    model_number hidden = model_required(config, "hidden_size", or_nan(facts->width), 1);
-    model_number heads = model_required(config, "num_attention_heads", or_nan(facts->heads), 1);
+    model_number hidden = model_required(config, "hidden_size", model_or_nan(facts->width), 1);
+    model_number heads =
+        model_required(config, "num_attention_heads", model_or_nan(facts->heads), 1);
     api_origin from = model_divide_origins(config, hidden.from, heads.from);
     model_fact_number(part, "head_dim", floor(hidden.value / heads.value), from);
     model_argument_number(config, part, "head_dim", floor(hidden.value / heads.value), from);
@@ -216,10 +213,10 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     if (facts->query_minus_key) /* 160: from -160 to 159 */
         right.value -= 1;
     api_model_part *part = begin(config, facts, "shaw", ANY_LENGTH);
-    model_number hidden = model_required(config, "hidden_size", or_nan(facts->width), 1);
+    model_number hidden = model_required(config, "hidden_size", model_or_nan(facts->width), 1);
     model_number heads =
         model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-                       or_nan(facts->heads), 1);
+                       model_or_nan(facts->heads), 1);
     api_origin from = model_divide_origins(config, hidden.from, heads.from);
     double width = floor(hidden.value / heads.value);
     part->state = API_PART_TRAINED;
