@@ -1,6 +1,7 @@
 /* The table of routes, matching requests with it, and the answers where nothing matches. */
 #include "routes.h"
 
+#include "paths.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
@@ -352,13 +353,16 @@ static api_reply *answer_options(const char *allow)
 
 api_reply *api_answer_without_route(const char *method, const char *target)
 {
-    char allow[64], detail[160];
+    char allow[64], detail[400], path[240];
     write_allowed_methods(target, allow, sizeof allow);
-    if (!allow[0])
-        return api_problem(API_NOT_FOUND,
-                           "nothing is served at this path; GET /v1/schemes lists the "
-                           "schemes, GET /docs describes every path",
-                           NULL, NULL);
+    if (!allow[0]) {
+        bool near = api_suggest_path(target, path, sizeof path);
+        snprintf(detail, sizeof detail,
+                 "nothing is served at this path; %s%s%sGET /v1/schemes lists the schemes, GET "
+                 "/docs describes every path",
+                 near ? "did you mean " : "", near ? path : "", near ? "? " : "");
+        return api_problem(API_NOT_FOUND, detail, near ? path : NULL, NULL);
+    }
     if (strcmp(method, "OPTIONS") == 0)
         return answer_options(allow);
     snprintf(detail, sizeof detail, "this path only answers %s", allow);

@@ -87,6 +87,8 @@ typedef struct pe_problem {
     pe_reason reason;
     const pe_parameter *row; /* the parameter's row of its table, or NULL */
     pe_kind kind;            /* how it was written */
+    bool alone;              /* one is missing, and only one argument came: of a URL without
+                              * quotes a shell keeps no more */
     char parameter[64];
     char given[96];        /* what was given, empty if nothing was */
     char allowed[256];     /* a phrase that completes "the parameter must be ..." */
@@ -272,6 +274,7 @@ typedef struct pe_argument {
     const char *name;
     const char *text;
     pe_kind kind;
+    bool repeated; /* given several times, as a list may be: its texts are joined by commas */
 } pe_argument;
 
 /* Refuse an argument whose name was given before. */

@@ -85,9 +85,26 @@ static bool decode(char *text)
     return api_is_utf8(text, (size_t)(to - text));
 }
 
+/* Add a value to the argument before it if that has the same name, as a list is written item by
+ * item. `*end` is where the text of that argument ends; the text moves up to it. */
+static bool join(api_arguments *arguments, const char *name, const char *value, char **end)
+{
+    if (arguments->count == 0)
+        return false;
+    pe_argument *last = &arguments->items[arguments->count - 1];
+    if (!last->text || strcmp(last->name, name) != 0)
+        return false;
+    const size_t length = strlen(value);
+    *(*end)++ = ',';
+    memmove(*end, value, length + 1);
+    *end += length;
+    last->repeated = true;
+    return true;
+}
+
 /* Add one name=value pair of a query. A name without a readable value is an argument without
- * text, so that it counts as given. */
-static void add_pair(api_arguments *arguments, char *pair, pe_error *reterr)
+ * text, so that it counts as given. `*end` is where the last argument's text ends. */
+static void add_pair(api_arguments *arguments, char *pair, char **end, pe_error *reterr)
 {
     char *value = strchr(pair, '=');
     if (value)
@@ -100,11 +117,6 @@ static void add_pair(api_arguments *arguments, char *pair, pe_error *reterr)
         pe_error_add(reterr, PE_MALFORMED, "query", "", "name=value pairs joined by single &");
         return;
     }
-    if (arguments->count == API_ARGUMENTS_MAX) {
-        pe_error_add(reterr, PE_MALFORMED, pair, "",
-                     "left out: a request has at most %d parameters", API_ARGUMENTS_MAX);
-        return;
-    }
     if (!value || *value == '\0') {
         pe_error_add(reterr, PE_MALFORMED, pair, "", "followed by a value: %s=…", pair);
         value = NULL;
@@ -112,6 +124,15 @@ static void add_pair(api_arguments *arguments, char *pair, pe_error *reterr)
         pe_error_add(reterr, PE_MALFORMED, pair, "", "percent-encoded UTF-8 without %%00");
         value = NULL;
     }
+    if (value && join(arguments, pair, value, end))
+        return;
+    if (arguments->count == API_ARGUMENTS_MAX) {
+        pe_error_add(reterr, PE_MALFORMED, pair, "",
+                     "left out: a request has at most %d parameters", API_ARGUMENTS_MAX);
+        return;
+    }
+    if (value)
+        *end = value + strlen(value);
     arguments->items[arguments->count++] = (pe_argument){.name = pair, .text = value};
 }
 
@@ -124,11 +145,12 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments, p
     }
     if (!query || *query == '\0')
         return;
+    char *end = ret_arguments->text;
     for (char *next, *pair = ret_arguments->text; pair; pair = next) {
         next = strchr(pair, '&');
         if (next)
             *next++ = '\0';
-        add_pair(ret_arguments, pair, reterr);
+        add_pair(ret_arguments, pair, &end, reterr);
         if (reterr->dropped) /* no more problems can be listed */
             return;
     }

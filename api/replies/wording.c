@@ -173,6 +173,8 @@ static void word_missing(const pe_error *error, const pe_problem *problem, api_t
     api_word_allowed(error, problem, text);
     if (problem->row)
         api_text_add(text, " (%s)", problem->row->help);
+    if (problem->alone)
+        api_text_add(text, "; in a shell, put the URL in quotes: & ends a command");
 }
 
 /* "NAME must be ALLOWED (given: GIVEN)". */

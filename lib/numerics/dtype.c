@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "formats send a tensor's memory unchanged, so it must be little-endian");
@@ -25,6 +26,26 @@ const pe_dtype_facts pe_dtypes[PE_DD + 1] = {
     [PE_I32] = {.name = "i32", .size = 4, .overflow = 2147483648, .element = PE_ELEMENT_I32},
     [PE_DD] = {.name = "dd", .size = sizeof(dd), .overflow = INFINITY},
 };
+
+/* Other words for element types: numpy's, torch's, C's and those of papers. */
+static const char *const WORDS[][2] = {
+    {"float32", "f32"}, {"float", "f32"},  {"single", "f32"},    {"fp32", "f32"},
+    {"float64", "f64"}, {"double", "f64"}, {"fp64", "f64"},      {"float16", "f16"},
+    {"half", "f16"},    {"fp16", "f16"},   {"bfloat16", "bf16"}, {"bfloat", "bf16"},
+    {"int8", "i8"},     {"int16", "i16"},  {"short", "i16"},     {"int32", "i32"},
+    {"int", "i32"},     {"int64", "i64"},  {"long", "i64"},      {"uint8", "u8"},
+    {"byte", "u8"},     {"uint16", "u16"}, {"uint32", "u32"},    {"uint64", "u64"},
+};
+
+const char *pe_dtype_from_word(const char *word)
+{
+    const char *dot = strrchr(word, '.'); /* "torch.float32" */
+    const char *last = dot ? dot + 1 : word;
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (strcasecmp(WORDS[i][0], last) == 0 || strcasecmp(WORDS[i][1], last) == 0)
+            return WORDS[i][1];
+    return NULL;
+}
 
 const char *pe_dtype_name(pe_dtype dtype)
 {

@@ -16,6 +16,10 @@ typedef struct pe_dtype_facts {
     pe_element element;
 } pe_dtype_facts;
 
+/* The name of the element type that another word stands for, as in "float32", "torch.half" or
+ * "np.int64"; NULL if it is none. */
+const char *pe_dtype_from_word(const char *word);
+
 extern const pe_dtype_facts pe_dtypes[PE_DD + 1];
 
 /* Round `count` doubles to the nearest element, ties to even, zeros to +0, and store them. */

@@ -1,4 +1,5 @@
 /* Errors: a bounded list of problems, and suggestions for misspelt names. */
+#include "numerics/dtype.h"
 #include "requests/parameters.h"
 
 #include <stdarg.h>
@@ -91,6 +92,7 @@ add_problem(pe_error *error, pe_status status, const char *parameter, const char
     problem->reason = find_reason(status);
     problem->row = NULL;
     problem->kind = PE_KIND_ANY;
+    problem->alone = false;
     copy_text(problem->parameter, sizeof problem->parameter, parameter);
     copy_text(problem->given, sizeof problem->given, given);
     copy_text(problem->allowed, sizeof problem->allowed, text);
@@ -257,6 +259,12 @@ pe_problem *pe_error_add_choice(pe_error *error, const char *parameter, const ch
     pe_describe_choices(choices, count, allowed, sizeof allowed);
     pe_problem *problem = pe_error_add(error, PE_MALFORMED, parameter, given, "%s", allowed);
     problem->reason = PE_REASON_CHOICE;
+    const char *dtype = pe_dtype_from_word(given);
+    for (size_t i = 0; i < count && dtype; i++)
+        if (strcmp(choices[i], dtype) == 0) {
+            pe_problem_suggest(problem, dtype);
+            return problem;
+        }
     pe_problem_suggest(problem, pe_nearest(given, choices, count));
     return problem;
 }

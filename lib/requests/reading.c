@@ -62,6 +62,15 @@ static bool is_repeated(const pe_argument *arguments, size_t index)
     return false;
 }
 
+/* Whether a row is a list, which may be given item by item. */
+static bool takes_list(const pe_reading *reading, size_t index)
+{
+    if (index >= reading->count)
+        return false;
+    pe_type type = pe_reading_row(reading, index)->type;
+    return type == PE_REAL_LIST || type == PE_INTEGER_LIST || type == PE_TEXT_LIST;
+}
+
 static const pe_preset *find_preset(const pe_scheme_info *info, const pe_argument *argument,
                                     pe_error *reterr)
 {
@@ -120,11 +129,15 @@ void pe_read_arguments(pe_reading *reading, const pe_argument *arguments, size_t
         if (!argument->text) {
             if (reterr->status != PE_NO_MEMORY)
                 reterr->status = PE_MALFORMED;
-        } else if (is_repeated(arguments, i)) {
+        } else if (is_repeated(arguments, i) ||
+                   (argument->repeated && is_known && !takes_list(reading, index))) {
             pe_error_add_repetition(reterr, argument);
         } else {
             read_argument(reading, argument, index, reterr);
         }
     }
     pe_apply_defaults(reading, reterr);
+    if (count == 1 && arguments[0].kind == PE_KIND_ANY)
+        for (size_t i = 0; i < reterr->count; i++)
+            reterr->problems[i].alone = reterr->problems[i].reason == PE_REASON_MISSING;
 }

@@ -175,8 +175,8 @@ static pe_request *request_of(const char *dtype, const char *length)
 {
     static const pe_limits limits = {
         .elements = 1 << 20, .table_bytes = 1 << 24, .list_length = 64};
-    const pe_argument arguments[] = {{"length", length, PE_KIND_ANY},
-                                     {"dtype", dtype, PE_KIND_ANY}};
+    const pe_argument arguments[] = {{"length", length, .kind = PE_KIND_ANY},
+                                     {"dtype", dtype, .kind = PE_KIND_ANY}};
     pe_request *request = NULL;
     pe_error error;
     pe_request_new(pe_scheme_find("integer"), arguments, 2, &limits, &request, &error);

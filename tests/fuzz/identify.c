@@ -43,10 +43,10 @@ static pe_request *request_of(const pe_scheme *scheme, char *query, const char *
     for (char *part; (part = strsep(&query, "&")) && count + 1 < ARGUMENTS;)
         if (*part) {
             char *name = strsep(&part, "=");
-            arguments[count++] = (pe_argument){name, part ? part : "", PE_KIND_ANY};
+            arguments[count++] = (pe_argument){name, part ? part : "", .kind = PE_KIND_ANY};
         }
     if (dtype)
-        arguments[count++] = (pe_argument){"dtype", dtype, PE_KIND_ANY};
+        arguments[count++] = (pe_argument){"dtype", dtype, .kind = PE_KIND_ANY};
     if (!scheme ||
         pe_request_new(scheme, arguments, count, &FUZZ_LIMITS, &request, &error) != PE_OK)
         return NULL;

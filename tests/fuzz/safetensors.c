@@ -101,8 +101,8 @@ static pe_status find(void *context, const char *name, pe_set **ret_set)
 
 static void use(const pe_scheme *scheme, pe_set *tensors)
 {
-    static const pe_argument arguments[] = {{"parameters", "set", PE_KIND_ANY},
-                                            {"length", "3", PE_KIND_ANY}};
+    static const pe_argument arguments[] = {{"parameters", "set", .kind = PE_KIND_ANY},
+                                            {"length", "3", .kind = PE_KIND_ANY}};
     const pe_sets sets = {tensors, find};
     const pe_limits limits = {
         .elements = 1 << 14, .table_bytes = 1 << 16, .list_length = 64, .sets = &sets};

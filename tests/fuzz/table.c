@@ -201,8 +201,8 @@ static void compare(const pe_view *view, uint64_t elements)
 {
     const pe_view shape = pe_view_squeezed(view);
     char length[24], width[24];
-    const pe_argument arguments[] = {{"length", length, PE_KIND_ANY},
-                                     {"dim", width, PE_KIND_ANY}};
+    const pe_argument arguments[] = {{"length", length, .kind = PE_KIND_ANY},
+                                     {"dim", width, .kind = PE_KIND_ANY}};
     if (shape.rank == 0 || shape.rank > 2)
         return;
     snprintf(length, sizeof length, "%llu", (unsigned long long)shape.shape[0]);

@@ -68,7 +68,7 @@ class Mistakes(ServerCase):
         self.assertIn("concat_cos_first", problem["detail"])
 
     def test_a_missing_parameter_is_named_with_its_alternative(self):
-        problem = self.refuse("dim=8", 400, "length")
+        problem = self.refuse("dim=8&layout=concat", 400, "length")
         self.assertIsNone(problem["errors"][0]["given"])
         self.assert_allowed(problem, "length", "positions")
         self.assertEqual(

@@ -183,7 +183,7 @@ START_TEST(several_tensors_follow_one_another)
 {
     static const char *const LENGTHS[] = {"1", "2", "1365", "1366", "5000"};
     for (size_t i = 0; i < UNIT_COUNT(LENGTHS); i++) {
-        pe_argument argument = {"length", LENGTHS[i], PE_KIND_ANY};
+        pe_argument argument = {"length", LENGTHS[i], .kind = PE_KIND_ANY};
         pe_request *request;
         pe_error error;
         ck_assert_int_eq(pe_request_new(&SEVERAL, &argument, 1, &UNIT_LIMITS, &request, &error),
@@ -202,7 +202,7 @@ END_TEST
 
 START_TEST(a_part_computes_the_rows_that_it_needs_and_no_others)
 {
-    pe_argument argument = {"length", "1000", PE_KIND_ANY};
+    pe_argument argument = {"length", "1000", .kind = PE_KIND_ANY};
     pe_request *request;
     pe_error error;
     char read[30000];
@@ -243,7 +243,7 @@ END_TEST
 
 START_TEST(a_document_of_several_tensors_reads_as_written)
 {
-    pe_argument argument = {"length", "1", PE_KIND_ANY};
+    pe_argument argument = {"length", "1", .kind = PE_KIND_ANY};
     pe_request *request;
     pe_error error;
     size_t size;
@@ -294,7 +294,7 @@ START_TEST(a_failing_preparation_is_told_in_every_format)
 {
     static const pe_status FAILURES[] = {PE_OUT_OF_RANGE, PE_CANCELLED, PE_NO_MEMORY};
     pe_scheme failing = SEVERAL;
-    pe_argument argument = {"length", "9", PE_KIND_ANY};
+    pe_argument argument = {"length", "9", .kind = PE_KIND_ANY};
     pe_request *request;
     pe_error error;
     failing.read = read_matrix;

@@ -22,7 +22,7 @@ START_TEST(counts_what_is_legal_and_what_is_not)
     check_query("", 0, 0);
     check_query("a=1", 1, 0);
     check_query("a=1&b=2", 2, 0);
-    check_query("a=1&a=2", 2, 0); /* repetition is judged where names are known */
+    check_query("a=1&b=1&a=2", 3, 0); /* repetition is judged where names are known */
     check_query("a", 1, 1);
     check_query("a=", 1, 1);
     check_query("=1", 0, 1);
@@ -59,8 +59,25 @@ START_TEST(refuses_the_sixty_fifth_parameter)
 {
     char query[65 * 4 + 1] = "";
     for (int i = 0; i < 65; i++)
-        strcat(query, i ? "&a=1" : "a=1");
+        snprintf(query + strlen(query), 5, i % 2 ? "b=1&" : "a=1&");
+    query[65 * 4 - 1] = '\0';
     check_query(query, 64, 1);
+}
+END_TEST
+
+START_TEST(neighbours_of_one_name_are_items_of_a_list)
+{
+    api_arguments arguments;
+    pe_error error;
+    pe_error_init(&error);
+    api_arguments_from_query("x=1&x=%32,3&y=4&x=5&x=&x=6", &arguments, &error);
+    ck_assert_uint_eq(arguments.count, 5);
+    ck_assert_str_eq(arguments.items[0].text, "1,2,3");
+    ck_assert(arguments.items[0].repeated && !arguments.items[1].repeated);
+    ck_assert_str_eq(arguments.items[2].text, "5");
+    ck_assert_ptr_null(arguments.items[3].text);
+    ck_assert_str_eq(arguments.items[4].text, "6");
+    api_arguments_done(&arguments);
 }
 END_TEST
 
@@ -132,12 +149,10 @@ END_TEST
 
 Suite *arguments_suite(void)
 {
-    const TTest *const tests[] = {counts_what_is_legal_and_what_is_not,
-                                  decodes_names_and_values,
-                                  refuses_the_sixty_fifth_parameter,
-                                  reads_only_one_flat_object,
-                                  writes_json_values_as_a_query_would,
-                                  a_null_is_an_argument_of_its_kind,
-                                  NULL};
+    const TTest *const tests[] = {
+        counts_what_is_legal_and_what_is_not, decodes_names_and_values,
+        refuses_the_sixty_fifth_parameter,    neighbours_of_one_name_are_items_of_a_list,
+        reads_only_one_flat_object,           writes_json_values_as_a_query_would,
+        a_null_is_an_argument_of_its_kind,    NULL};
     return unit_suite("arguments", tests);
 }

@@ -77,6 +77,10 @@ START_TEST(a_missing_parameter_is_described)
     detail_is("integer", "",
               "missing parameter \"length\": integer needs an integer from 1 to "
               "9007199254740992, unless positions is given (number of rows)");
+    detail_is("binary", "length=2", /* as where a shell took the rest */
+              "missing parameter \"width\": binary needs an integer from 1 to 64 "
+              "(columns: at least as many as the largest position has bits, the same for all "
+              "windows of a table); in a shell, put the URL in quotes: & ends a command");
     detail_is("rope", "length=4&dim=8&rope_type=linear",
               "missing parameter \"factor\": rope needs a number from 1 to 1000000000 with "
               "rope_type=linear (how many times longer the context becomes)");
@@ -158,7 +162,7 @@ START_TEST(several_problems_are_named)
     detail_is("sinusoidal", "length=0&dim=x&colour=1",
               "length, dim and colour are wrong; errors has a message for each");
     detail_is("sinusoidal", "", "length and dim are missing; errors has a message for each");
-    detail_is("sinusoidal", "dim=8", /* one again */
+    detail_is("sinusoidal", "dim=8&layout=concat", /* one again */
               "missing parameter \"length\": sinusoidal needs an integer from 1 to "
               "9007199254740992, unless positions is given (number of rows)");
     detail_is(

@@ -242,7 +242,7 @@ END_TEST
 
 START_TEST(a_repeated_argument_is_refused_as_it_was_written)
 {
-    const pe_argument argument = {"dim", "8", PE_KIND_STRING};
+    const pe_argument argument = {"dim", "8", .kind = PE_KIND_STRING};
     pe_error error;
     pe_error_init(&error);
     pe_error_add_repetition(&error, &argument);

@@ -239,7 +239,7 @@ START_TEST(a_new_revision_is_a_new_key)
 {
     pe_scheme newer = *pe_scheme_find("integer");
     newer.info.revision += 41;
-    pe_argument argument = {"length", "4", PE_KIND_ANY};
+    pe_argument argument = {"length", "4", .kind = PE_KIND_ANY};
     pe_request *request, *newer_request;
     pe_error error;
     size_t length;

@@ -340,18 +340,19 @@ START_TEST(json_kinds_must_fit_the_parameter)
         pe_argument argument;
         bool legal;
     } CASES[] = {
-        {{"dim", "8", PE_KIND_NUMBER}, true},
-        {{"dim", "8", PE_KIND_STRING}, false},
-        {{"dim", "8", PE_KIND_LIST}, false},
-        {{"layout", "concat", PE_KIND_STRING}, true},
-        {{"layout", "concat", PE_KIND_LIST}, false},
-        {{"dtype", "f16", PE_KIND_STRING}, true},
-        {{"dtype", "f16", PE_KIND_NUMBER}, false},
+        {{"dim", "8", .kind = PE_KIND_NUMBER}, true},
+        {{"dim", "8", .kind = PE_KIND_STRING}, false},
+        {{"dim", "8", .kind = PE_KIND_LIST}, false},
+        {{"layout", "concat", .kind = PE_KIND_STRING}, true},
+        {{"layout", "concat", .kind = PE_KIND_LIST}, false},
+        {{"dtype", "f16", .kind = PE_KIND_STRING}, true},
+        {{"dtype", "f16", .kind = PE_KIND_NUMBER}, false},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         bool is_dim = strcmp(CASES[i].argument.name, "dim") == 0;
-        pe_argument arguments[3] = {
-            {"length", "4", PE_KIND_NUMBER}, CASES[i].argument, {"dim", "8", PE_KIND_NUMBER}};
+        pe_argument arguments[3] = {{"length", "4", .kind = PE_KIND_NUMBER},
+                                    CASES[i].argument,
+                                    {"dim", "8", .kind = PE_KIND_NUMBER}};
         pe_request *request = NULL;
         pe_error error;
         pe_status status = pe_request_new(pe_scheme_find("sinusoidal"), arguments,
@@ -374,9 +375,9 @@ START_TEST(a_null_is_not_given_but_its_name_is_checked)
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         bool is_dim = strcmp(CASES[i].name, "dim") == 0;
-        pe_argument arguments[] = {{"length", "4", PE_KIND_NUMBER},
-                                   {CASES[i].name, "", PE_KIND_NULL},
-                                   {"dim", "8", PE_KIND_NUMBER}};
+        pe_argument arguments[] = {{"length", "4", .kind = PE_KIND_NUMBER},
+                                   {CASES[i].name, "", .kind = PE_KIND_NULL},
+                                   {"dim", "8", .kind = PE_KIND_NUMBER}};
         pe_request *request = NULL;
         pe_error error;
         pe_status status = pe_request_new(pe_scheme_find("sinusoidal"), arguments,
@@ -393,7 +394,8 @@ END_TEST
 
 START_TEST(an_unreadable_argument_fails_and_is_its_callers_to_report)
 {
-    pe_argument arguments[] = {{"length", NULL, PE_KIND_ANY}, {"dim", "8", PE_KIND_ANY}};
+    pe_argument arguments[] = {{"length", NULL, .kind = PE_KIND_ANY},
+                               {"dim", "8", .kind = PE_KIND_ANY}};
     pe_request *request = NULL;
     pe_error error;
     ck_assert_int_eq(pe_request_new(pe_scheme_find("sinusoidal"), arguments, 2, &UNIT_LIMITS,

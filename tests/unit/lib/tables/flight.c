@@ -70,7 +70,7 @@ static pe_request *request_of(int key)
     pe_request *request;
     pe_error error;
     snprintf(text, sizeof text, "%d", key);
-    pe_argument argument = {"key", text, PE_KIND_ANY};
+    pe_argument argument = {"key", text, .kind = PE_KIND_ANY};
     ck_assert_int_eq(pe_request_new(&WAITING, &argument, 1, &UNIT_LIMITS, &request, &error),
                      PE_OK);
     return request;
@@ -248,7 +248,7 @@ START_TEST(threads_that_wait_for_an_abandoned_computation_compute_anew)
     asker askers[THREADS];
     const pe_runner runner = {.go_on = go_on_unless_left, .is_abandoned = is_abandoned};
     pe_scheme watched = WAITING;
-    pe_argument argument = {"key", "5", PE_KIND_ANY};
+    pe_argument argument = {"key", "5", .kind = PE_KIND_ANY};
     pe_request *request;
     pe_error error;
     size_t cancelled = 0, missed = 0;

@@ -46,7 +46,7 @@ static const pe_scheme THREE = {
 
 static pe_table *three_tensors(const char *length)
 {
-    pe_argument argument = {"length", length, PE_KIND_ANY};
+    pe_argument argument = {"length", length, .kind = PE_KIND_ANY};
     pe_request *request;
     pe_table *table;
     pe_error error;

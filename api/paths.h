@@ -1,0 +1,12 @@
+/* Paths that nothing answers. */
+#ifndef API_PATHS_H
+#define API_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Write the path of a route that the path of a target may be a slip of: without its version,
+ * with a slash at its end, misspelt. False if none is near, or without room. */
+bool api_suggest_path(const char *target, char *dst, size_t size);
+
+#endif
