@@ -34,6 +34,8 @@ pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reter
                       const char *allowed, ...) __attribute__((format(printf, 4, 5)));
 
 /* The tensors of a request. */
+#define PE_SETTLED_MAX 2
+
 typedef struct pe_plan {
     pe_tensor tensors[PE_TENSORS_MAX];
     size_t count;
@@ -43,6 +45,14 @@ typedef struct pe_plan {
     /* What computing costs in multiply-adds of a simple loop, about 0.4 ns each, exact in order
      * of magnitude: the preparation, and one element of each tensor. */
     double price, element_prices[PE_TENSORS_MAX];
+
+    /* Values that follow from other ones, such as the sides of a stored table's grid: the
+     * request takes them as given. */
+    struct pe_settled {
+        const char *name; /* of an integer */
+        int64_t integer;
+    } settled[PE_SETTLED_MAX];
+    size_t settled_count;
 } pe_plan;
 
 /* Add a tensor, and return it; the first one is the primary tensor. Sizes may be anything, as
@@ -53,6 +63,9 @@ const pe_tensor *pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, si
 /* Make a row of the tensor added last one index of its first `axes` axes together. A stream
  * holds at least one row, so a row must not be large. */
 void pe_plan_rows(pe_plan *plan, size_t axes);
+
+/* Settle an integer that the request has left open. */
+void pe_plan_settle(pe_plan *plan, const char *name, uint64_t value);
 
 /* Set the price of an element of the tensor added last, which is 2 before. */
 void pe_plan_price(pe_plan *plan, double element_price);

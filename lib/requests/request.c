@@ -20,7 +20,14 @@ static bool allocate(pe_request *request, size_t count)
 
 void pe_request_plan(pe_request *request, pe_error *reterr)
 {
-    request->values.scheme->read(&request->values, request->settings, &request->plan, reterr);
+    pe_plan *plan = &request->plan;
+    request->values.scheme->read(&request->values, request->settings, plan, reterr);
+    for (size_t i = 0; request->items && i < plan->settled_count; i++) {
+        const struct pe_settled *settled = &plan->settled[i];
+        size_t index = pe_parameter_index(&request->values.scheme->info, settled->name);
+        request->items[index] = (pe_value){
+            .present = true, .integer = settled->integer, .real = (double)settled->integer};
+    }
 }
 
 static void read_and_plan(pe_request *request, const pe_argument *arguments, size_t count,

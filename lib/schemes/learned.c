@@ -81,16 +81,22 @@ typedef struct learned {
 static void check_end(const pe_values *values, const char *culprit, double last,
                       pe_error *reterr)
 {
-    char given[48];
+    char given[48], extrapolates[80] = "";
     int64_t rows = pe_integer(values, "base_length");
     if (pe_choice(values, "extend") == RANDOM || last < (double)rows)
         return;
     int64_t skipped = pe_integer(values, "row_offset");
-    snprintf(given, sizeof given, "last position %.0f", last - (double)skipped);
+    double wanted = last + 1 - (double)skipped;
+    snprintf(given, sizeof given, "last position %.0f", wanted - 1);
+    if (skipped == 0 && wanted <= (double)rows * (double)rows)
+        snprintf(extrapolates, sizeof extrapolates,
+                 "hierarchical with length=%.0f extrapolates it, ", wanted);
     pe_error_add(reterr, PE_OUT_OF_RANGE, culprit, given,
                  "such that every position is below %lld, the number of rows of the table%s; "
-                 "extend=random goes beyond it",
-                 (long long)(rows - skipped), skipped ? " from row_offset on" : "");
+                 "the scheme resized with height=%.0f&width=1 interpolates it, %s"
+                 "extend=random draws more rows",
+                 (long long)(rows - skipped), skipped ? " from row_offset on" : "", wanted,
+                 extrapolates);
 }
 
 static pe_distribution read_recipe(const pe_values *values)

@@ -52,14 +52,15 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1,
      .maximum = PE_RESAMPLE_MAX,
      .unit = "cells",
-     .help = "rows of the source grid; 1 for a line; a stored table is square without it"},
+     .help = "rows of the source grid; without it a stored table is a line where the target is "
+             "one, and square where that is a grid"},
     {.name = "source_width",
      .type = PE_INTEGER,
      .minimum = 1,
      .maximum = PE_RESAMPLE_MAX,
      .unit = "cells",
-     .help = "columns of the source grid; by default those that the stored table has, or as "
-             "many as rows"},
+     .help = "columns of the source grid; by default those that the stored table has, 1 where "
+             "the target is a line of rows, else as many as rows"},
     {.name = "mode",
      .type = PE_CHOICE,
      .default_text = "bicubic",
@@ -125,15 +126,45 @@ static void refuse_rows(const pe_weights *weights, uint64_t rows, const char *ru
                  "the name of a set whose table has prefix_tokens + %s rows", rule);
 }
 
+/* Which axis of the target is a line's: 0 the height, 1 the width; -1: it is a grid, one cell
+ * or follows from the source. */
+static int find_line(const pe_values *values)
+{
+    uint64_t height = read_count(values, "height"), width = read_count(values, "width");
+    if (height == width || (height != 1 && width != 1))
+        return -1;
+    return height == 1;
+}
+
+/* Ask for the grid of a stored table where nothing tells a line from a square. */
+static void ask_for_grid(const pe_weights *weights, uint64_t cells, pe_error *reterr)
+{
+    char given[96];
+    snprintf(given, sizeof given, "%.60s with %llu rows", weights->set_name,
+             (unsigned long long)cells);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "source_height", given,
+                 "given here: %llu with source_width=1 if the rows are a line, or the rows of "
+                 "their grid",
+                 (unsigned long long)cells);
+}
+
 /* Find the source grid of a stored table of so many rows. False: a problem was added. */
-static bool find_stored_grid(const pe_resized_source *source, uint64_t *height, uint64_t *width,
-                             pe_error *reterr)
+static bool find_stored_grid(const pe_values *values, const pe_resized_source *source,
+                             uint64_t *height, uint64_t *width, pe_error *reterr)
 {
     const pe_weights *weights = &source->weights;
     uint64_t rows = pe_set_tensor_find(weights->set, "table")->tensor.shape[0];
     uint64_t prefix = source->prefix;
     uint64_t cells = rows > prefix ? rows - prefix : 0;
-    if (*height == 0 && *width == 0) {
+    const int line = find_line(values);
+    if (*height == 0 && *width == 0 && line >= 0) {
+        *(line == 0 ? height : width) = cells;
+        *(line == 0 ? width : height) = 1;
+    } else if (*height == 0 && *width == 0 && cells > 1 &&
+               (!pe_is_present(values, "height") || pe_integer(values, "height") == 1)) {
+        ask_for_grid(weights, cells, reterr);
+        return false;
+    } else if (*height == 0 && *width == 0) {
         *height = *width = (uint64_t)sqrt((double)cells);
         if (cells == 0 || *height * *height != cells) {
             refuse_rows(weights, rows, "a square number of", reterr);
@@ -159,7 +190,7 @@ static bool find_source(const pe_values *values, const pe_resized_source *source
     *ret_height = read_count(values, "source_height");
     *ret_width = read_count(values, "source_width");
     if (source->weights.set)
-        return find_stored_grid(source, ret_height, ret_width, reterr);
+        return find_stored_grid(values, source, ret_height, ret_width, reterr);
     if (*ret_height == 0) {
         pe_problem *problem =
             pe_error_add(reterr, PE_MALFORMED, "source_height", "",
@@ -168,7 +199,7 @@ static bool find_source(const pe_values *values, const pe_resized_source *source
         return false;
     }
     if (*ret_width == 0)
-        *ret_width = *ret_height;
+        *ret_width = find_line(values) == 0 ? 1 : *ret_height;
     return true;
 }
 
@@ -276,6 +307,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         !find_axes(values, source, reterr))
         return;
     const pe_resample *y = &source->y, *x = &source->x;
+    pe_plan_settle(plan, "source_height", y->source);
+    pe_plan_settle(plan, "source_width", x->source);
     source->columns = (uint64_t)pe_integer(values, "dim");
     pe_trained_check_index("source_height",
                            (double)(source->prefix + y->source * x->source) - 1,
@@ -317,7 +350,7 @@ const pe_scheme pe_scheme_resized = {
                           "without antialias, as ViT",
             .reference = "Keys 1981 (cubic convolution); arXiv:2010.11929, section 3.2",
             .example = "height=3&source_height=2&dim=4",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),

@@ -131,6 +131,9 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan->price = base->plan.price + (double)table->elements * (base->plan.element_prices[0] +
                                                                 STORE_PRICE + NORM_PRICE);
     plan->state = base->plan.state;
+    for (size_t i = 0; i < base->plan.settled_count; i++)
+        pe_plan_settle(plan, base->plan.settled[i].name,
+                       (uint64_t)base->plan.settled[i].integer);
     plan->held = base->plan.held + pe_similarity_bytes(table->shape[0], table->shape[1]);
 }
 

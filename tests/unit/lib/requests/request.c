@@ -248,6 +248,22 @@ static const char *default_of(const pe_request *request, const pe_parameter *par
     return NULL;
 }
 
+/* A value that a scheme settled: the request that gives it is the same. */
+static void check_settled(const pe_request *request, const pe_scheme_info *info,
+                          const pe_parameter *parameter, const pe_value *value)
+{
+    char query[256];
+    size_t length, other_length;
+    ck_assert_int_eq(parameter->type, PE_INTEGER);
+    snprintf(query, sizeof query, "%s&%s=%lld", info->example, parameter->name,
+             (long long)value->integer);
+    pe_request *other = unit_legal_request(info->name, query);
+    const char *key = pe_request_key(request, &length);
+    const char *other_key = pe_request_key(other, &other_length);
+    ck_assert(length == other_length && memcmp(key, other_key, length) == 0);
+    pe_request_unref(other);
+}
+
 START_TEST(values_are_those_given_else_the_defaults)
 {
     for (size_t s = 0; s < pe_scheme_count(); s++) {
@@ -265,6 +281,10 @@ START_TEST(values_are_those_given_else_the_defaults)
             if (!text && parameter->default_of) { /* computed: see computed_defaults below */
                 ck_assert_int_eq(value->present,
                                  value_of(request, parameter->default_of)->present);
+                continue;
+            }
+            if (!text && value->present) {
+                check_settled(request, info, parameter, value);
                 continue;
             }
             ck_assert_int_eq(value->present, text != NULL);

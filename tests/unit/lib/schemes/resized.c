@@ -1,4 +1,5 @@
 /* Tables on other grids: sets, ties, magnitudes, and what is refused. */
+#include "requests/parameters.h"
 #include "sets.h"
 
 #include <math.h>
@@ -206,9 +207,33 @@ START_TEST(refuses_a_set_that_is_no_grid)
 }
 END_TEST
 
+/* The source of a target that is a line is a line, also where its rows are a square number. */
+START_TEST(a_line_is_a_line)
+{
+    static const double LINE[] = {16, 0, 32, 64};
+    static const double STRETCHED[] = {16, 12, 4, 8, 24, 40, 56, 64};
+    const unit_tensor table = {"table", PE_F32, 2, {4, 1}, LINE};
+    check_column(&table, "parameters=set&height=1&width=8&mode=bilinear&dtype=f64", STRETCHED,
+                 8);
+    check_column(&table, "parameters=set&height=8&width=1&mode=bilinear&dtype=f64", STRETCHED,
+                 8);
+    unit_store(&table, 1);
+    unit_set_refuses("resized", "height=1&parameters=set", "source_height", "a line");
+    unit_set_refuses("resized", "scale_factor=2&parameters=set", "source_height", "a line");
+    unit_store(NULL, 0);
+    pe_request *request =
+        unit_legal_request("resized", "height=8&width=1&source_height=4&dim=1");
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
+    size_t index = pe_parameter_index(info, "source_width");
+    ck_assert_int_eq(pe_request_value(request, index)->integer, 1);
+    pe_request_unref(request);
+}
+END_TEST
+
 Suite *resized_suite(void)
 {
     const TTest *const tests[] = {a_line_is_interpolated_as_by_hand,
+                                  a_line_is_a_line,
                                   a_table_without_a_grid_is_square,
                                   ties_go_to_even,
                                   a_tie_that_a_tiny_cell_decides_is_none,
