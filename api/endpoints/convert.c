@@ -60,7 +60,9 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
         .tensors = describe_value(self, API_CONVERT_TENSORS)->text,
         .kv_tensors = describe_value(self, API_CONVERT_KV_TENSORS)->text,
         .qkv_tensors = describe_value(self, API_CONVERT_QKV_TENSORS)->text,
-        .by_default = !pe_options_text(self->options, API_CONVERT_TENSORS)};
+        .by_default = {!pe_options_text(self->options, API_CONVERT_TENSORS),
+                       !pe_options_text(self->options, API_CONVERT_KV_TENSORS),
+                       !pe_options_text(self->options, API_CONVERT_QKV_TENSORS)}};
     api_qkv_read(pe_options_text(self->options, API_CONVERT_QKV), &self->asked.qkv, reterr);
     return true;
 }
@@ -81,9 +83,11 @@ static bool read_config(converting *self, const json_t *header, pe_error *reterr
     self->asked.config = model ? "model" : "config";
     if (model)
         return api_attention_from_name(model, "model", limits, &self->attention, reterr);
-    if (text)
+    if (text && text[strspn(text, " \t\r\n")] == '{')
         return api_attention_from_config(text, strlen(text), "config", limits, &self->attention,
                                          reterr);
+    if (text)
+        return api_attention_from_name(text, "config", limits, &self->attention, reterr);
     pe_error_init(&other);
     if (in_file && api_attention_from_config(in_file, strlen(in_file), "config", limits,
                                              &self->attention, &other))

@@ -143,6 +143,17 @@ static bool refuse_fused(const char *name, pe_error *reterr)
     return false;
 }
 
+/* Whether a tensor has heads of another kind than the model's text: those of the indexer of
+ * DeepSeek 3.2 and, beside a config, which says the text's alone, of towers. */
+static bool is_of_another_kind(const api_convert_request *asked, const char *name)
+{
+    static const char *const INDEXERS[] = {".indexer.", NULL};
+    static const char *const TOWERS[] = {
+        "vision_tower.", "vision_model.",  "vision_encoder.", "visual.",
+        "audio_tower.",  "audio_encoder.", "image_encoder.",  NULL};
+    return has_piece(name, INDEXERS) || (asked->config && has_piece(name, TOWERS));
+}
+
 /* Find out whether a tensor is converted, and as what. False: a problem was added. */
 static bool choose(const choosing *self, const char *name, bool *ret_is_chosen,
                    api_projection *projection, pe_error *reterr)
@@ -150,12 +161,12 @@ static bool choose(const choosing *self, const char *name, bool *ret_is_chosen,
     static const char *const NORMS[] = {
         "q_norm.", "k_norm.", "q_layernorm.", "k_layernorm.", "norm_q.", "norm_k.", NULL};
     static const char *const LATENTS[] = {"kv_a_proj_with_mqa.", "wkv_a.", NULL};
-    static const char *const INDEXERS[] = {".indexer.", NULL}; /* of DeepSeek 3.2: heads of
-                                                                * another kind */
     const api_convert_request *asked = self->asked;
-    const bool is_fused = api_names_have(&self->fused, name);
-    const bool is_query = api_names_have(&self->queries, name);
-    *ret_is_chosen = is_query || api_names_have(&self->keys, name);
+    const bool *defaults = asked->by_default, is_other = is_of_another_kind(asked, name);
+    const bool is_query = !(is_other && defaults[0]) && api_names_have(&self->queries, name);
+    const bool is_key = !(is_other && defaults[1]) && api_names_have(&self->keys, name);
+    const bool is_fused = !(is_other && defaults[2]) && api_names_have(&self->fused, name);
+    *ret_is_chosen = is_query || is_key;
     *projection = (api_projection){.name = name,
                                    .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
                                    .is_norm = has_piece(name, NORMS),
@@ -165,10 +176,8 @@ static bool choose(const choosing *self, const char *name, bool *ret_is_chosen,
         *ret_is_chosen = true;
         return true;
     }
-    if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && asked->by_default)
+    if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && defaults[0])
         return refuse_fused(name, reterr);
-    if (asked->by_default && has_piece(name, INDEXERS))
-        *ret_is_chosen = false;
     return true;
 }
 
@@ -192,6 +201,50 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
     return true;
 }
 
+#define NAME_ROOM 256 /* a longer name is not that of scales */
+
+/* The name of the weight that a tensor holds the scales of: "x.weight" of "x.weight_scale_inv".
+ * False: it holds none. */
+static bool find_weight(const char *name, char dst[NAME_ROOM])
+{
+    static const char *const ENDS[] = {"_scale", "_scale_inv"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        const size_t end = strlen(ENDS[i]);
+        if (length < NAME_ROOM && length > end && strcmp(name + length - end, ENDS[i]) == 0) {
+            snprintf(dst, NAME_ROOM, "%.*s", (int)(length - end), name);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Choose the scales of a quantised weight that is converted: one for each row moves with it,
+ * one for all stays, and of blocks none could move. False: a problem was added. */
+static bool choose_scales(const choosing *self, const json_t *header, const char *name,
+                          const char *weight, bool *ret_is_chosen, api_projection *projection,
+                          pe_error *reterr)
+{
+    const json_t *shape = json_object_get(json_object_get(header, name), "shape");
+    const json_t *whole = json_object_get(json_object_get(header, weight), "shape");
+    bool is_one = true;
+    if (!choose(self, weight, ret_is_chosen, projection, reterr))
+        return false;
+    for (size_t i = 0; i < json_array_size(shape); i++)
+        is_one = is_one && json_integer_value(json_array_get(shape, i)) == 1;
+    *ret_is_chosen = *ret_is_chosen && !is_one;
+    projection->name = name;
+    if (!*ret_is_chosen || (self->asked->axis == 0 &&
+                            json_equal(json_array_get(shape, 0), json_array_get(whole, 0))))
+        return true;
+    pe_error_add(
+        reterr, PE_OUT_OF_RANGE, "tensors", "",
+        "without that of %.80s, whose scales are of blocks of rows, which a conversion "
+        "would tear apart: convert before quantising",
+        name);
+    return false;
+}
+
 /* Choose and read all tensors that are converted. False: a problem was added. */
 static bool choose_all(choosing *self, const json_t *header, pe_error *reterr)
 {
@@ -200,10 +253,13 @@ static bool choose_all(choosing *self, const json_t *header, pe_error *reterr)
     json_object_foreach((json_t *)(uintptr_t)header, name, value)
     {
         api_projection *projection = &self->projections[self->count];
+        char weight[NAME_ROOM];
         bool is_chosen;
         if (strcmp(name, API_SET_METADATA) == 0)
             continue;
-        if (!choose(self, name, &is_chosen, projection, reterr) ||
+        if (!(find_weight(name, weight)
+                  ? choose_scales(self, header, name, weight, &is_chosen, projection, reterr)
+                  : choose(self, name, &is_chosen, projection, reterr)) ||
             (is_chosen && !read_array(self, value, projection, reterr)))
             return false;
         self->count += is_chosen;

@@ -39,7 +39,7 @@ typedef struct api_convert_request {
     api_qkv config_qkv;    /* the same as the config has it, if both do */
     const char *tensors, *kv_tensors, *qkv_tensors; /* names and patterns, joined by commas */
     const char *config; /* the option with the config: "model" or "config"; NULL: none */
-    bool by_default;    /* `tensors` was not given: no other tensor should be a projection */
+    bool by_default[3]; /* of these lists: it was not given */
 } api_convert_request;
 
 /* Find the heads of an npy file's array. False: a problem was added to reterr. */

@@ -226,7 +226,8 @@ bool api_attention_from_name(const char *name, const char *option, const pe_limi
                                          ret_attention, reterr);
     pe_problem *problem =
         pe_error_add(reterr, PE_OUT_OF_RANGE, option, name,
-                     "the name of a model that GET /v1/models lists, or a config be given");
+                     "the name of a model that GET /v1/models lists, or config the text of a "
+                     "config.json");
     pe_problem_suggest(problem, api_known_model_suggest(name));
     return false;
 }

@@ -390,7 +390,10 @@ class Models(ConvertCase):
         file = with_config({"name": "mine"}, q_proj=128, k_proj=128)
         self.refuse(422, "model_type", BACK, file, SAFETENSORS)
         self.converted(BACK + "&heads=8", file, SAFETENSORS)
-        self.refuse(400, "config", BACK + "&config=no", file, SAFETENSORS)
+        self.refuse(422, "config", BACK + "&config=no", file, SAFETENSORS)
+        self.refuse(400, "config", BACK + "&config=%7Bno", file, SAFETENSORS)
+        llama = weights(q_proj=4096, k_proj=1024)
+        self.converted(BACK + "&config=llama-3-8b", llama, SAFETENSORS)
 
     def test_heads_of_two_kinds_are_refused(self):
         gemma4 = {"model_type": "gemma4_text", "num_attention_heads": 8, "num_hidden_layers": 6}
@@ -464,6 +467,39 @@ class Files(ConvertCase):
             }
         )
         self.refuse(422, "kv_tensors", BACK + "&heads=8", wrong, SAFETENSORS)
+
+    def test_scales_of_rows_move_with_their_weight_and_those_of_blocks_are_refused(self):
+        scales = numpy.arange(128, dtype="f4")
+
+        def file(shape):
+            return safetensors(
+                {
+                    "m.q_proj.weight": ("F8_E4M3", [128, 2], bytes(256)),
+                    "m.q_proj.weight_scale": ("F32", shape, scales[: shape[0]].tobytes()),
+                    "m.v_proj.weight_scale": ("F32", shape, scales[: shape[0]].tobytes()),
+                }
+            )
+
+        found = tensors_of(self.converted(BACK + "&heads=8", file([128, 1]), SAFETENSORS))
+        numpy.testing.assert_array_equal(
+            numpy.frombuffer(found["m.q_proj.weight_scale"], "f4"),
+            scales.reshape(8, 16)[:, order(16, "half")].ravel(),
+        )
+        self.assertEqual(found["m.v_proj.weight_scale"], scales.tobytes())
+        self.assertEqual(self.count(BACK + "&heads=8", file([1])), "1")
+        problem = self.refuse(422, "tensors", BACK + "&head_dim=16", file([16]), SAFETENSORS)
+        self.assertIn("q_proj", problem["detail"])
+
+    def test_heads_of_another_kind_stay(self):
+        text = {"model.layers.0.self_attn.q_proj.weight": ("F32", [128, 2], bytes(1024))}
+        others = {
+            "vision_tower.layers.0.self_attn.q_proj.weight": ("F32", [128, 2], bytes(1024)),
+            "model.layers.0.self_attn.indexer.wk.weight": ("F32", [128, 2], bytes(1024)),
+        }
+        file = safetensors(text | others)
+        self.assertEqual(self.count(BACK + CONFIG, file), "1")
+        self.assertEqual(self.count(BACK + "&heads=8", file), "2")
+        self.assertEqual(self.count(BACK + CONFIG + "&tensors=*.q_proj.weight", file), "2")
 
     def test_rotary_columns_may_lie_anywhere(self):
         weight = numpy.arange(20 * 3, dtype="i4").reshape(20, 3)
