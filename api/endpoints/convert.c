@@ -165,8 +165,14 @@ static bool complete(converting *self, const json_t *header, pe_error *reterr)
     api_qkv *order = asked->qkv.kind == API_QKV_NONE ? &asked->qkv : &asked->config_qkv;
     if (!api_qkv_read(*config->qkv ? config->qkv : NULL, order, reterr))
         return false;
-    if (!header && asked->qkv.kind == API_QKV_NONE) /* a query's array or a key's */
-        config->heads = 0;
+    if (!header && asked->qkv.kind == API_QKV_NONE && config->rotary_offset == 0)
+        config->heads = 0; /* the array may be a query's or a key's */
+    if (!header && config->rotary_offset != 0 && config->heads == 0 &&
+        !describe_value(self, API_CONVERT_HEADS)->present)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "heads", "",
+                     "given: an npy file does not say whether its array is of queries or a "
+                     "latent")
+            ->reason = PE_REASON_MISSING;
     asked->known = (api_head_counts){
         .heads = choose_number(self, API_CONVERT_HEADS, config->heads, reterr),
         .kv_heads = choose_number(self, API_CONVERT_KV_HEADS, config->kv_heads, reterr),

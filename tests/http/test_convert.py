@@ -442,7 +442,6 @@ class Files(ConvertCase):
         self.refuse(422, "head_dim", BACK + "&head_dim=31", weights(q_proj=31), SAFETENSORS)
 
     def test_norms_go_with_the_projections_that_they_follow(self):
-        file = weights(q_proj=128, k_proj=32)
         for shape, heads in (([16], 1), ([128], 8), ([8, 16], 8)):
             count = int(numpy.prod(shape))
             norm = numpy.arange(count, dtype="f4")
@@ -531,6 +530,14 @@ class Files(ConvertCase):
                 width = rows.shape[1]
                 places = numpy.r_[0 : width - 8, width - 8 + order(8, "interleaved")]
                 numpy.testing.assert_array_equal(rows, expected[:, places])
+
+    def test_an_array_without_a_name_is_no_latent(self):
+        model = "from=interleaved&to=half&model=deepseek-v3"
+        latent, query = npy(numpy.zeros((576, 2), "f4")), npy(numpy.zeros((960, 2), "f4"))
+        self.refuse(422, "heads", model, latent)
+        self.refuse(422, "model", model + "&heads=5", latent)
+        self.converted(model + "&heads=5", query)
+        self.converted(BACK + "&heads=1&rotary_offset=-64", latent)
 
     def test_values_in_a_fused_tensor_stay_wherever_they_are(self):
         for qkv, query, period, still in (
