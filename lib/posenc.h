@@ -354,7 +354,7 @@ typedef struct pe_value {
 /* What arguments say by a table of the caller's own: up to PE_OPTIONS_MAX rows, which are read
  * as those of a scheme are. Of PE_STORED only the name is read, and a list has a `list_length`.
  * The rows must outlive the options and the problems. */
-#define PE_OPTIONS_MAX 12
+#define PE_OPTIONS_MAX 16
 typedef struct pe_options pe_options;
 
 /* Read all arguments by the rows, refuse those that are none of them, and apply the defaults.

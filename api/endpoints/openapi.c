@@ -256,9 +256,13 @@ static void add_plan_options(json_t *parameters)
 
 static void add_options(json_t *parameters, const pe_parameter *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         add_query_parameter(parameters, rows[i].name, rows[i].help,
                             api_parameter_schema(&rows[i]));
+        if (api_is_required(&rows[i]))
+            json_object_set_new(json_array_get(parameters, json_array_size(parameters) - 1),
+                                "required", json_true());
+    }
 }
 
 /* The member of a path item for a method: "get" for "GET". Returns dst. */

@@ -6,13 +6,24 @@
 static const char *const PAIRINGS[] = {
     [PE_PAIRING_HALF] = "half", [PE_PAIRING_INTERLEAVED] = "interleaved", NULL};
 
+#define QUERIES                                                                                \
+    "*q_proj.weight,*q_proj.bias,*wq.weight,*wq.bias,*q_b_proj.weight,*q_b_proj.bias,"         \
+    "*q_norm.weight,*q_norm.bias,*q_layernorm.*"
+#define KEYS                                                                                   \
+    "*k_proj.weight,*k_proj.bias,*wk.weight,*wk.bias,*kv_a_proj_with_mqa.weight,"              \
+    "*kv_a_proj_with_mqa.bias,*k_norm.weight,*k_norm.bias,*k_layernorm.*"
+#define FUSED                                                                                  \
+    "*qkv_proj.weight,*qkv_proj.bias,*query_key_value.weight,*query_key_value.bias,"           \
+    "*Wqkv.weight,*Wqkv.bias,*wqkv.weight,*c_attn.weight,*c_attn.bias,*W_pack.weight,"         \
+    "*linear_qkv.weight,*linear_qkv.bias"
+
 const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
     [API_CONVERT_FROM] = {.name = "from",
                           .type = PE_CHOICE,
-                          .required = true,
                           .choices = PAIRINGS,
                           .help = "the pairing of the file: half pairs column c of a head "
-                                  "with c + dim/2, interleaved 2i with 2i + 1"},
+                                  "with c + dim/2, interleaved 2i with 2i + 1; required, "
+                                  "unless a config says it"},
     [API_CONVERT_TO] = {.name = "to",
                         .type = PE_CHOICE,
                         .required = true,
@@ -22,22 +33,39 @@ const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
                            .type = PE_INTEGER,
                            .minimum = 1,
                            .maximum = HEADS_MAX,
-                           .help = "heads along the axis, of queries; along axis 0 they must "
-                                   "be given, along others 1 unless given"},
+                           .help = "heads along the axis, of queries; along axis 0 they, "
+                                   "head_dim or a config must be given, along others 1 unless "
+                                   "given"},
     [API_CONVERT_KV_HEADS] = {.name = "kv_heads",
                               .type = PE_INTEGER,
                               .minimum = 1,
                               .maximum = HEADS_MAX,
                               .help = "heads of keys, in kv_tensors; by default as many as "
-                                      "heads"},
+                                      "heads, if queries of the same file have as many columns "
+                                      "in each, or as head_dim says"},
+    [API_CONVERT_HEAD_DIM] = {.name = "head_dim",
+                              .type = PE_INTEGER,
+                              .minimum = 2,
+                              .maximum = 65536,
+                              .unit = "columns",
+                              .help = "columns of a head of queries and of keys, in place of "
+                                      "heads and kv_heads"},
     [API_CONVERT_ROTARY_DIM] = {.name = "rotary_dim",
                                 .type = PE_INTEGER,
                                 .minimum = 2,
                                 .maximum = 65536,
                                 .multiple_of = 2,
                                 .unit = "columns",
-                                .help = "columns of a head that are turned, the first ones; "
-                                        "the others stay; by default all"},
+                                .help = "columns of a head that are turned, the others stay; "
+                                        "by default all from rotary_offset on"},
+    [API_CONVERT_ROTARY_OFFSET] = {.name = "rotary_offset",
+                                   .type = PE_INTEGER,
+                                   .minimum = -65536,
+                                   .maximum = 65536,
+                                   .unit = "columns",
+                                   .help = "the first column of a head that is turned, by "
+                                           "default 0; below 0 from the end: -64 for the last "
+                                           "64 columns, as DeepSeek has them"},
     [API_CONVERT_AXIS] = {.name = "axis",
                           .type = PE_INTEGER,
                           .minimum = -8,
@@ -46,14 +74,35 @@ const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
                           .help = "the axis along which the heads' columns lie: 0 of a weight "
                                   "[heads·dim, in] and its bias, -1 of a table, a query or a "
                                   "key"},
+    [API_CONVERT_MODEL] = {.name = "model",
+                           .type = PE_TEXT,
+                           .help = "name of a model that /v1/models lists: heads, kv_heads, "
+                                   "head_dim, the columns that turn, qkv and from are its, "
+                                   "and what is given must agree"},
+    [API_CONVERT_CONFIG] = {.name = "config",
+                            .type = PE_TEXT,
+                            .help = "the same from the text of a config.json; without it and "
+                                    "model, from config or config.json in the __metadata__ of "
+                                    "a safetensors file"},
+    [API_CONVERT_QKV] = {.name = "qkv",
+                         .type = PE_TEXT,
+                         .help = "how tensors of query, key and value hold them: stacked (all "
+                                 "queries, all keys, all values), grouped (for each key its "
+                                 "queries, the key, the value), by_head (query, key and value "
+                                 "of each head), or a list of runs of heads that repeats, such "
+                                 "as q4,k,v; values stay"},
     [API_CONVERT_TENSORS] = {.name = "tensors",
                              .type = PE_TEXT,
-                             .default_text = "*q_proj.weight,*q_proj.bias",
+                             .default_text = QUERIES,
                              .help = "of a safetensors file: names of the tensors with "
                                      "`heads` heads, joined by commas; * stands for any text"},
     [API_CONVERT_KV_TENSORS] = {.name = "kv_tensors",
                                 .type = PE_TEXT,
-                                .default_text = "*k_proj.weight,*k_proj.bias",
-                                .help = "the same of those with `kv_heads` heads; whatever "
-                                        "is in neither list stays as it is"},
+                                .default_text = KEYS,
+                                .help = "the same of those with `kv_heads` heads"},
+    [API_CONVERT_QKV_TENSORS] = {.name = "qkv_tensors",
+                                 .type = PE_TEXT,
+                                 .default_text = FUSED,
+                                 .help = "the same of those with both and values; whatever is "
+                                         "in none of the lists stays as it is"},
 };

@@ -24,13 +24,21 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Whether the head that begins at byte `offset` stays as it is. */
+static bool is_still(const api_heads *part, uint64_t offset)
+{
+    const uint64_t head = (offset - part->begin) / (part->width * part->entry) % part->period;
+    return head >= part->still && head < part->still + part->stills;
+}
+
 /* The place in its head of the entry that comes to `place`. */
 static uint64_t find_source(const api_conversion *conversion, const api_heads *part,
                             uint64_t place)
 {
-    return place < part->turned
-               ? pe_pairing_source(conversion->from, conversion->to, part->turned, place)
-               : place;
+    if (place < part->first || place >= part->first + part->turned)
+        return place;
+    return part->first + pe_pairing_source(conversion->from, conversion->to, part->turned,
+                                           place - part->first);
 }
 
 /* Gather whole heads from the one that has byte `offset` on. */
@@ -43,12 +51,15 @@ static bool gather(converted_file *self, const api_heads *part, uint64_t offset)
     self->size = 0;
     if (!file.read(file.context, first, self->read_in, (size_t)size))
         return false;
-    for (uint64_t start = 0; start < size; start += head)
+    for (uint64_t start = 0; start < size; start += head) {
+        const bool stays = is_still(part, first + start);
         for (uint64_t place = 0; place < part->width; place++)
             memcpy(self->sorted + start + place * part->entry,
                    self->read_in + start +
-                       find_source(&self->conversion, part, place) * part->entry,
+                       (stays ? place : find_source(&self->conversion, part, place)) *
+                           part->entry,
                    (size_t)part->entry);
+    }
     self->first = first;
     self->size = size;
     return true;
@@ -71,8 +82,9 @@ static uint64_t read_part(converted_file *self, const api_heads *part, uint64_t 
     }
     uint64_t place = within / part->entry, begun = within % part->entry;
     size = least(part->entry - begun, room);
-    uint64_t source =
-        offset - within + find_source(&self->conversion, part, place) * part->entry + begun;
+    if (!is_still(part, offset - within))
+        place = find_source(&self->conversion, part, place);
+    uint64_t source = offset - within + place * part->entry + begun;
     return file.read(file.context, source, dst, (size_t)size) ? size : 0;
 }
 

@@ -8,10 +8,12 @@
 /* A part of a file: heads, one after the other, of `width` entries each. An entry is what lies
  * together at one index of the axis: of a weight a row, of a table one number. */
 typedef struct api_heads {
-    uint64_t begin, end; /* bytes of the file */
-    uint64_t entry;      /* bytes of an entry */
-    uint64_t width;      /* entries of a head */
-    uint64_t turned;     /* entries of a head that are paired, the first ones; an even number */
+    uint64_t begin, end;    /* bytes of the file */
+    uint64_t entry;         /* bytes of an entry */
+    uint64_t width;         /* entries of a head */
+    uint64_t first, turned; /* entries of a head that are paired; an even number */
+    uint64_t period;        /* of so many heads … */
+    uint64_t still, stills; /* … these stay as they are: values */
 } api_heads;
 
 /* What is converted. */

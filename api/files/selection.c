@@ -1,25 +1,13 @@
 /* Finding the heads that are converted. */
 #include "files/selection.h"
 
+#include "files/heads.h"
 #include "files/names.h"
-#include "files/safetensors.h"
 #include "files/set_header.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HEAD_WIDTH_MAX 65536 /* columns of a head */
-
-/* ---- one array ---- */
-
-/* An array in a file. */
-typedef struct file_array {
-    const char *name; /* NULL: the file has one */
-    size_t rank;
-    uint64_t extent, entry; /* of the axis: how many entries it has, and their bytes */
-    uint64_t begin, end;    /* bytes of the file */
-} file_array;
 
 /* The axis that is asked for. False, and a problem, if the array has no such one. */
 static bool choose_axis(const api_convert_request *asked, size_t rank, const char *name,
@@ -36,34 +24,29 @@ static bool choose_axis(const api_convert_request *asked, size_t rank, const cha
     return false;
 }
 
-/* Check that the axis consists of heads. False: a problem was added. */
-static bool split(const api_convert_request *asked, const file_array *array, const char *option,
-                  uint64_t heads, api_heads *ret_part, pe_error *reterr)
+/* Split projections into the parts of the conversion, which has room for them. */
+static bool split_all(const api_convert_request *asked, const api_projection *projections,
+                      size_t count, api_conversion *conversion, pe_error *reterr)
 {
-    const char *name = array->name ? array->name : "the array";
-    char given[24];
-    uint64_t width = array->extent / heads;
-    uint64_t turned = asked->rotary_dim > 0 ? asked->rotary_dim : width;
-    snprintf(given, sizeof given, "%llu", (unsigned long long)heads);
-    if (array->extent % heads != 0 || width > HEAD_WIDTH_MAX)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, option, given,
-                     "a divisor of %llu, the extent of axis %d of %.100s, with heads of at "
-                     "most %d columns",
-                     (unsigned long long)array->extent, asked->axis, name, HEAD_WIDTH_MAX);
-    else if (turned > width) {
-        snprintf(given, sizeof given, "%llu", (unsigned long long)turned);
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "rotary_dim", given,
-                     "at most %llu, the columns of a head of %.100s", (unsigned long long)width,
-                     name);
-    } else if (turned % 2 != 0)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, option, given,
-                     "such that a head of %.100s has an even number of columns; it has %llu",
-                     name, (unsigned long long)width);
-    else {
-        *ret_part = (api_heads){array->begin, array->end, array->entry, width, turned};
-        return true;
-    }
-    return false;
+    api_head_width width;
+    if (!api_heads_measure(asked, projections, count, &width, reterr))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!api_heads_split(asked, &width, &projections[i], &conversion->parts[i], reterr))
+            return false;
+    conversion->count = count;
+    return true;
+}
+
+/* Begin a conversion with room for so many parts. */
+static bool begin(const api_convert_request *asked, size_t room, api_conversion *ret_conversion,
+                  pe_error *reterr)
+{
+    *ret_conversion = (api_conversion){.from = asked->from, .to = asked->to};
+    ret_conversion->parts = calloc(room + 1, sizeof *ret_conversion->parts);
+    if (!ret_conversion->parts)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the conversion");
+    return ret_conversion->parts != NULL;
 }
 
 /* ---- npy ---- */
@@ -76,50 +59,70 @@ bool api_convert_npy(const api_convert_request *asked, const api_file *file,
     if (!api_npy_view(file, &view, reterr) ||
         !choose_axis(asked, view.rank, NULL, &axis, reterr))
         return false;
-    const file_array array = {.rank = view.rank,
-                              .extent = view.shape[axis],
-                              .entry = view.strides[axis] * pe_element_size(view.element),
-                              .begin = view.offset,
-                              .end = file->size};
-    api_heads part;
-    if (!split(asked, &array, "heads", asked->heads, &part, reterr))
+    const api_projection array = {.role = asked->qkv.kind == API_QKV_NONE ? API_ROLE_QUERY
+                                                                          : API_ROLE_QKV,
+                                  .rank = view.rank,
+                                  .axis = axis,
+                                  .extent = view.shape[axis],
+                                  .entry = view.strides[axis] * pe_element_size(view.element),
+                                  .begin = view.offset,
+                                  .end = file->size};
+    if (!begin(asked, 1, ret_conversion, reterr))
         return false;
-    *ret_conversion = (api_conversion){asked->from, asked->to, 1, malloc(sizeof part)};
-    if (ret_conversion->parts)
-        *ret_conversion->parts = part;
-    else
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the conversion");
-    return ret_conversion->parts != NULL;
+    if (split_all(asked, &array, 1, ret_conversion, reterr))
+        return true;
+    free(ret_conversion->parts);
+    return false;
 }
 
 /* ---- safetensors ---- */
 
-/* Read where a tensor lies and the shape of it. False: a problem was added. */
-static bool read_array(const api_convert_request *asked, const json_t *value, uint64_t data,
-                       uint64_t size, file_array *array, pe_error *reterr)
+/* A file of which tensors are chosen. */
+typedef struct choosing {
+    const api_convert_request *asked;
+    uint64_t data, file_size;
+    api_names queries, keys, fused;
+    api_projection *projections;
+    size_t count;
+} choosing;
+
+/* Whether a name has one of these pieces, which end with NULL. */
+static bool has_piece(const char *name, const char *const *pieces)
+{
+    while (*pieces && !strstr(name, *pieces))
+        pieces++;
+    return *pieces != NULL;
+}
+
+/* Read where a tensor lies and the shape of it; a norm's weights are numbers of one axis.
+ * False: a problem was added. */
+static bool read_array(const choosing *self, const json_t *value, api_projection *array,
+                       pe_error *reterr)
 {
     const json_t *shape = json_object_get(value, "shape");
     const json_t *offsets = json_object_get(value, "data_offsets");
     json_int_t begin = json_integer_value(json_array_get(offsets, 0));
     json_int_t end = json_integer_value(json_array_get(offsets, 1));
     uint64_t before = 1;
-    size_t axis;
-    if (begin < 0 || end <= begin || (uint64_t)end > size - data) {
+    if (begin < 0 || end <= begin || (uint64_t)end > self->file_size - self->data) {
         pe_error_add(reterr, PE_MALFORMED, array->name, "",
                      "a tensor with data_offsets that begin and end within the file's data");
         return false;
     }
     array->rank = json_array_size(shape);
-    if (!choose_axis(asked, array->rank, array->name, &axis, reterr))
+    if (!choose_axis(self->asked, array->rank, array->name, &array->axis, reterr))
         return false;
-    for (size_t i = 0; i <= axis; i++) {
+    const size_t last = array->is_norm ? array->rank - 1 : array->axis;
+    for (size_t i = 0; i <= last; i++) {
         json_int_t extent = json_integer_value(json_array_get(shape, i));
         array->extent = extent > 0 ? (uint64_t)extent : 0;
         if (array->extent == 0 || __builtin_mul_overflow(before, array->extent, &before))
             before = 0;
     }
-    array->begin = data + (uint64_t)begin;
-    array->end = data + (uint64_t)end;
+    array->begin = self->data + (uint64_t)begin;
+    array->end = self->data + (uint64_t)end;
+    if (array->is_norm)
+        array->extent = before;
     if (before > 0 && (uint64_t)(end - begin) % before == 0) {
         array->entry = (uint64_t)(end - begin) / before;
         return true;
@@ -129,22 +132,53 @@ static bool read_array(const api_convert_request *asked, const json_t *value, ui
     return false;
 }
 
-/* Add a problem that says which names there are, because none is asked for. */
-static void refuse_names(const api_convert_request *asked, const json_t *root, pe_error *reterr)
+/* Refuse a tensor of query, key and value whose order is not known. */
+static bool refuse_fused(const char *name, pe_error *reterr)
 {
-    char names[160] = "";
-    const char *name;
-    json_t *value;
-    size_t used = 0;
-    json_object_foreach((json_t *)(uintptr_t)root, name, value)
-    {
-        if (strcmp(name, API_SET_METADATA) != 0 && used + strlen(name) + 8 < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", name);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "qkv", "",
+                 "the order of the heads in %.100s, which holds query, key and value: stacked, "
+                 "grouped, by_head or a list such as q4,k,v; or model or config be given",
+                 name)
+        ->reason = PE_REASON_MISSING;
+    return false;
+}
+
+/* Whether a tensor has heads of another kind than the model's text: those of the indexer of
+ * DeepSeek 3.2 and, beside a config, which says the text's alone, of towers. */
+static bool is_of_another_kind(const api_convert_request *asked, const char *name)
+{
+    static const char *const INDEXERS[] = {".indexer.", NULL};
+    static const char *const TOWERS[] = {
+        "vision_tower.", "vision_model.",  "vision_encoder.", "visual.",
+        "audio_tower.",  "audio_encoder.", "image_encoder.",  NULL};
+    return has_piece(name, INDEXERS) || (asked->config && has_piece(name, TOWERS));
+}
+
+/* Find out whether a tensor is converted, and as what. False: a problem was added. */
+static bool choose(const choosing *self, const char *name, bool *ret_is_chosen,
+                   api_projection *projection, pe_error *reterr)
+{
+    static const char *const NORMS[] = {
+        "q_norm.", "k_norm.", "q_layernorm.", "k_layernorm.", "norm_q.", "norm_k.", NULL};
+    static const char *const LATENTS[] = {"kv_a_proj_with_mqa.", "wkv_a.", NULL};
+    const api_convert_request *asked = self->asked;
+    const bool *defaults = asked->by_default, is_other = is_of_another_kind(asked, name);
+    const bool is_query = !(is_other && defaults[0]) && api_names_have(&self->queries, name);
+    const bool is_key = !(is_other && defaults[1]) && api_names_have(&self->keys, name);
+    const bool is_fused = !(is_other && defaults[2]) && api_names_have(&self->fused, name);
+    *ret_is_chosen = is_query || is_key;
+    *projection = (api_projection){.name = name,
+                                   .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
+                                   .is_norm = has_piece(name, NORMS),
+                                   .is_latent = !is_query && has_piece(name, LATENTS)};
+    if (is_fused && asked->qkv.kind != API_QKV_NONE) {
+        projection->role = API_ROLE_QKV;
+        *ret_is_chosen = true;
+        return true;
     }
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "tensors", asked->tensors,
-                 "names or patterns (with * for any text) of tensors of the file, which has "
-                 "%s…",
-                 names);
+    if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && defaults[0])
+        return refuse_fused(name, reterr);
+    return true;
 }
 
 /* Compares parts by their bytes, for qsort. */
@@ -167,86 +201,108 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
     return true;
 }
 
-/* Whether the heads of a tensor are as wide as those before: heads of queries and of keys are.
- * False: a problem was added, which says how many heads would do. */
-static bool have_same_width(const api_conversion *conversion, const file_array *array,
-                            const char *option, const char *first, pe_error *reterr)
+#define NAME_ROOM 256 /* a longer name is not that of scales */
+
+/* The name of the weight that a tensor holds the scales of: "x.weight" of "x.weight_scale_inv".
+ * False: it holds none. */
+static bool find_weight(const char *name, char dst[NAME_ROOM])
 {
-    const api_heads *one = &conversion->parts[0];
-    const api_heads *other = &conversion->parts[conversion->count - 1];
-    char given[24], fitting[48] = "another number";
-    if (one->width == other->width)
-        return true;
-    snprintf(given, sizeof given, "%llu", (unsigned long long)(array->extent / other->width));
-    if (array->extent % one->width == 0)
-        snprintf(fitting, sizeof fitting, "%llu",
-                 (unsigned long long)(array->extent / one->width));
-    pe_error_add(reterr, PE_OUT_OF_RANGE, option, given,
-                 "%s, so that a head of %.60s has as many columns as one of %.60s: %llu, not "
-                 "%llu",
-                 fitting, array->name, first, (unsigned long long)one->width,
-                 (unsigned long long)other->width);
+    static const char *const ENDS[] = {"_scale", "_scale_inv"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        const size_t end = strlen(ENDS[i]);
+        if (length < NAME_ROOM && length > end && strcmp(name + length - end, ENDS[i]) == 0) {
+            snprintf(dst, NAME_ROOM, "%.*s", (int)(length - end), name);
+            return true;
+        }
+    }
     return false;
 }
 
-/* Collect the parts of all tensors that are asked for. False: a problem was added. */
-static bool collect(const api_convert_request *asked, const api_names *queries,
-                    const api_names *keys, const json_t *root, uint64_t data, uint64_t size,
-                    api_conversion *conversion, pe_error *reterr)
+/* Choose the scales of a quantised weight that is converted: one for each row moves with it,
+ * one for all stays, and of blocks none could move. False: a problem was added. */
+static bool choose_scales(const choosing *self, const json_t *header, const char *name,
+                          const char *weight, bool *ret_is_chosen, api_projection *projection,
+                          pe_error *reterr)
 {
-    const char *name, *first = "";
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)root, name, value)
-    {
-        bool query = api_names_have(queries, name);
-        file_array array = {.name = name};
-        if (strcmp(name, API_SET_METADATA) == 0 || (!query && !api_names_have(keys, name)))
-            continue;
-        if (!read_array(asked, value, data, size, &array, reterr) ||
-            !split(asked, &array, query ? "heads" : "kv_heads",
-                   query ? asked->heads : asked->kv_heads,
-                   &conversion->parts[conversion->count++], reterr))
-            return false;
-        first = conversion->count == 1 ? name : first;
-        if (!have_same_width(conversion, &array, query ? "heads" : "kv_heads", first, reterr))
-            return false;
-    }
-    if (conversion->count == 0)
-        refuse_names(asked, root, reterr);
-    return conversion->count > 0 && sort_parts(conversion, reterr);
+    const json_t *shape = json_object_get(json_object_get(header, name), "shape");
+    const json_t *whole = json_object_get(json_object_get(header, weight), "shape");
+    bool is_one = true;
+    if (!choose(self, weight, ret_is_chosen, projection, reterr))
+        return false;
+    for (size_t i = 0; i < json_array_size(shape); i++)
+        is_one = is_one && json_integer_value(json_array_get(shape, i)) == 1;
+    *ret_is_chosen = *ret_is_chosen && !is_one;
+    projection->name = name;
+    if (!*ret_is_chosen || (self->asked->axis == 0 &&
+                            json_equal(json_array_get(shape, 0), json_array_get(whole, 0))))
+        return true;
+    pe_error_add(
+        reterr, PE_OUT_OF_RANGE, "tensors", "",
+        "without that of %.80s, whose scales are of blocks of rows, which a conversion "
+        "would tear apart: convert before quantising",
+        name);
+    return false;
 }
 
-/* The same by the lists of names. */
-static bool collect_listed(const api_convert_request *asked, const json_t *root, uint64_t data,
-                           uint64_t size, api_conversion *conversion, pe_error *reterr)
+/* Choose and read all tensors that are converted. False: a problem was added. */
+static bool choose_all(choosing *self, const json_t *header, pe_error *reterr)
 {
-    const pe_parameter *options = api_convert_options;
-    api_names queries, keys = {.text = NULL};
-    bool good =
-        api_names_read(asked->tensors, options[API_CONVERT_TENSORS].name, &queries, reterr) &&
-        api_names_read(asked->kv_tensors, options[API_CONVERT_KV_TENSORS].name, &keys,
-                       reterr) &&
-        collect(asked, &queries, &keys, root, data, size, conversion, reterr);
-    api_names_done(&queries);
-    api_names_done(&keys);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)header, name, value)
+    {
+        api_projection *projection = &self->projections[self->count];
+        char weight[NAME_ROOM];
+        bool is_chosen;
+        if (strcmp(name, API_SET_METADATA) == 0)
+            continue;
+        if (!(find_weight(name, weight)
+                  ? choose_scales(self, header, name, weight, &is_chosen, projection, reterr)
+                  : choose(self, name, &is_chosen, projection, reterr)) ||
+            (is_chosen && !read_array(self, value, projection, reterr)))
+            return false;
+        self->count += is_chosen;
+    }
+    return true;
+}
+
+/* Read the lists of names, and choose by them. */
+static bool choose_listed(choosing *self, const json_t *header, pe_error *reterr)
+{
+    const api_convert_request *asked = self->asked;
+    const struct {
+        const char *list;
+        api_convert_option option;
+        api_names *names;
+    } LISTS[] = {{asked->tensors, API_CONVERT_TENSORS, &self->queries},
+                 {asked->kv_tensors, API_CONVERT_KV_TENSORS, &self->keys},
+                 {asked->qkv_tensors, API_CONVERT_QKV_TENSORS, &self->fused}};
+    bool good = true;
+    for (size_t i = 0; i < 3 && good; i++)
+        good = api_names_read(LISTS[i].list, api_convert_options[LISTS[i].option].name,
+                              LISTS[i].names, reterr);
+    good = good && choose_all(self, header, reterr);
+    for (size_t i = 0; i < 3; i++)
+        api_names_done(LISTS[i].names);
     return good;
 }
 
-bool api_convert_safetensors(const api_convert_request *asked, const api_file *file,
-                             api_conversion *ret_conversion, pe_error *reterr)
+bool api_convert_safetensors(const api_convert_request *asked, const json_t *header,
+                             uint64_t data, uint64_t file_size, api_conversion *ret_conversion,
+                             pe_error *reterr)
 {
-    size_t data;
-    json_t *root = api_safetensors_load(file, &data, reterr);
-    if (!root)
+    const size_t members = json_object_size(header);
+    choosing self = {.asked = asked, .data = data, .file_size = file_size};
+    if (!begin(asked, members, ret_conversion, reterr))
         return false;
-    *ret_conversion = (api_conversion){asked->from, asked->to, 0, NULL};
-    size_t members = json_object_size(root);
-    ret_conversion->parts = calloc(members + 1, sizeof *ret_conversion->parts);
-    if (!ret_conversion->parts)
+    self.projections = calloc(members + 1, sizeof *self.projections);
+    if (!self.projections)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the conversion");
-    bool good = ret_conversion->parts &&
-                collect_listed(asked, root, data, file->size, ret_conversion, reterr);
-    json_decref(root);
+    const bool good = self.projections && choose_listed(&self, header, reterr) &&
+                      split_all(asked, self.projections, self.count, ret_conversion, reterr) &&
+                      sort_parts(ret_conversion, reterr);
+    free(self.projections);
     if (!good)
         free(ret_conversion->parts);
     return good;

@@ -321,6 +321,19 @@ def listed_patterns(size, salt):
     )
 
 
+def config_in_file(size, salt):
+    """A config in the metadata, with keys that mean nothing."""
+    config = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4}
+    config |= {f"{salt}{i}": i for i in range(size)}
+    head = {"__metadata__": {"config": json.dumps(config)}}
+    return Asked(
+        "POST",
+        "/v1/convert/rope?to=interleaved",
+        {"Content-Type": SAFETENSORS},
+        file_of(json.dumps(head).encode()),
+    )
+
+
 TABLE = file_of(b'{"table":{"dtype":"F32","shape":[4,4],"data_offsets":[0,64]}}')
 SENT = {"Content-Type": SAFETENSORS}
 
@@ -357,9 +370,11 @@ SHAPES = {
     ],
     "POST /v1/convert/rope": [
         *query_shapes("POST", "/v1/convert/rope", SENT, TABLE),
+        *query_shapes("POST", "/v1/convert/rope?to=half&model=llama-3-8b", SENT, TABLE),
         *file_shapes("POST", "/v1/convert/rope?from=half&to=interleaved&heads=1&tensors=no*"),
         ("many names", listed_names),
         ("many patterns", listed_patterns),
+        ("a config in the file", config_in_file),
     ],
     "POST /v1/apply/{scheme}": [
         *query_shapes("POST", "/v1/apply/sinusoidal", SENT, TABLE),

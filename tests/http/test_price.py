@@ -182,8 +182,11 @@ def apply(rng):
 
 def convert(rng):
     table = numbers(rng, 2 * rng.randrange(1, 300), rng.randrange(1, 300))
-    target = "/v1/convert/rope?from=half&to=interleaved&heads=1"
-    return Asked("POST", target, NPY, npy(table))
+    if rng.random() < 0.5:
+        target = "/v1/convert/rope?from=half&to=interleaved&heads=1"
+        return Asked("POST", target, NPY, npy(table))
+    body = safetensors({"x": tensor(table.astype("f4"))})
+    return Asked("POST", "/v1/convert/rope?to=interleaved&model=qwen3-8b", SAFETENSORS, body)
 
 
 def models(rng):
