@@ -35,7 +35,6 @@ CHECK_LIBS = $(shell $(PKG_CONFIG_LIBS) check) $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
-SERVER_PARTS := $(call objects,$(filter-out $(wildcard server/*.c),$(SERVER_SOURCES)))
 UNIT_PROGRAM := $(UNIT_SOURCES:%.c=$(UNIT_BUILD)/%.o) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 $(BUILD)/unit-tests: $(UNIT_PROGRAM) $(NO_POSTGRES_OBJECTS)
 	$(call say,LINK  $@)
