@@ -65,6 +65,12 @@ static api_reply *prepare(local_service *local, asked_request *asked, api_reques
     return NULL;
 }
 
+static command_status fail(command_status status, const char *reason)
+{
+    fprintf(stderr, "posenc: %s\n", reason);
+    return status;
+}
+
 static command_status answer(local_service *local, asked_request *asked)
 {
     char reason[REASON_SIZE] = "";
@@ -73,10 +79,8 @@ static command_status answer(local_service *local, asked_request *asked)
                            .header = find_header,
                            .context = asked};
     api_reply *reply = prepare(local, asked, &request, reason, sizeof reason);
-    if (reason[0]) {
-        fprintf(stderr, "posenc: %s\n", reason);
-        return COMMAND_WRONG;
-    }
+    if (reason[0])
+        return fail(COMMAND_WRONG, reason);
     if (!reply)
         reply = local_service_ask(local, &request);
     const command_status status = command_answer_write(asked->options, reply);
@@ -84,26 +88,40 @@ static command_status answer(local_service *local, asked_request *asked)
     return status;
 }
 
+/* Open the body's file. False: reterr is one line. */
+static bool open_input(asked_request *asked, char *reterr, size_t size)
+{
+    const command_options *options = asked->options;
+    if (!options->file)
+        return true;
+    if (!command_input_open(&asked->input, options->file, reterr, size)) {
+        if (strchr(options->file, '='))
+            strncat(reterr, "; in a shell, quote the URL", size - strlen(reterr) - 1);
+        return false;
+    }
+    if (options->output && command_input_reads(&asked->input, options->output)) {
+        snprintf(reterr, size,
+                 "%s: the answer would replace the file that is read; name another",
+                 options->output);
+        return false;
+    }
+    asked->media_type = command_input_media_type(&asked->input, options->file);
+    return true;
+}
+
 static command_status ask(const command_options *options)
 {
     char reason[REASON_SIZE];
     asked_request asked = {.options = options, .input = {.fd = -1, .spool.fd = -1}};
     local_service local = {.service = NULL};
-    command_status status = COMMAND_WRONG;
-    if (options->file &&
-        !command_input_open(&asked.input, options->file, reason, sizeof reason)) {
-        fprintf(stderr, "posenc: %s%s\n", reason,
-                strchr(options->file, '=') ? "; in a shell, quote the URL" : "");
-        status = COMMAND_USAGE;
-    } else {
-        if (options->file)
-            asked.media_type = command_input_media_type(&asked.input, options->file);
-        if (local_service_open(&local, options->data_directory, reason, sizeof reason))
-            status = answer(&local, &asked);
-        else
-            fprintf(stderr, "posenc: %s\n", reason);
-        local_service_close(&local);
-    }
+    command_status status;
+    if (!open_input(&asked, reason, sizeof reason))
+        status = fail(COMMAND_USAGE, reason);
+    else if (!local_service_open(&local, options->data_directory, reason, sizeof reason))
+        status = fail(COMMAND_WRONG, reason);
+    else
+        status = answer(&local, &asked);
+    local_service_close(&local);
     command_input_close(&asked.input);
     return status;
 }

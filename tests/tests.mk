@@ -186,8 +186,9 @@ check: all ## architecture, registration, headers, formatting
 	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/support/check.sh
 	@clang-format --dry-run --Werror $(FORMATTED)
 
-hardening: all ## what the built program says of its protection
+hardening: all ## what the built programs say of their protection
 	sh tests/support/hardening.sh $(BUILD)/posenc-server
+	sh tests/support/hardening.sh $(BUILD)/posenc
 
 # what other flags could change: numbers and the bits of entries
 BITS_SUITES := number print print_rows dd limbs wide fixed phase angle correct rng exact elementary blend bits lines applying sum \

@@ -357,7 +357,8 @@ def _is_posenc(where: str) -> bool:
     """Whether a server answers there, and is posenc."""
     with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
         info = _Http(where, None, 2).ask("GET", "/v1/info", [], None)
-        return bool(info.json()["name"] == "posenc")
+        told = info.json()
+        return isinstance(told, dict) and told.get("name") == "posenc"
     return False
 
 

@@ -57,6 +57,13 @@ bool command_input_open(command_input *ret_input, const char *file, char *reterr
     return true;
 }
 
+bool command_input_reads(const command_input *input, const char *path)
+{
+    struct stat own, other;
+    return input->fd >= 0 && fstat(input->fd, &own) == 0 && stat(path, &other) == 0 &&
+           S_ISREG(own.st_mode) && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
 void command_input_close(command_input *input)
 {
     if (input->fd > STDIN_FILENO)

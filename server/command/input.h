@@ -22,6 +22,9 @@ typedef struct command_input {
 bool command_input_open(command_input *ret_input, const char *file, char *reterr, size_t size);
 void command_input_close(command_input *input);
 
+/* Whether a path leads to the file that is read: writing there would change it meanwhile. */
+bool command_input_reads(const command_input *input, const char *path);
+
 /* The media type, by the file's ending or else by the first bytes. */
 const char *command_input_media_type(const command_input *input, const char *file);
 

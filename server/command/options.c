@@ -1,6 +1,8 @@
 /* Everything that reads the table of the command's options. */
 #include "command/options.h"
 
+#include "settings/wrapped_text.h"
+
 #include <getopt.h>
 #include <string.h>
 #include <strings.h>
@@ -167,29 +169,13 @@ bool command_options_read(command_options *ret_options, int argc, char **argv, F
 #define HELP_COLUMN 28
 #define HELP_WIDTH  60
 
-/* Print words in lines of at most HELP_WIDTH characters, from column `column` on. */
-static void print_words(const char *text, int column, FILE *out)
-{
-    size_t used = 0;
-    while (*text) {
-        const size_t word = strcspn(text, " ");
-        if (used > 0 && used + 1 + word > HELP_WIDTH) {
-            fprintf(out, "\n%*s", column, "");
-            used = 0;
-        }
-        used += (size_t)fprintf(out, "%s%.*s", used > 0 ? " " : "", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
-    fputc('\n', out);
-}
-
 static void print_option(const option_row *row, FILE *out)
 {
     const char letter[] = {'-', row->letter, ',', ' ', '\0'};
     int used = fprintf(out, "  %s--%s%s%s", row->letter >= 'A' ? letter : "", row->name,
                        row->value ? " " : "", row->value ? row->value : "");
     fprintf(out, "%*s", HELP_COLUMN - used, "");
-    print_words(row->help, HELP_COLUMN, out);
+    wrapped_text_print(row->help, HELP_COLUMN, HELP_WIDTH, out);
 }
 
 /* The paths of the service, each once, with the methods that it answers. */
@@ -228,5 +214,5 @@ void command_options_print_help(FILE *out)
     for (size_t i = 0, used = 0; i < pe_scheme_count() && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "",
                                  pe_scheme_describe(pe_scheme_at(i))->name);
-    print_words(names, 2, out);
+    wrapped_text_print(names, 2, HELP_WIDTH, out);
 }

@@ -159,6 +159,16 @@ class Answers(CommandCase):
         self.assertEqual(path.read_bytes(), self.get(target).body)
         self.assertEqual(self.answer("--output=-", target), self.get(target).body)
 
+    def test_the_file_that_is_read_is_not_replaced(self):
+        table = self.get("/v1/encodings/rope?length=4&dim=8&format=npy").body
+        path = self.keep("table.npy", table)
+        target = "/v1/convert/rope?from=half&to=interleaved&axis=-1"
+        with open(path, "rb") as source:
+            for name, options in ((path, {}), ("-", {"stdin": source})):
+                said = self.refuse(2, target, name, "-o", path, **options)
+                self.assertIn("would replace the file that is read", said)
+        self.assertEqual(Path(path).read_bytes(), table)
+
     def test_info_names_the_limits_that_hold(self):
         limits = json.loads(self.answer("/v1/info"))["limits"]
         served = self.get("/v1/info").json()["limits"]
