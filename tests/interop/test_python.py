@@ -224,6 +224,19 @@ class Choice(Case):
                 posenc.get("integer", length=3).encoding.ravel().tolist(), [0, 1, 2]
             )
 
+    def test_a_key_opens_the_sets_of_a_server(self):
+        path = self.folder / "key"
+        path.write_text("0123456789abcdef\n", encoding="utf-8")
+        server = Server("--api-key-file", str(path))
+        self.addCleanup(server.log.close)
+        self.addCleanup(server.stop)
+        table = {"table": np.zeros((2, 2))}
+        problem = self.raises(posenc.Problem, 401, posenc.Service(server.url).put, "a", table)
+        self.assertNotIsInstance(problem, posenc.Refused)
+        service = posenc.Service(server.url, key="0123456789abcdef")
+        service.put("a", table)
+        self.assertEqual(len(service.stored()), 1)
+
     def test_a_server_is_known_by_what_it_says(self):
         server = Server()
         self.addCleanup(server.log.close)
