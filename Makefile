@@ -59,7 +59,9 @@ API_SOURCES    := $(filter %.c,$(API_FILES))
 # `make POSTGRES=1` builds a server that can keep stored sets in PostgreSQL, through libpq
 POSTGRES_SOURCES := $(filter server/store/postgres_%.c,$(SERVER_FILES))
 NO_POSTGRES      := server/store/no_postgres.c
-SERVER_SOURCES   := $(filter-out $(POSTGRES_SOURCES) $(NO_POSTGRES),$(filter %.c,$(SERVER_FILES)))
+# the command `posenc`, which answers without a server
+COMMAND_SOURCES  := server/posenc.c $(filter server/command/%.c,$(SERVER_FILES))
+SERVER_SOURCES   := $(filter-out $(POSTGRES_SOURCES) $(NO_POSTGRES) $(COMMAND_SOURCES),$(filter %.c,$(SERVER_FILES)))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # The kernels are compiled once more for each instruction set that is chosen at run time, but for what calls them.
@@ -116,7 +118,7 @@ DEPS_POSTGRES := libpq-dev
 
 .PHONY: all run page install install-program deps deps-page deps-postgres deps-arm64 clean help FORCE
 
-all: $(BUILD)/posenc-server ## build the server (the default)
+all: $(BUILD)/posenc-server $(BUILD)/posenc ## build the server and the command (the default)
 
 run: all ## build and serve on http://127.0.0.1:8080 (PORT=8081: there)
 	@exec $(BUILD)/posenc-server $(if $(PORT),--port $(PORT))
@@ -176,6 +178,13 @@ $(BUILD)/posenc-server: $(SERVER_PROGRAM) $(if $(POSTGRES),$(POSTGRES_OBJECTS),$
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(SERVER_LIBS) $(if $(POSTGRES),$(POSTGRES_LIBS))
 
+# From an archive the linker takes what the command needs of the server: its store, its settings.
+SERVER_PARTS := $(call objects,$(filter-out $(wildcard server/*.c),$(SERVER_SOURCES)))
+$(BUILD)/libposenc-server.a: $(SERVER_PARTS) $(NO_POSTGRES_OBJECTS)
+$(BUILD)/posenc: $(call objects,$(COMMAND_SOURCES)) $(BUILD)/libposenc-server.a $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(LINK) -o $@ $^ $(API_LIBS)
+
 # newer than the server when it was linked with other engines
 $(BUILD)/engines: FORCE
 	@mkdir -p $(@D)
@@ -202,14 +211,14 @@ $(BUILD)/hardening.flags: | $(BUILD)/found/deps
 			echo "$$flag"; \
 	done > $@; test -s $@
 
--include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(POSTGRES_SOURCES) $(NO_POSTGRES)) $(BUILD)/visualiser/assets.d $(BUILD)/api/openapi/fixed.d
+-include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(COMMAND_SOURCES) $(POSTGRES_SOURCES) $(NO_POSTGRES)) $(BUILD)/visualiser/assets.d $(BUILD)/api/openapi/fixed.d
 
 # ---- installing ----
 
 install: install-program ## install under PREFIX (default /usr/local), below DESTDIR
 install-program: all
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BUILD)/posenc-server $(DESTDIR)$(PREFIX)/bin/posenc-server
+	install -m 755 $(BUILD)/posenc-server $(BUILD)/posenc $(DESTDIR)$(PREFIX)/bin
 
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)

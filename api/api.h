@@ -240,6 +240,10 @@ api_refusal api_reply_refusal(const api_reply *reply);
  * or memory ran out. */
 bool api_reply_detail(const api_reply *reply, char *dst, size_t size);
 
+/* Write what a problem document says as text, "title: detail", and a line for each error where
+ * there are several; cut where it does not fit. False as above. */
+bool api_reply_explain(const api_reply *reply, char *dst, size_t size);
+
 /* The object that the host has prepared for sending this reply; NULL if there is none yet. */
 void *api_reply_transport(api_reply *reply);
 

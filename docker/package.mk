@@ -12,19 +12,21 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 MANDIR      ?= $(PREFIX)/share/man
 BASHDIR     ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR      ?= $(PREFIX)/share/zsh/site-functions
-# how a program for another processor is asked: make HELP="qemu-aarch64 build/posenc-server --help"
-HELP        ?= $(BUILD)/posenc-server --help
+# where Python looks for modules, on Debian: below /usr one folder for all versions
+PYTHONDIR   ?= $(PREFIX)/lib/python3$(if $(filter-out /usr,$(PREFIX)),$(shell $(PYTHON) -c 'import sys; print(f".{sys.version_info[1]}")' 2>/dev/null))/dist-packages
+# how a program for another processor is asked for --help: make EMULATOR=qemu-aarch64
+EMULATOR    ?=
 
 DEPS_DEB := $(DEPS) build-essential curl debhelper dpkg-dev fakeroot lintian man-db systemd zsh
 
-.PHONY: version install-library install-manual install-service dist deb deps-deb
+.PHONY: version install-library install-manual install-python install-service dist deb deps-deb
 
 version: ## print the number of the release
 	@echo $(VERSION)
 
 # ---- installing ----
 
-install: install-library install-manual install-service
+install: install-library install-manual install-python install-service
 
 install-library: $(BUILD)/libposenc.a
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
@@ -34,20 +36,30 @@ install-library: $(BUILD)/libposenc.a
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/posenc.pc
 	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/posenc.pc
 
-# the manual page and the completion of shells, from --help
-$(BUILD)/manual/help: $(BUILD)/posenc-server
+# the manual pages and the completion of shells, from --help
+PROGRAMS := posenc posenc-server
+$(PROGRAMS:%=$(BUILD)/manual/%.help): $(BUILD)/manual/%.help: $(BUILD)/%
 	@mkdir -p $(@D)
-	$(Q)$(HELP) > $@.new && mv $@.new $@
-$(BUILD)/manual/%: docker/manual.awk CHANGELOG.md $(BUILD)/manual/help
-	$(call say,WRITE $@)
-	$(Q)awk -v form=$* -v version=$(VERSION) -v date=$(RELEASED) -f docker/manual.awk \
-		$(BUILD)/manual/help > $@.new && mv $@.new $@
+	$(Q)$(EMULATOR) $< --help > $@.new && mv $@.new $@
+define write_manual # $(1): man, bash or zsh
+$(PROGRAMS:%=$(BUILD)/manual/%.$(1)): $(BUILD)/manual/%.$(1): $(BUILD)/manual/%.help docker/%.1 docker/manual.awk CHANGELOG.md
+	$$(call say,WRITE $$@)
+	$$(Q)awk -v program=$$* -v page=docker/$$*.1 -v form=$(1) -v version=$(VERSION) -v date=$(RELEASED) \
+		-f docker/manual.awk $$< > $$@.new && mv $$@.new $$@
+endef
+$(foreach form,man bash zsh,$(eval $(call write_manual,$(form))))
 
-install-manual: $(BUILD)/manual/man $(BUILD)/manual/bash $(BUILD)/manual/zsh
+install-manual: $(foreach form,man bash zsh,$(PROGRAMS:%=$(BUILD)/manual/%.$(form)))
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
-	install -m 644 $(BUILD)/manual/man $(DESTDIR)$(MANDIR)/man1/posenc-server.1
-	install -m 644 $(BUILD)/manual/bash $(DESTDIR)$(BASHDIR)/posenc-server
-	install -m 644 $(BUILD)/manual/zsh $(DESTDIR)$(ZSHDIR)/_posenc-server
+	for program in $(PROGRAMS); do \
+		install -m 644 $(BUILD)/manual/$$program.man $(DESTDIR)$(MANDIR)/man1/$$program.1 && \
+		install -m 644 $(BUILD)/manual/$$program.bash $(DESTDIR)$(BASHDIR)/$$program && \
+		install -m 644 $(BUILD)/manual/$$program.zsh $(DESTDIR)$(ZSHDIR)/_$$program || exit 1; \
+	done
+
+install-python: api/python/posenc.py
+	install -d $(DESTDIR)$(PYTHONDIR)
+	install -m 644 api/python/posenc.py $(DESTDIR)$(PYTHONDIR)/posenc.py
 
 install-service:
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR)

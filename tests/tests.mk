@@ -35,7 +35,6 @@ CHECK_LIBS = $(shell $(PKG_CONFIG_LIBS) check) $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
-SERVER_PARTS := $(call objects,$(filter-out $(wildcard server/*.c),$(SERVER_SOURCES)))
 UNIT_PROGRAM := $(UNIT_SOURCES:%.c=$(UNIT_BUILD)/%.o) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 $(BUILD)/unit-tests: $(UNIT_PROGRAM) $(NO_POSTGRES_OBJECTS)
 	$(call say,LINK  $@)
@@ -187,8 +186,9 @@ check: all ## architecture, registration, headers, formatting
 	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/support/check.sh
 	@clang-format --dry-run --Werror $(FORMATTED)
 
-hardening: all ## what the built program says of its protection
+hardening: all ## what the built programs say of their protection
 	sh tests/support/hardening.sh $(BUILD)/posenc-server
+	sh tests/support/hardening.sh $(BUILD)/posenc
 
 # what other flags could change: numbers and the bits of entries
 BITS_SUITES := number print print_rows dd limbs wide fixed phase angle correct rng exact elementary blend bits lines applying sum \

@@ -158,18 +158,50 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
                          error ? error->dropped : 0);
 }
 
-bool api_reply_detail(const api_reply *reply, char *dst, size_t size)
+/* The document of a problem, to be freed by json_decref; NULL if the reply is none or memory
+ * ran out. */
+static json_t *read_problem(const api_reply *reply)
 {
     const api_segment *segments;
     api_body *body = api_reply_body(reply);
     if (!body || api_body_is_stream(body) || api_body_segments(body, &segments) != 1)
-        return false;
+        return NULL;
     json_t *document = json_loadb(segments[0].data, segments[0].size, 0, NULL);
-    const char *detail = json_string_value(json_object_get(document, "detail"));
-    if (detail)
-        snprintf(dst, size, "%s", detail);
+    if (json_is_string(json_object_get(document, "detail")))
+        return document;
     json_decref(document);
-    return detail != NULL;
+    return NULL;
+}
+
+static const char *find_text(const json_t *document, const char *name)
+{
+    const char *text = json_string_value(json_object_get(document, name));
+    return text ? text : "";
+}
+
+bool api_reply_detail(const api_reply *reply, char *dst, size_t size)
+{
+    json_t *document = read_problem(reply);
+    if (document)
+        snprintf(dst, size, "%s", find_text(document, "detail"));
+    json_decref(document);
+    return document != NULL;
+}
+
+bool api_reply_explain(const api_reply *reply, char *dst, size_t size)
+{
+    json_t *document = read_problem(reply);
+    if (!document)
+        return false;
+    const json_t *errors = json_object_get(document, "errors");
+    size_t used = (size_t)snprintf(dst, size, "%s: %s", find_text(document, "title"),
+                                   find_text(document, "detail"));
+    for (size_t i = 0; json_array_size(errors) > 1 && i < json_array_size(errors); i++)
+        if (used < size)
+            used += (size_t)snprintf(dst + used, size - used, "\n  %s",
+                                     find_text(json_array_get(errors, i), "message"));
+    json_decref(document);
+    return true;
 }
 
 api_reply *api_problem_of_if_match(const char *tag)

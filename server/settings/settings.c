@@ -4,6 +4,7 @@
 #include "settings/database_url.h"
 #include "settings/permission.h"
 #include "settings/setting_table.h"
+#include "settings/wrapped_text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -295,22 +296,6 @@ const char *settings_spool_directory(const server_settings *settings)
 
 /* ---- printing ---- */
 
-/* Print words in lines of at most `width` characters. All lines but the first are indented. */
-static void print_wrapped(const char *text, int indent, size_t width, FILE *out)
-{
-    size_t used = 0;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (used > 0 && used + 1 + word > width) {
-            fprintf(out, "\n%*s", indent, "");
-            used = 0;
-        }
-        used += (size_t)fprintf(out, "%s%.*s", used > 0 ? " " : "", (int)word, text);
-        text += word + (text[word] == ' ');
-    }
-    fputs("\n", out);
-}
-
 /* Print a flag, with its value if it has one, and its help beside it. */
 static void print_flag(const char *name, const char *value, const char *help, FILE *out)
 {
@@ -318,7 +303,7 @@ static void print_flag(const char *name, const char *value, const char *help, FI
     char flag[64];
     snprintf(flag, sizeof flag, "--%s%s%s", name, *value ? " " : "", value);
     fprintf(out, "  %-*s", INDENT - 2, flag);
-    print_wrapped(help, INDENT, WIDTH, out);
+    wrapped_text_print(help, INDENT, WIDTH, out);
     if (*value)
         fprintf(out, "%*s", INDENT, "");
 }

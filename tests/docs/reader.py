@@ -10,6 +10,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120  # seconds until a block has failed
 ADDRESS = "http://127.0.0.1:8080"  # of the server in the documents
 
@@ -45,7 +46,13 @@ class Reader:
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith("POSENC_")
         }
-        self.environment.update(no_proxy="*", PYTHONDONTWRITEBYTECODE="1")
+        self.environment.update(
+            no_proxy="*",
+            PYTHONDONTWRITEBYTECODE="1",
+            PYTHONPATH=str(ROOT / "api" / "python"),
+            PATH=f"{Path(binary).resolve().parent}:{self.environment['PATH']}",
+            POSENC_SERVICE_URL=url,
+        )
         self.python = None
         self.skipped = []  # reasons
 

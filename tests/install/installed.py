@@ -6,10 +6,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = Path(os.environ.get("INSTALLED", ROOT / "build" / "installed")).resolve()
-PROGRAM = PREFIX / "bin" / "posenc-server"
-MANUAL = PREFIX / "share" / "man" / "man1" / "posenc-server.1"
-BASH = PREFIX / "share" / "bash-completion" / "completions" / "posenc-server"
-ZSH = PREFIX / "share" / "zsh" / "site-functions" / "_posenc-server"
+PROGRAM, COMMAND = PREFIX / "bin" / "posenc-server", PREFIX / "bin" / "posenc"
+MANUALS = PREFIX / "share" / "man" / "man1"
+BASH = PREFIX / "share" / "bash-completion" / "completions"
+ZSH = PREFIX / "share" / "zsh" / "site-functions"
+MANUAL = MANUALS / "posenc-server.1"
 UNITS = PREFIX / "lib" / "systemd" / "system"
 PATIENCE = 60  # seconds until what does not end has failed
 

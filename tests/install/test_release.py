@@ -8,7 +8,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-from installed import MANUAL, PREFIX, PROGRAM, ROOT, UNITS, run
+from installed import COMMAND, ENVIRONMENT, MANUAL, MANUALS, PREFIX, PROGRAM, ROOT, UNITS, run
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "interop"))
 
@@ -20,7 +20,8 @@ VERSION = re.search(r'^#define PE_VERSION "(\d+\.\d+\.\d+)"$', HEADER, re.MULTIL
 
 class Release(unittest.TestCase):
     def test_the_program_names_it(self):
-        self.assertEqual(run(PROGRAM, "--version").split()[:2], ["posenc", VERSION])
+        for program in (PROGRAM, COMMAND):
+            self.assertEqual(run(program, "--version").split()[:2], ["posenc", VERSION])
 
     def test_the_service_names_it(self):
         server = Server()
@@ -45,7 +46,16 @@ class Release(unittest.TestCase):
 
     def test_what_is_installed_names_it(self):
         self.assertEqual(run("pkg-config", "--modversion", "posenc").strip(), VERSION)
-        self.assertIn(f'"posenc {VERSION}"', MANUAL.read_text(encoding="utf-8"))
+        for page in MANUALS.iterdir():
+            self.assertIn(f'"posenc {VERSION}"', page.read_text(encoding="utf-8"))
+
+    def test_the_module_for_python_is_installed(self):
+        (module,) = PREFIX.glob("lib/python3*/dist-packages/posenc.py")
+        service = f"posenc.Service('command:{COMMAND}')"
+        tables = f"import posenc; print(*{service}.get('rope', length=2, dim=2))"
+        environment = {**ENVIRONMENT, "PYTHONPATH": str(module.parent)}
+        printed = run(sys.executable, "-B", "-c", tables, env=environment)
+        self.assertEqual(printed, "cos sin inv_freq\n")
 
     def test_the_changelog_begins_with_it_and_a_date(self):
         text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -59,7 +59,7 @@ class Server:
         Server.recent.append(self)
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if ready else ""
-        if "listening on http://" not in line:
+        if " listening on " not in line:
             self.process.kill()
             raise RuntimeError(f"{SERVER} did not start: {line!r} {self.read_log()}")
         self.url = line.split()[-1]

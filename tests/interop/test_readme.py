@@ -47,7 +47,10 @@ TORCH = importlib.util.find_spec("torch") is not None
 BYTES_MAX = 50_000_000  # of one answer
 LINES_MAX = 150  # of README.md, besides the table of schemes
 PICTURE_BYTES_MAX = 200_000
-REFUSED = {"/v1/encodings/sinusoidal?lenght=4&dim=8"}  # the example of an error
+REFUSED = {  # the examples of errors
+    "/v1/encodings/sinusoidal?lenght=4&dim=8",
+    "/v1/encodings/rope?length=8&dim=5&format=safetensors",
+}
 
 # Every file that the examples write: its shape, or those of its tensors. Of a picture its
 # pixels, height first.
@@ -63,6 +66,7 @@ FILES = {
     "head.png": (64, 64),
     "llama.safetensors": {"cos": (8192, 128), "sin": (8192, 128), "inv_freq": (64,)},
     "mae.npy": (197, 768),
+    "own.npy": (512, 64),
     "pe.npy": (512, 512),
     "query.npy": (64, 32),
     "turned.npy": (64, 32),
@@ -308,13 +312,15 @@ class Claims(ServiceTest):
                             self.assertTrue(found, "make has no such target")
 
     @staticmethod
-    def told():
+    def told(program=SERVER):
         return subprocess.run(
-            [SERVER, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE
+            [program, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE
         ).stdout
 
     def test_settings_exist(self):
-        told = self.told()
+        """Of the server, of the command, or of the module for Python."""
+        told = self.told() + self.told(str(Path(SERVER).with_name("posenc")))
+        told += (ROOT / "api" / "python" / "posenc.py").read_text(encoding="utf-8")
         for path, text in self.texts():
             names = re.findall(r"`(--[a-z-]+)", text) + re.findall(r"POSENC_[A-Z_]+", text)
             for name in names:

@@ -27,6 +27,7 @@ OUTSIDE = {
     "test_model_identity.Texts": "bodies that begin with a byte order mark, which are no JSON",
     "test_models.PythonsJson": "numbers as Python writes them, which are no JSON",
     "test_peers": "configs as Python writes them, with numbers that are no JSON",
+    "test_command_random": "random requests, whose bodies may be no JSON",
     "test_confusion": "hundreds of random tables, on sockets of its own",
     "test_identify_tables": "hundreds of tables, whose answers are as those in test_identify",
     "test_identify_relative": "the same for tables of relative positions",

@@ -9,6 +9,7 @@ LATER = {
     "interop/test_files.py::TorchTest": "torch",
     "interop/test_identify_arithmetic.py": "torch",
     "interop/test_identify_resized.py": "torch",
+    "interop/test_python.py::Torch": "torch",
     "interop/test_readme.py::Examples": "torch, in one of the examples",
     "interop/test_readme.py::InAModel::test_torch": "torch",
     "interop/test_resized.py": "torch",
@@ -31,6 +32,7 @@ MANY = (
 )
 # What measures the server as it is shipped says nothing of a sanitized one.
 MEASURED = {
+    "http/test_command.py::Streams::test_a_long_table_takes_little_memory": "resident memory",
     "http/test_memory_budget.py": "resident memory",
     "http/test_price.py": "seconds of processors",
 }

@@ -129,7 +129,7 @@ def buckets(path, config):
 
 
 def hardening(path, config):
-    return [("hardening", ("sh", path, BUILD / "posenc-server"))]
+    return [(name, ("sh", path, BUILD / name)) for name in ("posenc-server", "posenc")]
 
 
 def golden(path, config):

@@ -44,7 +44,7 @@ LADDER = {
         "openapi",
         "endpoints",
     ],
-    "server": ["settings", "work", "observe", "store", "net", "http"],
+    "server": ["settings", "work", "observe", "store", "net", "http", "command"],
 }
 LAYERS = list(LADDER)
 # What a layer shows to those above it.

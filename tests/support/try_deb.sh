@@ -50,6 +50,7 @@ test -L /etc/systemd/system/multi-user.target.wants/posenc.service ||
 test -L /etc/systemd/system/sockets.target.wants/posenc.socket ||
     fail "the socket is not enabled"
 sh tests/serve
+sh tests/command
 sh tests/library
 
 mkdir -p "$sets"
@@ -61,6 +62,7 @@ sh tests/serve
 dpkg --remove posenc libposenc-dev
 grep -q kept "$sets/file" || fail "removing the package lost the stored sets"
 test ! -e /usr/bin/posenc-server || fail "removing the package kept the program"
+test ! -e /usr/bin/posenc || fail "removing the package kept the command"
 dpkg --purge posenc libposenc-dev
 [ "$(named)" = "$before" ] || fail "purging left $(named)"
 echo "check-deb: installed, tried, upgraded, removed and purged"

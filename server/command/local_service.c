@@ -1,0 +1,134 @@
+#include "command/local_service.h"
+
+#include "clock.h"
+#include "observe/heap.h"
+#include "observe/memory_limit.h"
+#include "settings/memory_shares.h"
+#include "store/set_store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The limits that hold here; the others are those of connections, queues and deadlines. */
+static const char *const LIMITS[] = {"max-elements",    "json-max-elements", "png-max-pixels",
+                                     "max-list-length", "max-target-bytes",  "max-body-bytes",
+                                     "max-table-bytes", "max-upload-bytes",  "max-store-bytes",
+                                     "max-stored-sets"};
+
+/* ---- callbacks of the api ---- */
+
+static uint64_t now(void *context)
+{
+    (void)context;
+    return clock_now();
+}
+
+static api_readiness readiness(void *context)
+{
+    (void)context;
+    return API_READY;
+}
+
+static void landed(void *context) /* there is nobody who waits for it */
+{
+    (void)context;
+}
+
+static char *metrics(void *context)
+{
+    (void)context;
+    return strdup("# there is no server that could be measured\n");
+}
+
+/* ---- the service ---- */
+
+/* The defaults of the server. What keeps one client from taking the time of others is lifted:
+ * here the only one may end the command. */
+static bool read_settings(server_settings *settings, const char *data_directory)
+{
+    static char name[] = "posenc";
+    char *arguments[] = {name, NULL};
+    if (!settings_read(settings, 1, arguments, NULL, stderr))
+        return false;
+    settings->data_directory = data_directory;
+    settings->compute_cost = 0;
+    settings->connections = 1;
+    return true;
+}
+
+static size_t publish(const server_settings *settings, api_limit ret_limits[LOCAL_LIMITS])
+{
+    api_limit all[LOCAL_LIMITS];
+    const size_t count = settings_limits(settings, all, LOCAL_LIMITS);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < sizeof LIMITS / sizeof *LIMITS; j++)
+            if (strcmp(all[i].name, LIMITS[j]) == 0)
+                ret_limits[kept++] = all[i];
+    return kept;
+}
+
+static api_host describe_host(local_service *local, api_memory *memory)
+{
+    const server_settings *settings = &local->settings;
+    return (api_host){
+        .now = now,
+        .readiness = readiness,
+        .landed = landed,
+        .metrics = metrics,
+        .json_elements = settings->json_elements,
+        .png_pixels = settings->png_pixels,
+        .compute_cost = settings->compute_cost,
+        .target_bytes = (size_t)settings->target_bytes,
+        .body_bytes = settings->body_bytes,
+        .upload_bytes = settings->upload_bytes,
+        .table_body_bytes = settings->table_body_bytes,
+        .memory = memory,
+        .limits = {settings->elements, settings_table_bytes(settings),
+                   (size_t)settings->list_length, NULL, NULL},
+        .store = set_store_for_api(local->store),
+        .local = true,
+        .tables = API_OPEN,
+        .published = local->published,
+        .published_count = publish(settings, local->published),
+    };
+}
+
+bool local_service_open(local_service *ret_local, const char *data_directory, char *reterr,
+                        size_t size)
+{
+    *ret_local = (local_service){.service = NULL};
+    server_settings *settings = &ret_local->settings;
+    heap_configure();
+    snprintf(reterr, size, "out of memory");
+    if (!read_settings(settings, data_directory))
+        return false;
+    const memory_shares shares = settings_divide_memory(settings, memory_limit_of_system());
+    const set_store_settings sets = set_store_read_settings(settings);
+    ret_local->store = set_store_open(&sets, reterr, size);
+    if (!ret_local->store)
+        return false;
+    snprintf(reterr, size, "out of memory");
+    ret_local->host = describe_host(ret_local, api_memory_new(shares.requests));
+    ret_local->cache = ret_local->host.memory ? pe_cache_new(settings->cache_bytes) : NULL;
+    if (ret_local->cache)
+        ret_local->service = api_service_new(&ret_local->host, ret_local->cache);
+    return ret_local->service != NULL;
+}
+
+void local_service_close(local_service *local)
+{
+    api_service_free(local->service);
+    pe_cache_free(local->cache);
+    set_store_close(local->store);
+    api_memory_free(local->host.memory);
+}
+
+api_reply *local_service_ask(local_service *local, const api_request *request)
+{
+    api_reply *reply = NULL;
+    /* not quick, without a bound on the price, and nobody else computes */
+    return api_handle(local->service, request, &reply) == API_DONE
+               ? reply
+               : api_fault_reply(local->service, API_FAULT_UNAVAILABLE);
+}
