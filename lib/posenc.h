@@ -782,7 +782,7 @@ typedef enum pe_arithmetic {
     PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */
 } pe_arithmetic;
 
-#define PE_IDENTITY_QUERY_MAX   320
+#define PE_IDENTITY_QUERY_MAX   8192
 #define PE_IDENTITY_COLUMNS_MAX 4096 /* of a matrix that is tried in another order */
 #define PE_FORMULAS_MAX         4
 

@@ -29,6 +29,7 @@ typedef struct search {
     uint64_t column_count; /* as of the pe_identity */
     uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
     pe_proposals proposals;
+    const pe_exact_waves *waves; /* of the request that is looked at; NULL: not known */
     pe_comparison comparison;
     uint64_t keys[COMPARED_MAX]; /* of the scheme's requests that were compared */
     size_t known;                /* of these */
@@ -61,7 +62,8 @@ static pe_error_bound compute_bound(search *self, const pe_proposal *proposal)
                             .angle = proposal->angle,
                             .amplitude = proposal->amplitude,
                             .roundings = proposal->roundings,
-                            .low_precision = proposal->low_precision};
+                            .low_precision = proposal->low_precision,
+                            .waves = self->waves};
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
@@ -186,11 +188,32 @@ static bool are_close_lines(search *self, const pe_scheme *scheme, const pe_prop
     return near;
 }
 
+/* Look at a proposal's request closely. False: the search was ended. */
+static bool try_request(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                        pe_request *request, size_t tensor)
+{
+    pe_exact_waves waves;
+    bool read = true, good = true;
+    /* what has an angle was proposed without measuring waves */
+    if (proposal->angle > 0 && !proposal->low_precision &&
+        pe_exact_waves_read(&waves, request, tensor))
+        self->waves = &waves;
+    if (are_close_lines(self, scheme, proposal, request, tensor) &&
+        !is_known(self, proposal, request) &&
+        (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
+         pe_judge_beginning(request, tensor, &self->seen, &read)))
+        good = compare(self, scheme, proposal, request, tensor);
+    if (self->waves)
+        pe_exact_waves_done(&waves);
+    self->waves = NULL;
+    return good;
+}
+
 /* Look at a proposal. False: the search was ended. */
 static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposal *proposal)
 {
     pe_dtype dtype;
-    bool real = pe_element_is_real(self->seen.view.element, &dtype), read = true, good = true;
+    bool real = pe_element_is_real(self->seen.view.element, &dtype), good = true;
     const char *name = real ? pe_dtype_name(dtype) : "f32";
     self->best->proposed++;
     if ((proposal->low_precision && self->best->status == PE_IDENTITY_MATCH) ||
@@ -198,12 +221,8 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
         return true;
     pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
     int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
-    if (tensor >= 0 && self->known < COMPARED_MAX &&
-        are_close_lines(self, scheme, proposal, request, (size_t)tensor) &&
-        !is_known(self, proposal, request) &&
-        (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
-         pe_judge_beginning(request, (size_t)tensor, &self->seen, &read)))
-        good = compare(self, scheme, proposal, request, (size_t)tensor);
+    if (tensor >= 0 && self->known < COMPARED_MAX)
+        good = try_request(self, scheme, proposal, request, (size_t)tensor);
     pe_request_unref(request);
     return good;
 }

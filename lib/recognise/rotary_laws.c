@@ -15,7 +15,7 @@
 #define FAR        5.0 /* errors: beyond, a frequency is not of the first, unscaled ones */
 #define THETAS_MAX 40
 
-static const double THETAS[] = {1e4,   5e5,   1e6, 1.5e5, 1e5,   5e6,   1e7, 8e6,
+const double pe_rotary_thetas[PE_ROTARY_THETAS] = {1e4,   5e5,   1e6, 1.5e5, 1e5,   5e6,   1e7, 8e6,
                                 2e6,   3e6,   5e4, 4e4,   2.5e4, 1.6e5, 6e5, 1e8,
                                 1e9,   1e10,  2e4, 2.5e5, 1e11,  5e7,   3e5, 2e5,
                                 1.2e6, 3.5e6, 7e5, 1.6e6, 4e6,   1e3,   100, 10};
@@ -63,9 +63,9 @@ static size_t list_thetas(pe_rotary_trial *self, double thetas[THETAS_MAX])
         if (!measure_theta(self, end))
             continue;
         double error = fmax(2 * self->log_error, 1e-9), theta = pe_exp_double(self->log_theta);
-        for (size_t i = 0; i < PE_COUNT(THETAS); i++)
-            if (fabs(pe_log_double(THETAS[i]) - self->log_theta) <= 4 * error)
-                add(thetas, &count, THETAS_MAX, THETAS[i]);
+        for (size_t i = 0; i < PE_ROTARY_THETAS; i++)
+            if (fabs(pe_log_double(pe_rotary_thetas[i]) - self->log_theta) <= 4 * error)
+                add(thetas, &count, THETAS_MAX, pe_rotary_thetas[i]);
         add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, fmin(error, 0.05)));
     }
     return count;
@@ -107,10 +107,10 @@ static void search_grown(pe_rotary_trial *self)
     memcpy(self->factors, FACTORS, sizeof FACTORS);
     self->factor_count = PE_COUNT(FACTORS);
     self->growth_error = 2 * self->log_error + 1e-12;
-    for (size_t t = 0; d > 2 && t < PE_COUNT(THETAS); t++) {
-        self->theta = THETAS[t];
+    for (size_t t = 0; d > 2 && t < PE_ROTARY_THETAS; t++) {
+        self->theta = pe_rotary_thetas[t];
         self->place = (double)t;
-        self->log_growth = (self->log_theta - pe_log_double(THETAS[t])) * (d - 2) / d;
+        self->log_growth = (self->log_theta - pe_log_double(pe_rotary_thetas[t])) * (d - 2) / d;
         if (self->log_growth < 1e-3 || self->log_growth > 7)
             continue;
         for (size_t type = 0; type < PE_ROTARY_COUNT; type++)

@@ -5,6 +5,10 @@
 
 #include "waves/rotary.h"
 
+/* The thetas of published models, the likelier ones first. */
+#define PE_ROTARY_THETAS 32
+extern const double pe_rotary_thetas[PE_ROTARY_THETAS];
+
 #define PE_ROTARY_LAWS_KEPT 16
 #define PE_ROTARY_ROWS      7 /* by whose entries laws are ranked, at most */
 
