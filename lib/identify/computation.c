@@ -45,6 +45,14 @@ static const formats COMPUTATIONS[] = {
     {PRODUCT, PE_F32, PE_F16, PE_F32, PE_F32, "float32 positions times float16 frequencies"},
     {PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_BF16, "all in bfloat16"},
     {PRODUCT, PE_F16, PE_F16, PE_F16, PE_F16, "all in float16"},
+    {PRODUCT, PE_F32, PE_F32, PE_BF16, PE_F32,
+     "float32 positions times float32 frequencies, products in bfloat16"},
+    {PRODUCT, PE_F32, PE_F32, PE_F16, PE_F32,
+     "float32 positions times float32 frequencies, products in float16"},
+    {PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_F32,
+     "bfloat16 positions and frequencies, products in bfloat16"},
+    {PRODUCT, PE_F16, PE_F16, PE_F16, PE_F32,
+     "float16 positions and frequencies, products in float16"},
     {PRODUCT, PE_BF16, PE_F32, PE_F32, PE_F32, "bfloat16 positions times float32 frequencies"},
     {PRODUCT, PE_F16, PE_F32, PE_F32, PE_F32, "float16 positions times float32 frequencies"},
     {PRODUCT, PE_BF16, PE_BF16, PE_F32, PE_F32,
@@ -80,7 +88,7 @@ typedef struct computation {
     uint64_t *next;      /* [columns]: the next column of the same frequency, or itself */
     bool *first_of_its;  /* [columns]: whether none before has the same frequency */
     double *probed;      /* [probes, columns] */
-    size_t probes;
+    size_t probes, spread; /* rows; of these the ones that are spread over the table */
     uint64_t probed_rows[PROBES_MAX];
     pe_computation found;
 } computation;
@@ -97,6 +105,18 @@ static double compute_angle(const computation *self, double frequency, uint64_t 
                            self->in.angle);
 }
 
+/* Round a number to the table's dtype, or to the fewer digits that its numbers have. */
+static double round_to_table(const computation *self, double number)
+{
+    const double unit = self->seen->view.unit;
+    int exponent;
+    number = pe_round_number(number, self->dtype);
+    if (unit == 0)
+        return number;
+    const double part = frexp(number, &exponent);
+    return ldexp(rint(part / unit * 2) * unit / 2, exponent);
+}
+
 /* How far an entry is from what an angle gives: 0 if it is that, 1 if it is what a neighbouring
  * float would be rounded to, 2 if it is neither. */
 static int measure_distance(const computation *self, double angle, int quarters, double found)
@@ -106,7 +126,7 @@ static int measure_distance(const computation *self, double angle, int quarters,
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
         double scaled =
             (double)(self->amplitude * (float)pe_round_number((double)near, self->in.function));
-        if (pe_round_number(scaled, self->dtype) == found)
+        if (round_to_table(self, scaled) == found)
             return i > 0;
     }
     return 2;
@@ -218,9 +238,9 @@ static bool is_as_good(void *context, uint64_t column, float frequency, int floa
 static bool probe(computation *self)
 {
     const pe_view *view = &self->seen->view;
-    self->probes = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
-    for (uint64_t i = 0; i < self->probes; i++) {
-        self->probed_rows[i] = i * (self->waves.rows - 1) / (self->probes - 1);
+    self->spread = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
+    for (uint64_t i = 0; i < self->spread; i++) {
+        self->probed_rows[i] = i * (self->waves.rows - 1) / (self->spread - 1);
         if (!pe_view_read(view, self->probed_rows[i], 1, self->probed + i * self->waves.count))
             return false;
     }
@@ -394,6 +414,7 @@ static bool try_computation(computation *self, const formats *in, pe_request *wi
 {
     pe_named_law law;
     self->in = *in;
+    self->probes = self->spread; /* without those that another computation asked for */
     *ret_fits = false;
     if (in->form == SCALED && self->factor == 1)
         return true; /* the same as the first one */

@@ -1,4 +1,5 @@
 /* Which request made a table: recognisers propose, and a comparison of every entry decides. */
+#include "foreign/narrow_view.h"
 #include "foreign/ordered_view.h"
 #include "identify/column_order.h"
 #include "identify/computation.h"
@@ -39,11 +40,18 @@ typedef struct search {
 
 /* ---- one proposal ---- */
 
+/* Entries that do not fit, but for those of rows that are all zero: padding, which is told as
+ * that. */
+static uint64_t count_misfits(const pe_identity *identity)
+{
+    return identity->misfits.count - identity->misfits.in_zero_rows;
+}
+
 static bool is_better(const pe_identity *one, const pe_identity *other)
 {
     if (one->status != other->status)
         return one->status > other->status;
-    return one->status == PE_IDENTITY_NEAR && one->misfits.count < other->misfits.count;
+    return one->status == PE_IDENTITY_NEAR && count_misfits(one) < count_misfits(other);
 }
 
 /* Whether a table may have been computed in another arithmetic, and its lines can be read one
@@ -95,15 +103,18 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
             return false;
     }
     if (explained)
-        f32 = (pe_misfits){.count = 0};
+        f32 = (pe_misfits){.zeros = f32.zeros};
     found->misfits = f32;
     found->computation = computation;
     found->arithmetic = f64 == 0        ? PE_ARITHMETIC_F64
                         : f32.count > 0 ? PE_ARITHMETIC_UNKNOWN
                         : explained     ? PE_ARITHMETIC_F32
                                         : PE_ARITHMETIC_F32_LIKE;
-    found->status = f64 == 0 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
-    if ((double)f32.count > MISFITS_MAX * (double)self->comparison.entries)
+    const bool fits = f64 == 0 || explained;
+    found->chosen = fits && proposal->chosen;
+    found->status = fits && !proposal->chosen ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
+    /* zeros are no evidence: a table of few other numbers is near anything that has few */
+    if ((double)f32.count > MISFITS_MAX * (double)(self->comparison.entries - f32.zeros))
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
 }
@@ -120,6 +131,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     self->best->compared++;
     found.status = PE_IDENTITY_EXACT;
     found.computation = (pe_computation){.text = NULL};
+    found.chosen = false;
     found.arithmetic = PE_ARITHMETIC_EXACT;
     found.misfits = (pe_misfits){.count = 0};
     if (self->comparison.differing + self->comparison.signs > 0) {
@@ -335,13 +347,27 @@ static bool search_all(search *self, const pe_view *view)
     return good;
 }
 
+/* Search a table as what its numbers were rounded to, if that is shorter than their dtype: all
+ * of them are that, so nothing is lost. */
+static void search_narrow(search *self, const pe_view *view)
+{
+    pe_narrow_view narrow;
+    pe_view seen = *view;
+    if (pe_narrow_view_find(view, &narrow))
+        seen = pe_narrow_view_make(&narrow);
+    self->best->element = seen.element;
+    self->best->tf32 = seen.unit > 0;
+    search_all(self, &seen);
+}
+
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
                       const pe_limits *limits, const pe_runner *runner,
                       pe_identity *ret_identity, pe_error *reterr)
 {
     search *self = calloc(1, sizeof *self);
     pe_error_init(reterr);
-    *ret_identity = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
+    *ret_identity =
+        (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN, .element = view->element};
     if (!self) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");
         return PE_NO_MEMORY;
@@ -355,7 +381,7 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
     const pe_view watched = pe_watch_view(&self->watch, view);
     const pe_view squeezed = pe_view_squeezed(&watched);
     if (find_set(self))
-        search_all(self, &squeezed);
+        search_narrow(self, &squeezed);
     if (self->watch.ended) { /* what could not be read or computed since then is no failure */
         pe_error_init(reterr);
         ret_identity->gave_up = true;

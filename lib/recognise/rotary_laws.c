@@ -119,12 +119,34 @@ static void search_grown(pe_rotary_trial *self)
     }
 }
 
+#define FINER 12 /* from one decimal of theta to the next one */
+
+/* Thetas of as many digits as the table may decide, as plain laws. */
+static void search_fine(pe_rotary_trial *self)
+{
+    double thetas[THETAS_MAX];
+    size_t count = 0;
+    for (size_t end = self->seen->count; end > 1; end = end > 4 ? end / 2 : end - 1) {
+        if (!measure_theta(self, end))
+            continue;
+        const double theta = pe_exp_double(self->log_theta);
+        for (double error = fmin(2 * self->log_error, 0.05); error > 1e-10; error /= FINER)
+            add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, error));
+    }
+    for (size_t t = 0; t < count; t++) {
+        self->theta = thetas[t];
+        pe_rotary_predict_base(self, thetas[t]);
+        pe_rotary_known[PE_ROTARY_DEFAULT].search.scaled(self);
+    }
+}
+
 static void search_all(pe_rotary_trial *self)
 {
     double thetas[THETAS_MAX];
     self->ranking.predicted = self->base + self->seen->count;
     self->ranking.step = pe_rotary_choose_step(self, 1);
     size_t count = list_thetas(self, thetas);
+    search_fine(self);
     if (measure_theta(self, self->seen->count))
         search_grown(self);
     for (size_t t = 0; t < count; t++) {

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define SCALE_TEXT   48
+#define BASE_TEXT    48
+#define FINENESSES   4 /* of a base, of ever more digits */
 #define PROPOSED_MAX 4 /* published laws of one layout */
 
 static void write_scale(double amplitude, double dim, double error, char dst[SCALE_TEXT])
@@ -97,13 +99,50 @@ static void propose_published(const pe_observation *seen, pe_proposals *proposal
 
 /* ---- measured bases ---- */
 
+/* A base as a request says it, for one of the formulas. */
+typedef struct measured_base {
+    bool to_last;
+    char text[BASE_TEXT];
+} measured_base;
+
+/* Add a base, unless it is there: the fewest digits come first. One ratio has a base for each
+ * formula, of which one may be near another number of six digits: 10000^(1/15) is
+ * 18478.5^(1/16), nearly. */
+static void add_base(const measured_base *base, measured_base *bases, size_t *count)
+{
+    size_t place = *count;
+    for (size_t i = 0; i < *count; i++)
+        if (bases[i].to_last == base->to_last && strcmp(bases[i].text, base->text) == 0)
+            return;
+    for (; place > 0 && strlen(bases[place - 1].text) > strlen(base->text); place--)
+        bases[place] = bases[place - 1];
+    bases[place] = *base;
+    ++*count;
+}
+
+/* List bases near a measured one, of ever more digits. */
+static size_t list_bases(const pe_wave_law *law, double half,
+                         measured_base bases[2 * FINENESSES])
+{
+    size_t count = 0;
+    double finer = 1;
+    for (size_t i = 0; i < FINENESSES; i++, finer /= 12)
+        for (int to_last = 0; to_last < 2; to_last++) {
+            measured_base base = {.to_last = to_last};
+            pe_wave_law_base(law, half - to_last, finer, "base", "10000", base.text,
+                             sizeof base.text);
+            add_base(&base, bases, &count);
+        }
+    return count;
+}
+
 /* Propose a layout whose sines are all columns of one list and whose cosines of another, which
  * has their frequencies. */
 static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_columns sines,
                            const char *layout)
 {
     pe_wave_law law;
-    char scale[SCALE_TEXT], bases[2][48];
+    char scale[SCALE_TEXT];
     double dim = (double)seen->columns, half = dim / 2;
     if (!pe_wave_law_read(seen, sines, true, &law) || !law.geometric || law.amplitude == 0)
         return;
@@ -114,18 +153,13 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
                            ? "&zero_first_row=true"
                            : "";
     proposals->first_distance = law.first_distance;
-    for (size_t i = 0; i < 2; i++)
-        pe_wave_law_base(&law, half - (double)i, "base", "10000", bases[i], sizeof bases[i]);
-    /* One ratio has a base for each formula, of which one may be near another number of six
-     * digits: 10000^(1/15) is 18478.5^(1/16), nearly. The fewest digits come first. */
-    const size_t first = strlen(bases[1]) < strlen(bases[0]);
-    for (size_t i = 0; i < 2; i++) {
-        const size_t formula = i ^ first;
+    measured_base bases[2 * FINENESSES];
+    const size_t count = list_bases(&law, half, bases);
+    for (size_t i = 0; i < count; i++)
         pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s%s",
                    (unsigned long long)seen->rows, (unsigned long long)seen->columns, layout,
-                   formula ? "&frequencies=tensor2tensor" : "", bases[formula], law.positions,
-                   scale, zero);
-    }
+                   bases[i].to_last ? "&frequencies=tensor2tensor" : "", bases[i].text,
+                   law.positions, scale, zero);
 }
 
 void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
