@@ -662,6 +662,8 @@ typedef struct pe_view {
     uint64_t offset; /* of the element [0, …, 0], in bytes */
     pe_element element;
     bool swapped; /* bytes of an element come in the other order than this machine's */
+    double unit;  /* in the last place at 1, of numbers that were rounded to fewer digits than
+                   * their elements have; else 0 */
     size_t rank;  /* 0: one element */
     uint64_t shape[PE_VIEW_RANK_MAX], strides[PE_VIEW_RANK_MAX];
 } pe_view;
@@ -785,7 +787,7 @@ typedef enum pe_arithmetic {
     PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */
 } pe_arithmetic;
 
-#define PE_IDENTITY_QUERY_MAX   320
+#define PE_IDENTITY_QUERY_MAX   8192
 #define PE_IDENTITY_COLUMNS_MAX 4096 /* of a matrix that is tried in another order */
 #define PE_FORMULAS_MAX         4
 
@@ -814,6 +816,9 @@ typedef struct pe_computation {
 typedef struct pe_misfits {
     uint64_t count; /* entries in all */
     uint64_t row_count, column_count;
+    uint64_t zeros;        /* entries of the table that are 0, whether they fit or not */
+    uint64_t zero_rows;    /* how many rows that do not fit are all zero in the table */
+    uint64_t in_zero_rows; /* entries of `count` that are in such rows */
     size_t entry_count;
     uint64_t rows[PE_MISFITS_MAX], columns[PE_MISFITS_MAX], entries[PE_MISFITS_MAX];
 } pe_misfits;
@@ -830,6 +835,11 @@ typedef struct pe_identity {
      * column_count is the number of columns then; 0: they are in the tensor's order. */
     uint64_t column_count;
     uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
+    /* The type of the table's numbers, by which they were compared: that of its elements, or a
+     * shorter one that all of them were rounded to before they were stored. */
+    pe_element element;
+    bool tf32;   /* they are float32 numbers of 11 digits, NVIDIA's TF32 */
+    bool chosen; /* a number of the request was chosen to fit: PE_IDENTITY_NEAR */
     pe_arithmetic arithmetic;
     pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */
     pe_misfits misfits;       /* entries further off than float32 arithmetic would bring them */
@@ -881,8 +891,8 @@ typedef struct pe_alike {
 } pe_alike;
 
 /* Find what else makes the exact table of an identity that is PE_IDENTITY_MATCH or better; of
- * others nothing. `dtype` is the table's, PE_F32 if it has integers; at most `most` other
- * requests. All that is found has been compared byte by byte, and it need not be all there is:
+ * one that is PE_IDENTITY_NEAR only the presets. `dtype` is the table's, PE_F32 if it has
+ * integers; at most `most` other requests. All that is found has been compared byte by byte, and it need not be all there is:
  * of numbers some values beside the found one are tried, other schemes look at tables of up to
  * 2^20 entries, and 512 MB are compared at most. What the runner ends is no failure. Fails with
  * PE_NO_MEMORY, and as pe_stream_new does. */

@@ -216,31 +216,36 @@ static uint64_t estimate_bytes(const identifying *self)
            (elements < SEARCH_MOST / SEARCH_COPIES ? SEARCH_COPIES * elements : SEARCH_MOST);
 }
 
-static api_reply *identify(void *job)
+/* Search for what made the table, and for what else makes it. False: a problem was added. */
+static bool find(identifying *self, pe_identity *identity, pe_alike *alike,
+                 pe_error *error)
 {
-    identifying *self = job;
     const api_host *host = self->call->service->host;
     const char *name = self->stored ? NULL : self->name;
     const pe_sets sets = {self, find_held};
     pe_limits limits = host->limits;
+    pe_dtype dtype = PE_F32;
+    limits.sets = name ? &sets : NULL;
+    if (!api_reserve(estimate_bytes(self), "the search", error) ||
+        pe_identify(&self->view, self->only, name, &limits, host->runner, identity, error) !=
+            PE_OK)
+        return false;
+    pe_element_is_real(identity->element, &dtype);
+    return pe_find_alike(identity, dtype, self->most, &limits, host->runner, alike, error) ==
+           PE_OK;
+}
+
+static api_reply *identify(void *job)
+{
+    identifying *self = job;
     pe_identity *identity = malloc(sizeof *identity);
     pe_alike *alike = malloc(sizeof *alike);
-    pe_dtype dtype = PE_F32;
     api_reply *reply = NULL;
     pe_error error;
-    pe_element_is_real(self->view.element, &dtype);
-    limits.sets = name ? &sets : NULL;
     pe_error_init(&error);
-    if (identity && alike) {
-        if (api_reserve(estimate_bytes(self), "the search", &error) &&
-            pe_identify(&self->view, self->only, name, &limits, host->runner, identity,
-                        &error) == PE_OK &&
-            pe_find_alike(identity, dtype, self->most, &limits, host->runner, alike, &error) ==
-                PE_OK)
-            reply = make_reply(self, identity, alike);
-        else
-            reply = api_problem_from_error(&error);
-    }
+    if (identity && alike)
+        reply = find(self, identity, alike, &error) ? make_reply(self, identity, alike)
+                                                    : api_problem_from_error(&error);
     free(identity);
     free(alike);
     return reply;

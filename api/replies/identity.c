@@ -119,6 +119,8 @@ static void add_misfits(const pe_misfits *misfits, const api_compared *tensor, a
                  misfits->count > 1 ? "ies do" : "y does",
                  rows || columns || entries ? ": " : "");
     add_places("row", misfits->rows, misfits->row_count, text);
+    if (rows && misfits->zero_rows == misfits->row_count)
+        api_text_add(text, ", which %s zero", misfits->row_count > 1 ? "are" : "is");
     api_text_add(text, "%s", rows && columns ? ", " : "");
     add_places("column", misfits->columns, misfits->column_count, text);
     if (entries) {
@@ -128,7 +130,19 @@ static void add_misfits(const pe_misfits *misfits, const api_compared *tensor, a
     }
 }
 
-static void add_found(const pe_identity *identity, const pe_alike *alike,
+/* Add which format the values are of, where the file has a longer one. */
+static void add_values(const pe_identity *identity, pe_element stored, api_text *text)
+{
+    static const char *const NAMES[] = {[PE_ELEMENT_F32] = "float32",
+                                        [PE_ELEMENT_F64] = "float64",
+                                        [PE_ELEMENT_F16] = "float16",
+                                        [PE_ELEMENT_BF16] = "bfloat16"};
+    if (identity->tf32 || identity->element != stored)
+        api_text_add(text, "; %s values in a %s file",
+                     identity->tf32 ? "TF32" : NAMES[identity->element], NAMES[stored]);
+}
+
+static void add_found(const pe_identity *identity, const pe_alike *alike, pe_element stored,
                       const api_compared *tensor, api_text *text)
 {
     const pe_deviation *most = &identity->comparison.absolute;
@@ -151,19 +165,22 @@ static void add_found(const pe_identity *identity, const pe_alike *alike,
                      (unsigned long long)identity->comparison.differing,
                      (unsigned long long)identity->comparison.entries);
     add_misfits(&identity->misfits, tensor, text);
+    if (identity->chosen)
+        api_text_add(text, "; a number of it was chosen to fit, as one can be for other tables");
+    add_values(identity, stored, text);
     api_text_add(text, ".");
 }
 
 /* NULL without memory. */
 static json_t *write_summary(const pe_identity *identity, const pe_alike *alike,
-                             const api_compared *tensor)
+                             pe_element stored, const api_compared *tensor)
 {
     api_text text = {.data = NULL};
     if (identity->status == PE_IDENTITY_UNKNOWN)
         api_text_add(&text, "No request was found that makes this table%s.",
                      identity->gave_up ? " in the time there was" : "");
     else
-        add_found(identity, alike, tensor, &text);
+        add_found(identity, alike, stored, tensor, &text);
     json_t *summary = text.failed ? NULL : json_stringn(text.data, text.size);
     api_text_done(&text);
     return summary;
@@ -312,17 +329,24 @@ static void add_computation(const pe_computation *computation, json_t *document)
 }
 
 json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
-                              const pe_view *view)
+                              const pe_view *table)
 {
+    pe_view compared = *table, *view = &compared;
+    compared.element = identity->element;
+
     const api_compared tensor = find_tensor(identity, view);
     json_t *document = json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status],
-                                 "summary", write_summary(identity, alike, &tensor), "shape",
+                                 "summary",
+                                 write_summary(identity, alike, table->element, &tensor), "shape",
                                  api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         if (identity->column_count > 0)
             json_object_set_new(document, "columns", list_columns(identity));
+        json_object_set_new(document, "values",
+                            json_string(identity->tf32 ? "tf32"
+                                                       : pe_element_name(identity->element)));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
         add_computation(&identity->computation, document);

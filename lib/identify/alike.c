@@ -342,7 +342,7 @@ static void search(likeness *self, const pe_identity *identity)
     if (self->tensor == count || (!dear && !view_exact(self)))
         return;
     find_presets(self);
-    if (dear)
+    if (dear || identity->status < PE_IDENTITY_MATCH)
         return;
     if (self->most > 0)
         try_rotary(self);
@@ -357,7 +357,7 @@ pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most
 {
     pe_error_init(reterr);
     memset(ret_alike, 0, sizeof *ret_alike);
-    if (identity->status < PE_IDENTITY_MATCH)
+    if (identity->status == PE_IDENTITY_UNKNOWN)
         return PE_OK;
     likeness *self = calloc(1, sizeof *self);
     if (self) {

@@ -8,9 +8,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FLOATS        9   /* how far a computation moves a frequency, in floats */
-#define PROBED_ROWS   384 /* by which frequencies are chosen */
+#define PROBED_ROWS   384 /* by which frequencies are chosen first */
+#define PROBES_MAX    448 /* with rows that were found not to fit */
+#define PASSES_MAX    8   /* over all rows, until a choice holds */
 #define BLOCK_ENTRIES ((uint64_t)1 << 16)
 #define ANGLE_MAX     0x1p30 /* radians: beyond, quarter turns are not told apart exactly */
 #define ANGLE_JUDGED  4      /* radians: beyond, libraries' functions differ visibly */
@@ -42,6 +45,14 @@ static const formats COMPUTATIONS[] = {
     {PRODUCT, PE_F32, PE_F16, PE_F32, PE_F32, "float32 positions times float16 frequencies"},
     {PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_BF16, "all in bfloat16"},
     {PRODUCT, PE_F16, PE_F16, PE_F16, PE_F16, "all in float16"},
+    {PRODUCT, PE_F32, PE_F32, PE_BF16, PE_F32,
+     "float32 positions times float32 frequencies, products in bfloat16"},
+    {PRODUCT, PE_F32, PE_F32, PE_F16, PE_F32,
+     "float32 positions times float32 frequencies, products in float16"},
+    {PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_F32,
+     "bfloat16 positions and frequencies, products in bfloat16"},
+    {PRODUCT, PE_F16, PE_F16, PE_F16, PE_F32,
+     "float16 positions and frequencies, products in float16"},
     {PRODUCT, PE_BF16, PE_F32, PE_F32, PE_F32, "bfloat16 positions times float32 frequencies"},
     {PRODUCT, PE_F16, PE_F32, PE_F32, PE_F32, "float16 positions times float32 frequencies"},
     {PRODUCT, PE_BF16, PE_BF16, PE_F32, PE_F32,
@@ -77,21 +88,33 @@ typedef struct computation {
     uint64_t *next;      /* [columns]: the next column of the same frequency, or itself */
     bool *first_of_its;  /* [columns]: whether none before has the same frequency */
     double *probed;      /* [probes, columns] */
-    size_t probes;
-    uint64_t probed_rows[PROBED_ROWS];
+    size_t probes, spread; /* rows; of these the ones that are spread over the table */
+    uint64_t probed_rows[PROBES_MAX];
     pe_computation found;
 } computation;
 
 /* The angle of a row by a frequency or divisor, as it was rounded. */
 static double compute_angle(const computation *self, double frequency, uint64_t row)
 {
-    double position = self->waves.first + (double)row;
+    double position = pe_exact_position(&self->waves, row);
     if (self->in.form == SCALED)
         position = pe_round_number(position, PE_F32) / (double)(float)self->factor;
     position = pe_round_number(position, self->in.position);
     return pe_round_number(self->in.form == QUOTIENT ? position / frequency
                                                      : position * frequency,
                            self->in.angle);
+}
+
+/* Round a number to the table's dtype, or to the fewer digits that its numbers have. */
+static double round_to_table(const computation *self, double number)
+{
+    const double unit = self->seen->view.unit;
+    int exponent;
+    number = pe_round_number(number, self->dtype);
+    if (unit == 0)
+        return number;
+    const double part = frexp(number, &exponent);
+    return ldexp(rint(part / unit * 2) * unit / 2, exponent);
 }
 
 /* How far an entry is from what an angle gives: 0 if it is that, 1 if it is what a neighbouring
@@ -103,7 +126,7 @@ static int measure_distance(const computation *self, double angle, int quarters,
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
         double scaled =
             (double)(self->amplitude * (float)pe_round_number((double)near, self->in.function));
-        if (pe_round_number(scaled, self->dtype) == found)
+        if (round_to_table(self, scaled) == found)
             return i > 0;
     }
     return 2;
@@ -113,6 +136,12 @@ static int measure_distance(const computation *self, double angle, int quarters,
 
 #define NEVER SIZE_MAX
 
+/* Whether a row is zero whatever its angles are. */
+static bool is_zero_row(const computation *self, uint64_t row)
+{
+    return self->waves.zero_at_origin && pe_exact_position(&self->waves, row) == 0;
+}
+
 /* How many of the probed entries a frequency gives but for a float; NEVER if one is further
  * off, or if there are `most` of them. */
 static size_t count_misses(const computation *self, uint64_t column, double frequency,
@@ -121,6 +150,8 @@ static size_t count_misses(const computation *self, uint64_t column, double freq
     const int quarters = self->waves.items[column].quarters;
     size_t off = 0;
     for (size_t i = 0; i < self->probes; i++) {
+        if (is_zero_row(self, self->probed_rows[i]))
+            continue;
         double angle = compute_angle(self, frequency, self->probed_rows[i]);
         int distance = measure_distance(self, angle, quarters,
                                         self->probed[i * self->waves.count + column]);
@@ -207,51 +238,109 @@ static bool is_as_good(void *context, uint64_t column, float frequency, int floa
 static bool probe(computation *self)
 {
     const pe_view *view = &self->seen->view;
-    self->probes = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
-    for (uint64_t i = 0; i < self->probes; i++) {
-        self->probed_rows[i] = i * (self->waves.rows - 1) / (self->probes - 1);
+    self->spread = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
+    for (uint64_t i = 0; i < self->spread; i++) {
+        self->probed_rows[i] = i * (self->waves.rows - 1) / (self->spread - 1);
         if (!pe_view_read(view, self->probed_rows[i], 1, self->probed + i * self->waves.count))
             return false;
     }
     return true;
 }
 
-/* Whether all entries of rows fit. */
-static bool rows_fit(computation *self, const double *found, uint64_t first, uint64_t rows)
+/* Add a row to the probes, by which frequencies are chosen. False: there is no room. */
+static bool add_probe(computation *self, uint64_t row, const double *found)
+{
+    const uint64_t count = self->waves.count;
+    if (self->probes > 0 && self->probed_rows[self->probes - 1] == row)
+        return true;
+    if (self->probes == PE_COUNT(self->probed_rows))
+        return false;
+    self->probed_rows[self->probes] = row;
+    memcpy(self->probed + self->probes * count, found, (size_t)count * sizeof *found);
+    self->probes++;
+    return true;
+}
+
+/* Choose another frequency for a column, of which an entry of a row does not fit: entries of 16
+ * bits say so little that probes leave several. False: there is none. */
+static bool choose_again(computation *self, uint64_t column, uint64_t row, const double *found)
+{
+    uint64_t first = 0;
+    for (bool has = false; !has; first += !has) {
+        for (uint64_t c = first; self->first_of_its[first] && !has; c = self->next[c]) {
+            has = c == column;
+            if (self->next[c] == c)
+                break;
+        }
+    }
+    return add_probe(self, row, found) && choose(self, first);
+}
+
+/* Whether all entries of rows fit. *ret_changed: frequencies were changed to make them fit,
+ * where that may be. */
+static bool rows_fit(computation *self, const double *found, uint64_t first, uint64_t rows,
+                     bool *ret_changed)
 {
     const bool judged =
         self->in.function == PE_F32 && self->dtype == PE_F32 && self->amplitude == 1;
-    for (uint64_t row = 0, i = 0; row < rows; row++)
+    for (uint64_t row = 0, i = 0; row < rows; row++) {
+        const double *entries = found + row * self->waves.count;
+        const bool zero = is_zero_row(self, first + row);
         for (uint64_t c = 0; c < self->waves.count; c++, i++) {
             double angle = compute_angle(self, self->frequencies[c], first + row);
             int distance =
                 measure_distance(self, angle, self->waves.items[c].quarters, found[i]);
-            if (distance == 2)
+            if (zero) {
+                if (found[i] != 0)
+                    return false;
+                continue;
+            }
+            if (distance == 2 && !(ret_changed && choose_again(self, c, first + row, entries)))
                 return false;
+            if (distance == 2)
+                *ret_changed = true;
             if (judged && fabs(angle) > ANGLE_JUDGED) {
                 self->found.judged++;
                 self->found.not_nearest += distance == 1;
             }
         }
+    }
     return true;
 }
 
-static bool all_fit(computation *self, pe_request *wide, const pe_runner *runner,
-                    bool *ret_fits, pe_error *reterr)
+/* Look at all rows. `ret_changed`: as of rows_fit, or NULL. */
+static bool look(computation *self, pe_request *wide, double *found, const pe_runner *runner,
+                 bool *ret_fits, bool *ret_changed, pe_error *reterr)
 {
     const uint64_t rows = self->waves.rows, count = self->waves.count;
-    uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
-    double *found = malloc((size_t)(at_once * count) * sizeof *found);
-    bool good = found != NULL;
-    *ret_fits = good;
+    const uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
+    bool good = true;
     self->found = (pe_computation){.text = self->in.text};
-    good = pe_request_begin(wide, runner, reterr) && good;
     for (uint64_t row = 0, now; good && *ret_fits && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
         good = (row == 0 || pe_may_continue(runner, wide->values.scheme,
                                             (double)row / (double)rows, reterr)) &&
                pe_view_read(&self->seen->view, row, now, found);
-        *ret_fits = good && rows_fit(self, found, row, now);
+        *ret_fits = good && rows_fit(self, found, row, now, ret_changed);
+    }
+    return good;
+}
+
+/* Find out whether all entries fit. Where frequencies may be `chosen` anew, all rows are looked
+ * at again until none of them asks for that. */
+static bool all_fit(computation *self, pe_request *wide, bool chosen, const pe_runner *runner,
+                    bool *ret_fits, pe_error *reterr)
+{
+    const uint64_t count = self->waves.count;
+    const uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
+    double *found = malloc((size_t)(at_once * count) * sizeof *found);
+    bool good = found != NULL, changed = true;
+    *ret_fits = good;
+    good = pe_request_begin(wide, runner, reterr) && good;
+    for (int pass = 0; good && *ret_fits && changed; pass++) {
+        changed = false;
+        good = look(self, wide, found, runner, ret_fits, chosen ? &changed : NULL, reterr);
+        *ret_fits = *ret_fits && !(changed && pass == PASSES_MAX);
     }
     pe_request_end(wide, runner);
     free(found);
@@ -262,9 +351,12 @@ static bool all_fit(computation *self, pe_request *wide, const pe_runner *runner
  * so all have to be waves. */
 static bool all_are_waves(const pe_exact_waves *waves)
 {
+    double farthest = fmax(fabs(pe_exact_position(waves, 0)),
+                           fabs(pe_exact_position(waves, waves->rows - 1)));
+    for (uint64_t row = 0; waves->positions.list && row < waves->rows; row++)
+        farthest = fmax(farthest, fabs(waves->positions.list[row]));
     for (uint64_t c = 0; c < waves->count; c++)
-        if (waves->items[c].constant ||
-            waves->items[c].angle * (waves->first + (double)waves->rows) > ANGLE_MAX)
+        if (waves->items[c].constant || waves->items[c].angle * farthest > ANGLE_MAX)
             return false;
     return true;
 }
@@ -293,7 +385,7 @@ static bool try_formulas(computation *self, pe_request *wide, const pe_named_law
     bool good = true;
     for (size_t i = 0; good && !*ret_fits && pe_named_text(law, i); i++)
         if (take_formula(self, law, i))
-            good = all_fit(self, wide, runner, ret_fits, reterr);
+            good = all_fit(self, wide, false, runner, ret_fits, reterr);
     return good;
 }
 
@@ -322,10 +414,11 @@ static bool try_computation(computation *self, const formats *in, pe_request *wi
 {
     pe_named_law law;
     self->in = *in;
+    self->probes = self->spread; /* without those that another computation asked for */
     *ret_fits = false;
     if (in->form == SCALED && self->factor == 1)
         return true; /* the same as the first one */
-    bool good = !choose_all(self) || all_fit(self, wide, runner, ret_fits, reterr);
+    bool good = !choose_all(self) || all_fit(self, wide, true, runner, ret_fits, reterr);
     if (!good || (!*ret_fits && self->dtype == PE_F32))
         return good;
     good = pe_named_law_init(&law, wide, &self->waves, in->form == QUOTIENT,
@@ -351,7 +444,7 @@ static bool try_all(computation *self, pe_request *wide, bool low_precision,
     self->off = calloc(count, sizeof *self->off);
     self->next = malloc(count * sizeof *self->next);
     self->first_of_its = malloc(count * sizeof *self->first_of_its);
-    self->probed = malloc(PROBED_ROWS * count * sizeof *self->probed);
+    self->probed = malloc(PROBES_MAX * count * sizeof *self->probed);
     self->amplitude = (float)self->waves.amplitude;
     self->factor = pe_linear_factor(wide);
     bool good = self->frequencies && self->off && self->next && self->first_of_its &&

@@ -25,8 +25,9 @@ static bool read_positions(pe_exact_waves *waves, const pe_request *wide)
         offset = strcmp(row->name, "offset") == 0 ? value->real : offset;
         step = strcmp(row->name, "step") == 0 ? value->real : step;
     }
-    waves->first = offset / step;
-    return waves->first == rint(waves->first) && fabs(waves->first) < 0x1p24;
+    const double first = offset / step;
+    waves->positions = (pe_formula_rows){.offset = first, .step = 1};
+    return first == rint(first) && fabs(first) < 0x1p24;
 }
 
 /* Fit waves to rows that have been read, `distance` apart. */
@@ -42,7 +43,7 @@ static void fit(pe_exact_waves *waves, const double *rows, size_t sampled, uint6
         own->constant = false;
         waves->amplitude = wave.amplitude;
         own->angle = wave.frequency / (double)distance;
-        double turned = (wave.phase - own->angle * waves->first) / QUARTER_TURN;
+        double turned = (wave.phase - own->angle * waves->positions.offset) / QUARTER_TURN;
         own->quarters = (int)((int64_t)rint(turned) & 3);
     }
 }
@@ -76,7 +77,7 @@ static double small_arc_sine(double x)
 static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
 {
     const size_t size = (size_t)waves->count * sizeof(double);
-    const double last = waves->first + (double)waves->rows - 1;
+    const double last = pe_exact_position(waves, waves->rows - 1);
     double *row = malloc(size);
     bool good = row && pe_judge_read(stream, (waves->rows - 1) * size, row, size);
     for (uint64_t c = 0; good && last > 0 && c < waves->count; c++) {
@@ -92,11 +93,54 @@ static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
     return good;
 }
 
+/* ---- reading ---- */
+
+static bool read_columns(pe_exact_waves *waves, const pe_request *request,
+                         const pe_formula_law *law, const char *tensor)
+{
+    double *exact = pe_formula_exact(law);
+    pe_formula_column place;
+    bool known = exact != NULL;
+    for (uint64_t c = 0; known && c < waves->count; c++) {
+        known = pe_formula_find_column(request, law, tensor, c, &place);
+        if (known)
+            waves->items[c] =
+                (pe_exact_wave){.quarters = place.sine ? 3 : 0, .angle = exact[place.pair]};
+    }
+    free(exact);
+    return known;
+}
+
+bool pe_exact_waves_read(pe_exact_waves *waves, const pe_request *request, size_t tensor)
+{
+    const pe_tensor *own = pe_request_tensor(request, tensor);
+    pe_formula_law law;
+    *waves = (pe_exact_waves){.items = NULL};
+    if (own->rank != 2 || !pe_formula_read(request, &law))
+        return false;
+    waves->rows = own->shape[0];
+    waves->count = own->shape[1];
+    waves->amplitude = pe_formula_amplitude(request, &law);
+    waves->zero_at_origin = pe_formula_has_zero(request);
+    pe_formula_positions(request, &law, &waves->positions);
+    waves->items = malloc((size_t)waves->count * sizeof *waves->items);
+    if (waves->items && read_columns(waves, request, &law, own->name))
+        return true;
+    free(waves->items);
+    waves->items = NULL;
+    return false;
+}
+
+/* ---- the whole ---- */
+
 bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
                          const pe_observation *seen, const pe_runner *runner, bool *ret_whole,
                          pe_error *reterr)
 {
     pe_stream *stream = NULL;
+    *ret_whole = pe_exact_waves_read(waves, wide, tensor);
+    if (*ret_whole)
+        return true;
     *waves = (pe_exact_waves){.rows = seen->rows, .count = seen->columns, .amplitude = 1};
     *ret_whole = read_positions(waves, wide);
     if (!*ret_whole)

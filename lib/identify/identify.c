@@ -1,4 +1,5 @@
 /* Which request made a table: recognisers propose, and a comparison of every entry decides. */
+#include "foreign/narrow_view.h"
 #include "foreign/ordered_view.h"
 #include "identify/column_order.h"
 #include "identify/computation.h"
@@ -29,6 +30,7 @@ typedef struct search {
     uint64_t column_count; /* as of the pe_identity */
     uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
     pe_proposals proposals;
+    const pe_exact_waves *waves; /* of the request that is looked at; NULL: not known */
     pe_comparison comparison;
     uint64_t keys[COMPARED_MAX]; /* of the scheme's requests that were compared */
     size_t known;                /* of these */
@@ -38,11 +40,18 @@ typedef struct search {
 
 /* ---- one proposal ---- */
 
+/* Entries that do not fit, but for those of rows that are all zero: padding, which is told as
+ * that. */
+static uint64_t count_misfits(const pe_identity *identity)
+{
+    return identity->misfits.count - identity->misfits.in_zero_rows;
+}
+
 static bool is_better(const pe_identity *one, const pe_identity *other)
 {
     if (one->status != other->status)
         return one->status > other->status;
-    return one->status == PE_IDENTITY_NEAR && one->misfits.count < other->misfits.count;
+    return one->status == PE_IDENTITY_NEAR && count_misfits(one) < count_misfits(other);
 }
 
 /* Whether a table may have been computed in another arithmetic, and its lines can be read one
@@ -61,7 +70,8 @@ static pe_error_bound compute_bound(search *self, const pe_proposal *proposal)
                             .angle = proposal->angle,
                             .amplitude = proposal->amplitude,
                             .roundings = proposal->roundings,
-                            .low_precision = proposal->low_precision};
+                            .low_precision = proposal->low_precision,
+                            .waves = self->waves};
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
@@ -93,15 +103,18 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
             return false;
     }
     if (explained)
-        f32 = (pe_misfits){.count = 0};
+        f32 = (pe_misfits){.zeros = f32.zeros};
     found->misfits = f32;
     found->computation = computation;
     found->arithmetic = f64 == 0        ? PE_ARITHMETIC_F64
                         : f32.count > 0 ? PE_ARITHMETIC_UNKNOWN
                         : explained     ? PE_ARITHMETIC_F32
                                         : PE_ARITHMETIC_F32_LIKE;
-    found->status = f64 == 0 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
-    if ((double)f32.count > MISFITS_MAX * (double)self->comparison.entries)
+    const bool fits = f64 == 0 || explained;
+    found->chosen = fits && proposal->chosen;
+    found->status = fits && !proposal->chosen ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
+    /* zeros are no evidence: a table of few other numbers is near anything that has few */
+    if ((double)f32.count > MISFITS_MAX * (double)(self->comparison.entries - f32.zeros))
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
 }
@@ -118,6 +131,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     self->best->compared++;
     found.status = PE_IDENTITY_EXACT;
     found.computation = (pe_computation){.text = NULL};
+    found.chosen = false;
     found.arithmetic = PE_ARITHMETIC_EXACT;
     found.misfits = (pe_misfits){.count = 0};
     if (self->comparison.differing + self->comparison.signs > 0) {
@@ -186,11 +200,32 @@ static bool are_close_lines(search *self, const pe_scheme *scheme, const pe_prop
     return near;
 }
 
+/* Look at a proposal's request closely. False: the search was ended. */
+static bool try_request(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                        pe_request *request, size_t tensor)
+{
+    pe_exact_waves waves;
+    bool read = true, good = true;
+    /* what has an angle was proposed without measuring waves */
+    if (proposal->angle > 0 && !proposal->low_precision &&
+        pe_exact_waves_read(&waves, request, tensor))
+        self->waves = &waves;
+    if (are_close_lines(self, scheme, proposal, request, tensor) &&
+        !is_known(self, proposal, request) &&
+        (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
+         pe_judge_beginning(request, tensor, &self->seen, &read)))
+        good = compare(self, scheme, proposal, request, tensor);
+    if (self->waves)
+        pe_exact_waves_done(&waves);
+    self->waves = NULL;
+    return good;
+}
+
 /* Look at a proposal. False: the search was ended. */
 static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposal *proposal)
 {
     pe_dtype dtype;
-    bool real = pe_element_is_real(self->seen.view.element, &dtype), read = true, good = true;
+    bool real = pe_element_is_real(self->seen.view.element, &dtype), good = true;
     const char *name = real ? pe_dtype_name(dtype) : "f32";
     self->best->proposed++;
     if ((proposal->low_precision && self->best->status == PE_IDENTITY_MATCH) ||
@@ -198,12 +233,8 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
         return true;
     pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
     int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
-    if (tensor >= 0 && self->known < COMPARED_MAX &&
-        are_close_lines(self, scheme, proposal, request, (size_t)tensor) &&
-        !is_known(self, proposal, request) &&
-        (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
-         pe_judge_beginning(request, (size_t)tensor, &self->seen, &read)))
-        good = compare(self, scheme, proposal, request, (size_t)tensor);
+    if (tensor >= 0 && self->known < COMPARED_MAX)
+        good = try_request(self, scheme, proposal, request, (size_t)tensor);
     pe_request_unref(request);
     return good;
 }
@@ -316,13 +347,27 @@ static bool search_all(search *self, const pe_view *view)
     return good;
 }
 
+/* Search a table as what its numbers were rounded to, if that is shorter than their dtype: all
+ * of them are that, so nothing is lost. */
+static void search_narrow(search *self, const pe_view *view)
+{
+    pe_narrow_view narrow;
+    pe_view seen = *view;
+    if (pe_narrow_view_find(view, &narrow))
+        seen = pe_narrow_view_make(&narrow);
+    self->best->element = seen.element;
+    self->best->tf32 = seen.unit > 0;
+    search_all(self, &seen);
+}
+
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
                       const pe_limits *limits, const pe_runner *runner,
                       pe_identity *ret_identity, pe_error *reterr)
 {
     search *self = calloc(1, sizeof *self);
     pe_error_init(reterr);
-    *ret_identity = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
+    *ret_identity =
+        (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN, .element = view->element};
     if (!self) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");
         return PE_NO_MEMORY;
@@ -336,7 +381,7 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
     const pe_view watched = pe_watch_view(&self->watch, view);
     const pe_view squeezed = pe_view_squeezed(&watched);
     if (find_set(self))
-        search_all(self, &squeezed);
+        search_narrow(self, &squeezed);
     if (self->watch.ended) { /* what could not be read or computed since then is no failure */
         pe_error_init(reterr);
         ret_identity->gave_up = true;

@@ -22,6 +22,10 @@ typedef struct turned {
 static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t column)
 {
     const pe_observation *seen = bound->seen;
+    if (bound->waves)
+        return (turned){bound->waves->items[column].angle *
+                            fabs(pe_exact_position(bound->waves, row)),
+                        fabs(bound->waves->amplitude), 0, 0, 0};
     if (bound->amplitude > 0)
         return (turned){bound->angle, bound->amplitude, bound->roundings, bound->roundings,
                         bound->amplitude};
@@ -202,8 +206,10 @@ static void judge_rows(const pe_error_bound *bound, uint64_t first, uint64_t row
     const double rounding = pe_observation_unit(&bound->seen->view);
     const bool wide = rounding == 0x1p-52;
     const int least = least_exponent(&bound->seen->view);
-    for (uint64_t row = 0, i = 0; row < rows; row++, pe_misfits_end_row(&ret->f32))
+    for (uint64_t row = 0, i = 0, zeros = 0; row < rows;
+         row++, pe_misfits_end_row(&ret->f32, zeros), zeros = 0)
         for (uint64_t column = 0; column < columns; column++, i++) {
+            zeros += found[i] == 0;
             if (found[i] == exact[i])
                 continue;
             turned at = find_turned(bound, first + row, column);

@@ -2,6 +2,7 @@
 #ifndef PE_JUDGE_H
 #define PE_JUDGE_H
 
+#include "identify/exact_waves.h"
 #include "recognise/proposal.h"
 
 /* How far entries of a table may be off. */
@@ -9,6 +10,7 @@ typedef struct pe_error_bound {
     pe_observation *seen;
     double first_distance, angle, amplitude, roundings; /* of the pe_proposal */
     bool low_precision;                                 /* of the same */
+    const pe_exact_waves *waves; /* of the request, where they are known; or NULL */
 } pe_error_bound;
 
 /* Whether `count` lines of the table, spread over the first ones, or all but a quarter of them,

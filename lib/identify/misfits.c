@@ -37,10 +37,15 @@ static void note_entries(pe_misfit_counts *counts)
     }
 }
 
-void pe_misfits_end_row(pe_misfit_counts *counts)
+void pe_misfits_end_row(pe_misfit_counts *counts, uint64_t zeros)
 {
     pe_misfits *found = &counts->found;
     found->count += counts->in_row;
+    found->zeros += zeros;
+    if (zeros == counts->columns) {
+        found->in_zero_rows += counts->in_row;
+        found->zero_rows += counts->in_row > 0;
+    }
     if (2 * counts->in_row <= counts->columns)
         note_entries(counts);
     else if (found->row_count++ < PE_COUNT(found->rows))

@@ -45,7 +45,7 @@ static void propose_turns(pe_observation *seen, const char *tensor, bool sines,
         law.positions[0] != '\0' || (half > 1 && !law.geometric))
         return;
     if (half > 1)
-        pe_wave_law_base(&law, (double)half - 1, "base", "10000", base, sizeof base);
+        pe_wave_law_base(&law, (double)half - 1, 1, "base", "10000", base, sizeof base);
     proposals->first_distance = law.first_distance;
     pe_propose(proposals, tensor, "length=%llu&heads=1&dim=%llu%s",
                (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);

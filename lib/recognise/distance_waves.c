@@ -47,7 +47,7 @@ static bool fit_rows(const pe_view *rows, pe_wave_layout layout, pe_distance_law
                 (waves.geometric || half == 1);
     law->base[0] = '\0';
     if (good && half > 1)
-        pe_wave_law_base(&waves, (double)half, "base", "10000", law->base, sizeof law->base);
+        pe_wave_law_base(&waves, (double)half, 1, "base", "10000", law->base, sizeof law->base);
     pe_observation_end(&seen);
     return good;
 }

@@ -186,7 +186,7 @@ static void write_theta(const axial_view *grid, bool full, char *dst, size_t siz
             law.geometric = false;
     pe_observation_end(&seen);
     if (law.geometric)
-        pe_wave_law_base(&law, (double)own, "rope_theta", "10000", dst, size);
+        pe_wave_law_base(&law, (double)own, 1, "rope_theta", "10000", dst, size);
 }
 
 static void write_tokens(const axial_view *grid, char *dst, size_t size)

@@ -135,6 +135,8 @@ const pe_observed_wave *pe_observation_waves(pe_observation *seen)
 double pe_observation_unit(const pe_view *view)
 {
     pe_dtype dtype;
+    if (view->unit > 0)
+        return view->unit;
     return pe_element_is_real(view->element, &dtype) ? pe_dtypes[dtype].unit : 0;
 }
 

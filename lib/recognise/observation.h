@@ -40,7 +40,8 @@ typedef struct pe_observation {
 bool pe_observation_begin(pe_observation *seen, const pe_view *view);
 void pe_observation_end(pe_observation *seen);
 
-/* The unit in the last place of the table's dtype at 1; of integers 0. */
+/* The unit in the last place at 1 of the table's dtype, or of the digits that its numbers were
+ * rounded to; of integers 0. */
 double pe_observation_unit(const pe_view *view);
 
 /* An entry of the sample. */

@@ -4,10 +4,10 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "recognise/quick_cosine.h"
-#include "recognise/rotary_laws.h"
+#include "recognise/rotary_published.h"
+#include "recognise/rotary_text.h"
 #include "recognise/wave_law.h"
 #include "waves/rotary_presets.h"
-#include "waves/rotary_request.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,89 +15,6 @@
 #include <string.h>
 
 #define TEXT 48
-
-/* A table of one arrangement: `columns` are those of the first copy of each frequency. */
-typedef struct arrangement {
-    const char *tensor, *query;
-    pe_columns columns;
-    bool sines;
-    unsigned long long rows;
-} arrangement;
-
-/* ---- laws as text ---- */
-
-/* The part of a dim's columns that turn, as the decimal of the fewest digits that means so many
- * pairs. */
-static double find_part(size_t pairs, size_t moving)
-{
-    double part = (double)moving / (double)pairs;
-    double error = 1;
-    for (int digits = 1; digits <= 17; digits++) {
-        error /= 10;
-        double decimal = pe_find_decimal(part, error);
-        if ((size_t)floor((double)(2 * pairs) * decimal / 2) == moving)
-            return decimal;
-    }
-    return part;
-}
-
-/* What one type's keys say of a law: text that grows. */
-typedef struct law_text {
-    const char *type;
-    char text[192];
-} law_text;
-
-/* Write "&name=number" of a key that the type reads, unless it is the default or was not given.
- */
-static void write_key(law_text *self, const char *name, double number, const pe_case *cases)
-{
-    size_t used = strlen(self->text);
-    for (; cases->choice; cases++)
-        if (number != 0 && strcmp(cases->choice, self->type) == 0)
-            pe_propose_number(self->text + used, sizeof self->text - used, name, number, 0,
-                              cases->default_text ? cases->default_text : "");
-}
-
-static void write_flag(law_text *self, const char *name, double flag, const pe_case *cases)
-{
-    size_t used = strlen(self->text);
-    for (; cases->choice; cases++)
-        if (flag == 0 && strcmp(cases->choice, self->type) == 0)
-            snprintf(self->text + used, sizeof self->text - used, "&%s=false", name);
-}
-
-#define WRITE_REAL(...)      write_key(__VA_ARGS__)
-#define WRITE_POSITIONS(...) write_key(__VA_ARGS__)
-#define WRITE_FLAG(...)      write_flag(__VA_ARGS__)
-#define WRITE_LIST(...)
-#define WRITE(kind, member, name, least, most, rival, help, ...)                               \
-    WRITE_##kind(&self, name, (double)rotary->member,                                          \
-                 (const pe_case[]){__VA_ARGS__, {.choice = NULL}});
-
-static law_text write_law(const pe_rotary *rotary)
-{
-    law_text self = {.type = pe_rotary_types[rotary->type]};
-    if (rotary->type != PE_ROTARY_DEFAULT)
-        snprintf(self.text, sizeof self.text, "&rope_type=%s", self.type);
-    PE_ROTARY_KEYS(WRITE)
-    return self;
-}
-
-static void propose_law(const arrangement *table, const pe_rotary_law *law,
-                        pe_proposals *proposals)
-{
-    const pe_rotary *rotary = &law->law;
-    const size_t pairs = rotary->width / 2;
-    const law_text text = write_law(rotary);
-    char theta[TEXT], part[TEXT], positions[2 * TEXT];
-    pe_propose_number(theta, sizeof theta, "rope_theta", rotary->theta, 0, "10000");
-    pe_propose_number(part, sizeof part, "partial_rotary_factor",
-                      find_part(pairs, pairs - rotary->still), 0, "1");
-    pe_wave_positions(law->offset, law->step, 0, positions, sizeof positions);
-    proposals->first_distance = fabs(law->offset / law->step);
-    pe_propose(proposals, table->tensor, "length=%llu&dim=%zu%s%s%s%s%s", table->rows,
-               rotary->width, table->query, theta, text.text, part, positions);
-}
 
 /* ---- tables ---- */
 
@@ -158,7 +75,7 @@ static void mend_first(double *frequencies, double *errors, size_t count)
 }
 
 /* Propose the laws that are nearest to a table. */
-static void propose_laws(pe_observation *seen, const arrangement *table,
+static void propose_laws(pe_observation *seen, const pe_rotary_table *table,
                          const pe_wave_law *wave, pe_proposals *proposals)
 {
     const size_t count = (size_t)table->columns.count;
@@ -183,7 +100,7 @@ static void propose_laws(pe_observation *seen, const arrangement *table,
         mend_first(numbers, errors, count);
         size_t found = pe_rotary_search(&measured, laws);
         for (size_t i = 0; i < found; i++)
-            propose_law(table, &laws[i], proposals);
+            pe_rotary_propose(table, &laws[i], proposals);
     }
     free(numbers);
 }
@@ -192,7 +109,7 @@ static void propose_laws(pe_observation *seen, const arrangement *table,
 
 /* Whether rows 1 to 3 are near those of a theta in arithmetic of 16 bits, from position 0 on.
  */
-static bool is_coarsely(const pe_observation *seen, const arrangement *table, double theta)
+static bool is_coarsely(const pe_observation *seen, const pe_rotary_table *table, double theta)
 {
     const double log = pe_log_double(theta) / (double)table->columns.count;
     const uint64_t apart = 1 + (table->columns.count - 1) / COARSE_COLUMNS;
@@ -211,7 +128,7 @@ static bool is_coarsely(const pe_observation *seen, const arrangement *table, do
 }
 
 /* Propose tables that may have been computed in 16 bits, whose waves are measured badly. */
-static void propose_coarse(const pe_observation *seen, const arrangement *table,
+static void propose_coarse(const pe_observation *seen, const pe_rotary_table *table,
                            pe_proposals *proposals)
 {
     static const double THETAS[] = {1e4, 5e5, 1e6, 1.5e5, 5e6, 1e7, 1e5};
@@ -234,8 +151,9 @@ static void propose_coarse(const pe_observation *seen, const arrangement *table,
 static void propose_tables(pe_observation *seen, pe_proposals *proposals, const char *tensor,
                            pe_columns columns, bool sines, const char *query)
 {
-    const arrangement table = {tensor, query, columns, sines, seen->rows};
+    const pe_rotary_table table = {tensor, query, columns, sines, seen->rows};
     pe_wave_law law;
+    pe_rotary_propose_published(seen, &table, proposals);
     propose_coarse(seen, &table, proposals);
     if (!pe_wave_law_read(seen, columns, sines, &law))
         return;
@@ -277,7 +195,7 @@ static void read_frequencies(const pe_observation *seen, double *ret_frequencies
 
 /* Propose plain rotary frequencies of the theta that the last one tells, as if none had been
  * rounded: powers of two are exact in 16 bits, where very many laws are near them. */
-static void propose_plain(const arrangement *table, const double *frequencies,
+static void propose_plain(const pe_rotary_table *table, const double *frequencies,
                           pe_proposals *proposals)
 {
     const size_t count = (size_t)table->columns.count;
@@ -293,7 +211,7 @@ static void propose_plain(const arrangement *table, const double *frequencies,
 /* Propose inverse frequencies for a falling vector that begins with 1. */
 static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
 {
-    const arrangement table = {"inv_freq", "", {0, 1, seen->rows}, false, 1};
+    const pe_rotary_table table = {"inv_freq", "", {0, 1, seen->rows}, false, 1};
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
     pe_rotary_observation measured = {
         .count = seen->sampled, .amplitude = 1, .unit = unit_of_entries(seen)};
@@ -317,7 +235,7 @@ static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
     size_t found = pe_rotary_search(&measured, laws);
     proposals->low_precision = measured.unit > 0x1p-23;
     for (size_t i = 0; i < found; i++)
-        propose_law(&table, &laws[i], proposals);
+        pe_rotary_propose(&table, &laws[i], proposals);
     proposals->low_precision = false;
     free(errors);
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)

@@ -15,7 +15,7 @@
 #define FAR        5.0 /* errors: beyond, a frequency is not of the first, unscaled ones */
 #define THETAS_MAX 40
 
-static const double THETAS[] = {1e4,   5e5,   1e6, 1.5e5, 1e5,   5e6,   1e7, 8e6,
+const double pe_rotary_thetas[PE_ROTARY_THETAS] = {1e4,   5e5,   1e6, 1.5e5, 1e5,   5e6,   1e7, 8e6,
                                 2e6,   3e6,   5e4, 4e4,   2.5e4, 1.6e5, 6e5, 1e8,
                                 1e9,   1e10,  2e4, 2.5e5, 1e11,  5e7,   3e5, 2e5,
                                 1.2e6, 3.5e6, 7e5, 1.6e6, 4e6,   1e3,   100, 10};
@@ -63,9 +63,9 @@ static size_t list_thetas(pe_rotary_trial *self, double thetas[THETAS_MAX])
         if (!measure_theta(self, end))
             continue;
         double error = fmax(2 * self->log_error, 1e-9), theta = pe_exp_double(self->log_theta);
-        for (size_t i = 0; i < PE_COUNT(THETAS); i++)
-            if (fabs(pe_log_double(THETAS[i]) - self->log_theta) <= 4 * error)
-                add(thetas, &count, THETAS_MAX, THETAS[i]);
+        for (size_t i = 0; i < PE_ROTARY_THETAS; i++)
+            if (fabs(pe_log_double(pe_rotary_thetas[i]) - self->log_theta) <= 4 * error)
+                add(thetas, &count, THETAS_MAX, pe_rotary_thetas[i]);
         add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, fmin(error, 0.05)));
     }
     return count;
@@ -107,15 +107,36 @@ static void search_grown(pe_rotary_trial *self)
     memcpy(self->factors, FACTORS, sizeof FACTORS);
     self->factor_count = PE_COUNT(FACTORS);
     self->growth_error = 2 * self->log_error + 1e-12;
-    for (size_t t = 0; d > 2 && t < PE_COUNT(THETAS); t++) {
-        self->theta = THETAS[t];
+    for (size_t t = 0; d > 2 && t < PE_ROTARY_THETAS; t++) {
+        self->theta = pe_rotary_thetas[t];
         self->place = (double)t;
-        self->log_growth = (self->log_theta - pe_log_double(THETAS[t])) * (d - 2) / d;
+        self->log_growth = (self->log_theta - pe_log_double(pe_rotary_thetas[t])) * (d - 2) / d;
         if (self->log_growth < 1e-3 || self->log_growth > 7)
             continue;
         for (size_t type = 0; type < PE_ROTARY_COUNT; type++)
             if (pe_rotary_known[type].search.grown)
                 pe_rotary_known[type].search.grown(self);
+    }
+}
+
+#define FINER 12 /* from one decimal of theta to the next one */
+
+/* Thetas of as many digits as the table may decide, as plain laws. */
+static void search_fine(pe_rotary_trial *self)
+{
+    double thetas[THETAS_MAX];
+    size_t count = 0;
+    for (size_t end = self->seen->count; end > 1; end = end > 4 ? end / 2 : end - 1) {
+        if (!measure_theta(self, end))
+            continue;
+        const double theta = pe_exp_double(self->log_theta);
+        for (double error = fmin(2 * self->log_error, 0.05); error > 1e-10; error /= FINER)
+            add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, error));
+    }
+    for (size_t t = 0; t < count; t++) {
+        self->theta = thetas[t];
+        pe_rotary_predict_base(self, thetas[t]);
+        pe_rotary_known[PE_ROTARY_DEFAULT].search.scaled(self);
     }
 }
 
@@ -125,6 +146,7 @@ static void search_all(pe_rotary_trial *self)
     self->ranking.predicted = self->base + self->seen->count;
     self->ranking.step = pe_rotary_choose_step(self, 1);
     size_t count = list_thetas(self, thetas);
+    search_fine(self);
     if (measure_theta(self, self->seen->count))
         search_grown(self);
     for (size_t t = 0; t < count; t++) {

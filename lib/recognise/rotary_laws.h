@@ -5,6 +5,10 @@
 
 #include "waves/rotary.h"
 
+/* The thetas of published models, the likelier ones first. */
+#define PE_ROTARY_THETAS 32
+extern const double pe_rotary_thetas[PE_ROTARY_THETAS];
+
 #define PE_ROTARY_LAWS_KEPT 16
 #define PE_ROTARY_ROWS      7 /* by whose entries laws are ranked, at most */
 
@@ -31,6 +35,7 @@ typedef struct pe_rotary_law {
     double offset, step; /* of positions */
     double distance; /* mean square of what entries are off by; comparable within a search */
     double rank;     /* the same, a little more for laws that are longer to say */
+    bool chosen;     /* it has a number that was chosen to fit, as one can be for any theta */
 } pe_rotary_law;
 
 /* Find the nearest laws, the best one first; returns how many. */

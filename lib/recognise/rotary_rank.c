@@ -165,7 +165,7 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
                         double cost)
 {
     const pe_rotary_observation *seen = self->seen;
-    pe_rotary_law law = {.law = *rotary, .step = step};
+    pe_rotary_law law = {.law = *rotary, .step = step, .chosen = cost >= PE_ROTARY_CHOSEN};
     double amplitude;
     double most = self->kept < PE_ROTARY_LAWS_KEPT ? CAP : self->laws[self->kept - 1].rank;
     if (!frequencies_fit(self, step) || self->looked++ >= LOOKED_MAX)

@@ -1,10 +1,140 @@
 /* Proposing sinusoidal encodings, by the law of their sines and cosines. */
 #include "recognise/recognisers.h"
+
+#include "numerics/elementary.h"
+#include "recognise/rotary_laws.h"
+#include "recognise/table_positions.h"
 #include "recognise/wave_law.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define SCALE_TEXT   48
+#define BASE_TEXT    48
+#define FINENESSES   4 /* of a base, of ever more digits */
+#define PROPOSED_MAX 4 /* published laws of one layout */
+
+static void write_scale(double amplitude, double dim, double error, char dst[SCALE_TEXT])
+{
+    if (fabs(amplitude - sqrt(dim)) < fmax(error, 1e-5) * sqrt(dim))
+        snprintf(dst, SCALE_TEXT, "&amplitude=%.17g", sqrt(dim));
+    else
+        pe_propose_number(dst, SCALE_TEXT, "amplitude", amplitude, error, "1");
+}
+
+/* ---- published bases ---- */
+
+/* Search of one layout. */
+typedef struct published {
+    const pe_observation *seen;
+    pe_proposals *proposals;
+    pe_columns sines, cosines;
+    const char *layout;
+    double amplitude;
+    double *frequencies; /* [half] */
+    pe_row_law law;
+    pe_table_positions positions;
+    size_t proposed;
+} published;
+
+/* The amplitude, by the sine and cosine of the first frequency in row 0; 0: there is none. */
+static double measure_scale(const published *self)
+{
+    const double sine = pe_observation_entry(self->seen, 0, self->sines.first);
+    const double cosine = pe_observation_entry(self->seen, 0, self->cosines.first);
+    const double scale = sqrt(sine * sine + cosine * cosine);
+    const double unit = pe_observation_unit(&self->seen->view);
+    return fabs(scale - 1) <= 2 * unit ? 1 : isnormal(scale) ? scale : 0;
+}
+
+static void try_base(published *self, double base, bool to_last)
+{
+    const uint64_t half = self->sines.count;
+    const double unit = pe_observation_unit(&self->seen->view);
+    const double ratio =
+        pe_exp_double(-pe_log_double(base) / (double)(half - (to_last ? 1 : 0)));
+    char text[SCALE_TEXT], scale[SCALE_TEXT];
+    self->frequencies[0] = 1;
+    for (uint64_t i = 1; i < half; i++)
+        self->frequencies[i] = self->frequencies[i - 1] * ratio;
+    pe_row_law_init(&self->law, self->frequencies, self->sines, self->cosines, self->amplitude,
+                    self->amplitude == 1 ? unit : 2 * unit);
+    if (self->proposed == PROPOSED_MAX ||
+        !pe_table_positions_find(self->seen, &self->law, &self->positions))
+        return;
+    self->proposed++;
+    self->proposals->angle = self->positions.farthest + 1;
+    write_scale(self->amplitude, (double)self->seen->columns, fmax(4 * unit, 1e-9), scale);
+    pe_propose_number(text, sizeof text, "base", base, 0, "10000");
+    pe_propose(self->proposals, "encoding", "%s&dim=%llu%s%s%s%s%s", self->positions.rows,
+               (unsigned long long)self->seen->columns, self->layout,
+               to_last ? "&frequencies=tensor2tensor" : "", text, self->positions.spacing,
+               scale);
+}
+
+static void propose_published(const pe_observation *seen, pe_proposals *proposals,
+                              pe_columns sines, pe_columns cosines, const char *layout)
+{
+    published *self = malloc(sizeof *self);
+    double *frequencies = malloc((size_t)sines.count * sizeof *frequencies);
+    if (self && frequencies) {
+        *self = (published){.seen = seen,
+                            .proposals = proposals,
+                            .sines = sines,
+                            .cosines = cosines,
+                            .layout = layout,
+                            .frequencies = frequencies};
+        self->amplitude = measure_scale(self);
+        proposals->first_distance = 0;
+        for (size_t t = 0; self->amplitude > 0 && t < PE_ROTARY_THETAS; t++)
+            for (int to_last = 0; to_last < 2; to_last++)
+                try_base(self, pe_rotary_thetas[t], to_last);
+        proposals->angle = 0;
+    }
+    free(frequencies);
+    free(self);
+}
+
+/* ---- measured bases ---- */
+
+/* A base as a request says it, for one of the formulas. */
+typedef struct measured_base {
+    bool to_last;
+    char text[BASE_TEXT];
+} measured_base;
+
+/* Add a base, unless it is there: the fewest digits come first. One ratio has a base for each
+ * formula, of which one may be near another number of six digits: 10000^(1/15) is
+ * 18478.5^(1/16), nearly. */
+static void add_base(const measured_base *base, measured_base *bases, size_t *count)
+{
+    size_t place = *count;
+    for (size_t i = 0; i < *count; i++)
+        if (bases[i].to_last == base->to_last && strcmp(bases[i].text, base->text) == 0)
+            return;
+    for (; place > 0 && strlen(bases[place - 1].text) > strlen(base->text); place--)
+        bases[place] = bases[place - 1];
+    bases[place] = *base;
+    ++*count;
+}
+
+/* List bases near a measured one, of ever more digits. */
+static size_t list_bases(const pe_wave_law *law, double half,
+                         measured_base bases[2 * FINENESSES])
+{
+    size_t count = 0;
+    double finer = 1;
+    for (size_t i = 0; i < FINENESSES; i++, finer /= 12)
+        for (int to_last = 0; to_last < 2; to_last++) {
+            measured_base base = {.to_last = to_last};
+            pe_wave_law_base(law, half - to_last, finer, "base", "10000", base.text,
+                             sizeof base.text);
+            add_base(&base, bases, &count);
+        }
+    return count;
+}
 
 /* Propose a layout whose sines are all columns of one list and whose cosines of another, which
  * has their frequencies. */
@@ -12,32 +142,24 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
                            const char *layout)
 {
     pe_wave_law law;
-    char scale[48] = "", bases[2][48];
+    char scale[SCALE_TEXT];
     double dim = (double)seen->columns, half = dim / 2;
-    if (!pe_wave_law_read(seen, sines, true, &law) || !law.geometric)
+    if (!pe_wave_law_read(seen, sines, true, &law) || !law.geometric || law.amplitude == 0)
         return;
-    if (fabs(law.amplitude - sqrt(dim)) < 1e-2 * sqrt(dim))
-        snprintf(scale, sizeof scale, "&amplitude=%.17g", sqrt(dim));
-    else
-        pe_propose_number(scale, sizeof scale, "amplitude", law.amplitude, 2e-3, "1");
+    write_scale(law.amplitude, dim, 2e-3, scale);
     const char *zero = pe_observation_entry(seen, 0, 0) == 0 &&
                                pe_observation_entry(seen, 0, 1) == 0 &&
                                pe_observation_entry(seen, 0, seen->columns - 1) == 0
                            ? "&zero_first_row=true"
                            : "";
     proposals->first_distance = law.first_distance;
-    for (size_t i = 0; i < 2; i++)
-        pe_wave_law_base(&law, half - (double)i, "base", "10000", bases[i], sizeof bases[i]);
-    /* One ratio has a base for each formula, of which one may be near another number of six
-     * digits: 10000^(1/15) is 18478.5^(1/16), nearly. The fewest digits come first. */
-    const size_t first = strlen(bases[1]) < strlen(bases[0]);
-    for (size_t i = 0; i < 2; i++) {
-        const size_t formula = i ^ first;
+    measured_base bases[2 * FINENESSES];
+    const size_t count = list_bases(&law, half, bases);
+    for (size_t i = 0; i < count; i++)
         pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s%s",
                    (unsigned long long)seen->rows, (unsigned long long)seen->columns, layout,
-                   formula ? "&frequencies=tensor2tensor" : "", bases[formula], law.positions,
-                   scale, zero);
-    }
+                   bases[i].to_last ? "&frequencies=tensor2tensor" : "", bases[i].text,
+                   law.positions, scale, zero);
 }
 
 void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
@@ -45,7 +167,15 @@ void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
     uint64_t half = seen->columns / 2;
     if (half < 2 || seen->columns % 2 != 0 || seen->sampled < 4)
         return;
-    propose_layout(seen, proposals, (pe_columns){0, 2, half}, "");
-    propose_layout(seen, proposals, (pe_columns){0, 1, half}, "&layout=concat");
-    propose_layout(seen, proposals, (pe_columns){half, 1, half}, "&layout=concat_cos_first");
+    const struct {
+        pe_columns sines, cosines;
+        const char *text;
+    } layouts[] = {{{0, 2, half}, {1, 2, half}, ""},
+                   {{0, 1, half}, {half, 1, half}, "&layout=concat"},
+                   {{half, 1, half}, {0, 1, half}, "&layout=concat_cos_first"}};
+    for (size_t i = 0; i < PE_COUNT(layouts); i++)
+        propose_published(seen, proposals, layouts[i].sines, layouts[i].cosines,
+                          layouts[i].text);
+    for (size_t i = 0; i < PE_COUNT(layouts); i++)
+        propose_layout(seen, proposals, layouts[i].sines, layouts[i].text);
 }

@@ -76,10 +76,11 @@ bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
     return true;
 }
 
-void pe_wave_law_base(const pe_wave_law *law, double exponent, const char *name,
+void pe_wave_law_base(const pe_wave_law *law, double exponent, double finer, const char *name,
                       const char *default_text, char *dst, size_t size)
 {
     dd log = pe_log((dd){law->ratio, 0});
     double base = pe_exp_double(-exponent * log.hi);
-    pe_propose_number(dst, size, name, base, within(exponent * law->ratio_error), default_text);
+    pe_propose_number(dst, size, name, base, finer * within(exponent * law->ratio_error),
+                      default_text);
 }

@@ -58,7 +58,7 @@ void pe_recognise_rotation_matrix(pe_observation *seen, pe_proposals *proposals)
         view->shape[1] < 4 || !read_diagonals(view, &law))
         return;
     proposals->angle = law.step * ((double)view->shape[0] + law.first_distance);
-    pe_wave_law_base(&law, (double)view->shape[1] / 2, "base", "10000", base, sizeof base);
+    pe_wave_law_base(&law, (double)view->shape[1] / 2, 1, "base", "10000", base, sizeof base);
     for (int shift = 0; shift < 2; shift++)
         pe_propose(proposals, "matrix", "length=%llu&dim=%llu%s%s%s", (number)view->shape[0],
                    (number)view->shape[1], base, law.positions,
@@ -170,7 +170,7 @@ static void propose_growing(const pe_observation *seen, pe_proposals *proposals,
     double scale_base = self->scale_base * self->law.step;
     double from = pe_wave_offset(self->law.offset * self->law.step) -
                   self->sign * pe_log_double(self->amplitude) * scale_base / self->log_zeta;
-    pe_wave_law_base(&self->law, (double)pairs, "base", "10000", base, sizeof base);
+    pe_wave_law_base(&self->law, (double)pairs, 1, "base", "10000", base, sizeof base);
     pe_propose_number(scale, sizeof scale, "scale_base", scale_base, 1e-3, "512");
     proposals->first_distance = self->law.first_distance;
     proposals->angle = self->law.step * ((double)seen->rows + self->law.first_distance);

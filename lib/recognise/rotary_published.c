@@ -1,0 +1,133 @@
+#include "recognise/rotary_published.h"
+
+#include "numerics/elementary.h"
+#include "numerics/phase.h"
+#include "recognise/table_positions.h"
+#include "waves/rotary_presets.h"
+#include "waves/rotary_request.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROPOSED_MAX 4 /* laws of one arrangement */
+
+/* ---- presets ---- */
+
+/* The text of a preset's value; NULL if it has none. */
+static const char *find_text(const pe_preset *preset, const char *name)
+{
+    for (const char *const *value = preset->values; *value; value += 2)
+        if (strcmp(*value, name) == 0)
+            return value[1];
+    return NULL;
+}
+
+/* The number of a key: the preset's, or the default of the type; 0 if it has neither. */
+static double read_key(const pe_preset *preset, const char *name, const char *type,
+                       const pe_case *cases)
+{
+    const char *text = find_text(preset, name);
+    for (; cases->choice && !text; cases++)
+        if (strcmp(cases->choice, type) == 0)
+            text = cases->default_text;
+    if (!text)
+        return 0;
+    return strcmp(text, "true") == 0 ? 1 : strtod(text, NULL);
+}
+
+#define READ_REAL(member, ...)      rotary.member = read_key(__VA_ARGS__)
+#define READ_POSITIONS(member, ...) rotary.member = (int64_t)read_key(__VA_ARGS__)
+#define READ_FLAG(member, ...)      rotary.member = read_key(__VA_ARGS__) != 0
+#define READ_LIST(...)
+#define READ(kind, member, name, least, most, rival, help, ...)                                \
+    READ_##kind(member, preset, name, type, (const pe_case[]){__VA_ARGS__, {.choice = NULL}});
+
+/* Read the law of a preset. */
+static pe_rotary read_preset(const pe_preset *preset, size_t width)
+{
+    const char *type = find_text(preset, "rope_type"), *theta = find_text(preset, "rope_theta");
+    pe_rotary rotary = {.width = width, .theta = theta ? strtod(theta, NULL) : 1e4};
+    for (size_t i = 0; type && pe_rotary_types[i]; i++)
+        if (strcmp(pe_rotary_types[i], type) == 0)
+            rotary.type = (pe_rotary_type)i;
+    if (type) {
+        PE_ROTARY_KEYS(READ)
+    }
+    return rotary;
+}
+
+/* ---- trying laws ---- */
+
+typedef struct published {
+    const pe_observation *seen;
+    const pe_rotary_table *table;
+    pe_proposals *proposals;
+    double *frequencies; /* [columns] */
+    pe_row_law law;
+    pe_table_positions positions;
+    size_t proposed;
+} published;
+
+static void try_law(published *self, const pe_rotary *rotary)
+{
+    const pe_columns none = {0, 0, 0}, all = self->table->columns;
+    pe_row_law_init(&self->law, self->frequencies, self->table->sines ? all : none,
+                    self->table->sines ? none : all, pe_rotary_attention(rotary).hi,
+                    pe_observation_unit(&self->seen->view));
+    if (self->proposed == PROPOSED_MAX ||
+        !pe_table_positions_find(self->seen, &self->law, &self->positions))
+        return;
+    self->proposed++;
+    self->proposals->angle = self->positions.farthest + 1;
+    pe_rotary_propose_rows(self->table, rotary, self->positions.rows, self->positions.spacing,
+                           self->proposals);
+}
+
+static void try_thetas(published *self)
+{
+    const size_t count = (size_t)self->table->columns.count;
+    for (size_t t = 0; t < PE_ROTARY_THETAS; t++) {
+        const pe_rotary rotary = {.width = 2 * count, .theta = pe_rotary_thetas[t]};
+        const double ratio = pe_exp_double(-pe_log_double(rotary.theta) / (double)count);
+        self->frequencies[0] = 1;
+        for (size_t i = 1; i < count; i++)
+            self->frequencies[i] = self->frequencies[i - 1] * ratio;
+        try_law(self, &rotary);
+    }
+}
+
+/* Presets whose laws are not told by a theta alone. */
+static void try_presets(published *self)
+{
+    const size_t count = (size_t)self->table->columns.count;
+    for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++) {
+        const pe_rotary rotary = read_preset(&pe_rotary_presets[i], 2 * count);
+        pe_wide *turns =
+            rotary.type != PE_ROTARY_DEFAULT ? pe_rotary_frequencies(&rotary) : NULL;
+        for (size_t k = 0; turns && k < count; k++)
+            self->frequencies[k] = pe_phase_radians(turns[k]).hi;
+        if (turns)
+            try_law(self, &rotary);
+        free(turns);
+    }
+}
+
+void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_table *table,
+                                 pe_proposals *proposals)
+{
+    published *self = malloc(sizeof *self);
+    double *frequencies = malloc((size_t)table->columns.count * sizeof *frequencies);
+    if (self && frequencies && table->columns.count > 1) {
+        *self = (published){.seen = seen,
+                            .table = table,
+                            .proposals = proposals,
+                            .frequencies = frequencies};
+        proposals->first_distance = 0;
+        try_thetas(self);
+        try_presets(self);
+        proposals->angle = 0;
+    }
+    free(frequencies);
+    free(self);
+}

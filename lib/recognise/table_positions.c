@@ -1,0 +1,229 @@
+#include "recognise/table_positions.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LOOKED        20 /* rows by which even spacing is told */
+#define LISTED_COARSE 12 /* columns at least by which entries of 16 bits tell any positions */
+#define LISTED        6  /* the same of others */
+#define DISTINCT      3  /* positions at least */
+#define APART         1.4 /* a frequency to the one before, at least */
+
+/* ---- even spacing ---- */
+
+/* Rows that have been fitted. */
+typedef struct fitted_row {
+    double row;
+    pe_row_position at;
+} fitted_row;
+
+static double middle(pe_row_position at)
+{
+    return (at.low + at.high) / 2;
+}
+
+static double half(pe_row_position at)
+{
+    return (at.high - at.low) / 2;
+}
+
+static pe_row_position opposite(pe_row_position at)
+{
+    return (pe_row_position){at.found, -at.high, -at.low};
+}
+
+/* Fit rows: the first ones, and some that are ever further. Returns how many; 0 if one is not
+ * of the law. */
+static size_t fit_some(const pe_observation *seen, const pe_row_law *law,
+                       fitted_row rows[LOOKED])
+{
+    size_t count = 0;
+    for (size_t row = 0; row < seen->sampled && count < LOOKED;) {
+        rows[count] = (fitted_row){
+            (double)row, pe_row_position_fit(law, seen->sample + row * seen->columns)};
+        if (!rows[count++].at.found)
+            return 0;
+        if (row + 1 == seen->sampled)
+            break;
+        row += count < LOOKED / 2 ? 1 : 1 + row / 2;
+        row = row < seen->sampled ? row : seen->sampled - 1;
+    }
+    return count;
+}
+
+/* The offset that all rows leave open at a step: false if there is none. */
+static bool find_offset(const fitted_row *rows, size_t count, double step,
+                        pe_row_position *ret_offset)
+{
+    *ret_offset = (pe_row_position){true, -INFINITY, INFINITY};
+    for (size_t i = 0; i < count; i++) {
+        ret_offset->low = fmax(ret_offset->low, rows[i].at.low - step * rows[i].row);
+        ret_offset->high = fmin(ret_offset->high, rows[i].at.high - step * rows[i].row);
+    }
+    const double slack = 1e-12 * fmax(fabs(rows[0].at.low), fabs(step) * rows[count - 1].row);
+    ret_offset->low -= slack;
+    ret_offset->high += slack;
+    return ret_offset->low <= ret_offset->high;
+}
+
+/* Spread rows over a line that begins with the first two, whose signs are given; of a table of
+ * cosines alone the others' signs are chosen. False: they are not evenly spaced. */
+static bool is_even(fitted_row *rows, size_t count, bool signs, double *ret_step,
+                    pe_row_position *ret_offset)
+{
+    const pe_row_position first = rows[0].at;
+    double step = middle(rows[1].at) - middle(first), error = half(rows[1].at) + half(first);
+    for (size_t i = 2; i < count; i++) {
+        const double row = rows[i].row, expected = middle(first) + step * row;
+        if (signs && (expected < 0) != (middle(rows[i].at) < 0))
+            rows[i].at = opposite(rows[i].at);
+        const double found = middle(rows[i].at), own = half(rows[i].at) + half(first);
+        if (!(fabs(found - expected) <= error * row + own + 1e-9))
+            return false;
+        step = (found - middle(first)) / row;
+        error = own / row;
+    }
+    const pe_row_position steps = {true, step - error, step + error};
+    *ret_step = pe_row_position_number(steps);
+    return find_offset(rows, count, *ret_step, ret_offset) ||
+           (*ret_step != step && find_offset(rows, count, *ret_step = step, ret_offset));
+}
+
+/* Find offset and step of a table that has even spacing. */
+static bool find_even(const fitted_row *found, size_t count, bool signs, double *ret_offset,
+                      double *ret_step)
+{
+    pe_row_position offset;
+    for (int way = 0; way < (signs ? 3 : 1); way++) {
+        fitted_row rows[LOOKED];
+        for (size_t i = 0; i < count; i++)
+            rows[i] = found[i];
+        if (way > 0)
+            rows[way - 1].at = opposite(rows[way - 1].at);
+        if (!is_even(rows, count, signs, ret_step, &offset))
+            continue;
+        *ret_offset = pe_row_position_number(offset);
+        return *ret_step != 0;
+    }
+    return false;
+}
+
+static void write_even(const pe_observation *seen, double offset, double step,
+                       pe_table_positions *ret)
+{
+    char first[PE_PRINT_MAX], each[PE_PRINT_MAX];
+    pe_print_number(first, offset);
+    pe_print_number(each, step);
+    snprintf(ret->rows, sizeof ret->rows, "length=%llu", (unsigned long long)seen->rows);
+    snprintf(ret->spacing, sizeof ret->spacing, "%s%s%s%s", offset != 0 ? "&offset=" : "",
+             offset != 0 ? first : "", step != 1 ? "&step=" : "", step != 1 ? each : "");
+    ret->farthest = fmax(fabs(offset), fabs(offset + step * (double)(seen->rows - 1)));
+}
+
+/* ---- any positions ---- */
+
+/* Whether rows have several positions: a table of ones is of position 0 by any law. */
+static bool are_distinct(const fitted_row *rows, size_t count)
+{
+    double kept[DISTINCT];
+    size_t distinct = 0;
+    for (size_t i = 0; i < count && distinct < DISTINCT; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < distinct; k++)
+            is_new = is_new && fabs(kept[k] - middle(rows[i].at)) > 1e-6;
+        if (is_new)
+            kept[distinct++] = middle(rows[i].at);
+    }
+    return distinct == DISTINCT;
+}
+
+static bool write_list(const double *numbers, size_t count, pe_table_positions *ret)
+{
+    size_t used = (size_t)snprintf(ret->rows, sizeof ret->rows, "positions=");
+    ret->farthest = 0;
+    ret->spacing[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        char text[PE_PRINT_MAX];
+        pe_print_number(text, numbers[i]);
+        ret->farthest = fmax(ret->farthest, fabs(numbers[i]));
+        used += (size_t)snprintf(ret->rows + used, sizeof ret->rows - used, "%s%s",
+                                 i > 0 ? "," : "", text);
+        if (used >= sizeof ret->rows)
+            return false;
+    }
+    return true;
+}
+
+/* Find the position of each row; a few rows may be of no position, and are said to be at 0. */
+static bool find_list(const pe_observation *seen, const pe_row_law *law,
+                      pe_table_positions *ret)
+{
+    const size_t count = seen->sampled;
+    const size_t least = law->unit > 0x1p-20 ? LISTED_COARSE : LISTED;
+    size_t lost = 0;
+    if (count != seen->rows || count < DISTINCT || law->count < least ||
+        2 * count > sizeof ret->rows)
+        return false;
+    double *numbers = malloc(count * sizeof *numbers);
+    for (size_t row = 0; numbers && row < count && 16 * lost <= count; row++) {
+        pe_row_position at = pe_row_position_fit(law, seen->sample + row * seen->columns);
+        numbers[row] = at.found ? pe_row_position_number(at) : 0;
+        lost += !at.found;
+    }
+    bool found = numbers && 16 * lost <= count && write_list(numbers, count, ret);
+    free(numbers);
+    return found;
+}
+
+static bool find_positions(const pe_observation *seen, const pe_row_law *law,
+                           pe_table_positions *ret)
+{
+    fitted_row rows[LOOKED];
+    const size_t count = fit_some(seen, law, rows);
+    double offset, step;
+    if (count < DISTINCT || !are_distinct(rows, count))
+        return false;
+    if (find_even(rows, count, law->even, &offset, &step)) {
+        write_even(seen, offset, step, ret);
+        return true;
+    }
+    return find_list(seen, law, ret);
+}
+
+/* ---- the whole ---- */
+
+#define EXACT_RECIPE 1e-15
+#define FLOAT_RECIPE 1e-6
+
+void pe_row_law_init(pe_row_law *law, const double *frequencies, pe_columns sines,
+                     pe_columns cosines, double amplitude, double unit)
+{
+    const size_t count = (size_t)(sines.count > 0 ? sines.count : cosines.count);
+    double last = 0;
+    law->count = 0;
+    law->amplitude = amplitude;
+    law->unit = unit;
+    law->even = sines.count == 0;
+    for (size_t i = count; i-- > 0;) {
+        if (!(frequencies[i] > 0) || (i > 0 && frequencies[i] < APART * last))
+            continue;
+        last = frequencies[i];
+        if (sines.count > 0)
+            pe_row_law_add(law, sines.first + i * sines.stride, last, true);
+        if (cosines.count > 0)
+            pe_row_law_add(law, cosines.first + i * cosines.stride, last, false);
+    }
+}
+
+bool pe_table_positions_find(const pe_observation *seen, pe_row_law *law,
+                             pe_table_positions *ret_positions)
+{
+    if (law->count < 2)
+        return false;
+    law->recipe = EXACT_RECIPE;
+    if (law->unit <= 0x1p-20 && find_positions(seen, law, ret_positions))
+        return true;
+    law->recipe = FLOAT_RECIPE;
+    return find_positions(seen, law, ret_positions);
+}
