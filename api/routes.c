@@ -121,7 +121,7 @@ static const api_route ROUTES[] = {
          "Queries, keys, scores or embeddings of yours, with an encoding applied exactly",
      .tag = "tables",
      .kind = API_APPLICATION,
-     .schema = "Comparison",
+     .schema = "Judgement",
      .right = API_RIGHT_TABLES,
      .check_head = api_refuse_table_head},
     {.method = "GET",

@@ -354,7 +354,7 @@ typedef struct pe_value {
 /* What arguments say by a table of the caller's own: up to PE_OPTIONS_MAX rows, which are read
  * as those of a scheme are. Of PE_STORED only the name is read, and a list has a `list_length`.
  * The rows must outlive the options and the problems. */
-#define PE_OPTIONS_MAX 16
+#define PE_OPTIONS_MAX 24
 typedef struct pe_options pe_options;
 
 /* Read all arguments by the rows, refuse those that are none of them, and apply the defaults.
@@ -664,7 +664,8 @@ typedef struct pe_view {
     bool swapped; /* bytes of an element come in the other order than this machine's */
     double unit;  /* in the last place at 1, of numbers that were rounded to fewer digits than
                    * their elements have; else 0 */
-    size_t rank;  /* 0: one element */
+    bool is_complex; /* the last axis has two reals, the parts of a number */
+    size_t rank;     /* 0: one element */
     uint64_t shape[PE_VIEW_RANK_MAX], strides[PE_VIEW_RANK_MAX];
 } pe_view;
 
@@ -892,10 +893,10 @@ typedef struct pe_alike {
 
 /* Find what else makes the exact table of an identity that is PE_IDENTITY_MATCH or better; of
  * one that is PE_IDENTITY_NEAR only the presets. `dtype` is the table's, PE_F32 if it has
- * integers; at most `most` other requests. All that is found has been compared byte by byte, and it need not be all there is:
- * of numbers some values beside the found one are tried, other schemes look at tables of up to
- * 2^20 entries, and 512 MB are compared at most. What the runner ends is no failure. Fails with
- * PE_NO_MEMORY, and as pe_stream_new does. */
+ * integers; at most `most` other requests. All that is found has been compared byte by byte,
+ * and it need not be all there is: of numbers some values beside the found one are tried, other
+ * schemes look at tables of up to 2^20 entries, and 512 MB are compared at most. What the
+ * runner ends is no failure. Fails with PE_NO_MEMORY, and as pe_stream_new does. */
 pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most,
                         const pe_limits *limits, const pe_runner *runner, pe_alike *ret_alike,
                         pe_error *reterr);
@@ -933,11 +934,48 @@ typedef struct pe_application {
 /* The applications of a scheme, in the order of its documentation; NULL if there are none. */
 const pe_application *pe_scheme_applications(const pe_scheme *scheme, size_t *ret_count);
 
+/* In which order the columns that a rotation has turned come out. */
+typedef enum pe_output_layout {
+    PE_OUTPUT_AS_INPUT,
+    PE_OUTPUT_HALF,       /* pair p in the columns p and pairs + p */
+    PE_OUTPUT_INTERLEAVED /* pair p in the columns 2p and 2p + 1 */
+} pe_output_layout;
+
+/* How queries, keys and values lie in the last axis. */
+typedef enum pe_qkv {
+    PE_QKV_NONE,
+    PE_QKV_STACKED, /* all queries, all keys, all values */
+    PE_QKV_GROUPED  /* for each key its queries, the key and the value */
+} pe_qkv;
+
 typedef struct pe_apply_options {
-    pe_dtype dtype;   /* of the result; PE_DTYPE_COUNT: the input's */
-    double scale;     /* of PE_APPLY_ADD, at most 2^60 in magnitude; 1 changes nothing */
-    bool inverse;     /* PE_APPLY_ROTATE: turn the other way */
-    const char *axes; /* all axes of the input; NULL: the last ones are the application's */
+    pe_dtype dtype; /* of the result; PE_DTYPE_COUNT: the input's */
+    double scale;   /* of PE_APPLY_ADD, at most 2^60 in magnitude; 1 changes nothing */
+
+    /* All axes of the input; NULL: the last ones are the application's. Those that lie in one
+     * axis of the input are in parentheses: "length,(heads,dim)". The axis of the columns may
+     * be anywhere for PE_APPLY_ADD and PE_APPLY_MULTIPLY, else it is the last one. */
+    const char *axes;
+
+    /* Positions by row, instead of those of the axis `length` of the encoding, or of `queries`:
+     * integers [batch, length], [1, length] or, where the input has one row, [batch]. The axis
+     * `batch` of the input is that which `axes` calls so, else the first one. Row 0 of the
+     * encoding has the position `first_position`. NULL: none. */
+    const pe_view *position_ids;
+    int64_t first_position;
+
+    /* Of PE_APPLY_ROTATE. Heads lie in the last axis where no axis is called so. Queries, keys
+     * and values lie in one tensor along an axis `qkv`, and values stay as they are: of `heads`
+     * queries, `kv_heads` keys and as many values; or of one each if there is an axis `heads`,
+     * too. */
+    bool inverse;             /* turn the other way */
+    uint64_t heads, kv_heads; /* 0: not given; 1, and as many as heads, for an axis `qkv` */
+    pe_qkv qkv;               /* what lies in the last axis where no axis is called `qkv` */
+    int64_t rotary_offset;    /* the first column that is turned, which `dim` are; below 0 from
+                               * the end, -dim for the last ones; others stay as they are */
+    pe_output_layout output_layout;
+    bool query_factors; /* multiply queries by the request's temperature and softmax_factor */
+    bool without_rotation; /* and do not turn anything; only with query_factors */
 } pe_apply_options;
 
 /* The result of an application, computed as it is read. Each element is the exact result for
@@ -950,8 +988,9 @@ typedef struct pe_apply_options {
  * thread at a time. */
 typedef struct pe_apply pe_apply;
 
-/* Open the result for an input of a real dtype, row-major and not swapped. The request's dtype
- * does not matter. Fails as pe_stream_new, with PE_OUT_OF_RANGE for "shape", "form" or
+/* Open the result for an input of real or complex numbers; of complex ones a part is a column,
+ * and the result is complex. What is not row-major is copied. The request's dtype does not
+ * matter. Fails as pe_stream_new, with PE_OUT_OF_RANGE for "shape", "form" or
  * "cos_sin" where input and request do not fit, with PE_MALFORMED for "axes" or "dtype". The
  * view must be readable as long as the result; the runner is used during this call only.
  * Limits, whose breach is a PE_OUT_OF_RANGE for "shape": 2^20 elements along the last axis of
@@ -977,14 +1016,31 @@ uint64_t pe_apply_size(const pe_apply *apply); /* bytes */
  * input cannot be read. */
 size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size);
 
-/* Compare a result with one from elsewhere, as pe_compare does. The runner is asked about every
- * millisecond. */
+/* Compare a result with one from elsewhere, as pe_compare does: of the shape of the result, or
+ * with all its named axes for themselves. The runner is asked about every millisecond. */
 pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance tolerance,
                            const pe_runner *runner, pe_comparison *ret_comparison,
                            pe_error *reterr);
 
-/* The name of an axis of the result; "" if it has none. Lives as long as the result. */
+/* The shape in which it is compared, each named axis for itself; `read` is NULL. */
+const pe_view *pe_apply_compared_shape(const pe_apply *apply);
+
+/* The name of an axis of that shape; "" if it has none. Lives as long as the result. */
 const char *pe_apply_axis(const pe_apply *apply, size_t axis);
+
+/* The bytes that comparing with a tensor takes besides. */
+uint64_t pe_apply_compare_footprint(const pe_view *view);
+
+/* The least and the largest of position_ids. Fails with PE_OUT_OF_RANGE for "position_ids" if
+ * these are no integers up to 2^53 in magnitude, or are 2^32 apart; as the runner ends it; and
+ * with PE_MALFORMED for "body" if they cannot be read. */
+typedef struct pe_position_range {
+    double first, last;
+} pe_position_range;
+
+pe_status pe_find_position_range(const pe_view *ids, const pe_scheme *scheme,
+                                 const pe_runner *runner, pe_position_range *ret_range,
+                                 pe_error *reterr);
 
 /* ---- memory ---- */
 

@@ -23,8 +23,8 @@ typedef struct applying {
     api_table_format format;
     pe_options *given, *tolerances;
     pe_apply_options options;
-    const char *against; /* the tensor to compare with, or NULL */
-    char *target;        /* of the encoding, from malloc; where it is compared */
+    char first[32], rows[32]; /* of position_ids, as texts of arguments */
+    char *target;             /* of the encoding, from malloc; where it is compared */
     api_applied *applied;
 } applying;
 
@@ -43,6 +43,11 @@ static bool does(const pe_scheme *scheme, pe_application_kind kind)
     return false;
 }
 
+static const char *find_text(const applying *self, api_apply_option option)
+{
+    return pe_options_value(self->given, option)->text;
+}
+
 /* Refuse options that are of no use with the scheme, or without others. */
 static void refuse_options(const applying *self, pe_error *error)
 {
@@ -53,31 +58,118 @@ static void refuse_options(const applying *self, pe_error *error)
     if (!does(self->scheme, PE_APPLY_ROTATE))
         pe_options_refuse(self->given, API_APPLY_INVERSE, error, "left out: %s does not rotate",
                           scheme);
-    for (size_t i = 0; i < TOLERANCES && !self->against; i++)
+    if (!self->options.heads)
+        pe_options_refuse(self->given, API_APPLY_KV_HEADS, error, "left out without heads");
+    if (self->options.qkv != PE_QKV_NONE && !self->options.heads)
+        pe_options_refuse(self->given, API_APPLY_QKV, error, "left out without heads");
+    else if (self->options.kv_heads && self->options.heads % self->options.kv_heads > 0)
+        pe_options_refuse(self->given, API_APPLY_KV_HEADS, error, "a divisor of heads, %llu",
+                          (unsigned long long)self->options.heads);
+    if (self->options.without_rotation && !self->options.query_factors)
+        pe_options_refuse(self->given, API_APPLY_ROTATION, error,
+                          "true without query_factors, as nothing is left to do");
+    for (size_t i = 0; i < TOLERANCES && !find_text(self, API_APPLY_AGAINST); i++)
         pe_options_refuse(self->tolerances, i, error, "left out without against");
 }
 
-/* Read the options. The request itself is of f64, which has room for every entry. */
+/* The member of an enum that a choice stands for: 0 if it is not given. */
+static int find_choice(const pe_options *options, api_apply_option option)
+{
+    const pe_value *value = pe_options_value(options, option);
+    return value->present ? (int)value->integer + 1 : 0;
+}
+
+/* Read the options: those of schemes that rotate are unknown to others, which may have
+ * parameters of these names. */
 static void read_options(applying *self, pe_error *error)
 {
     api_arguments *arguments = &self->arguments;
-    self->given = pe_options_take(api_apply_options, API_APPLY_OPTIONS, arguments->items,
-                                  &arguments->count, error);
+    bool rotates = does(self->scheme, PE_APPLY_ROTATE);
+    const pe_options *given = self->given =
+        pe_options_take(api_apply_options, rotates ? API_APPLY_OPTIONS : API_APPLY_ROTATIONS,
+                        arguments->items, &arguments->count, error);
     self->tolerances = pe_options_take(&api_compare_options[API_COMPARE_TOLERANCE], TOLERANCES,
                                        arguments->items, &arguments->count, error);
-    const pe_value *dtype = pe_options_value(self->given, API_APPLY_DTYPE);
-    self->against = pe_options_value(self->given, API_APPLY_AGAINST)->text;
+    const pe_value *dtype = pe_options_value(given, API_APPLY_DTYPE);
+    const pe_value *rotation = pe_options_value(given, API_APPLY_ROTATION);
     self->options = (pe_apply_options){
         .dtype = dtype->present ? (pe_dtype)dtype->integer : PE_DTYPE_COUNT,
-        .scale = pe_options_value(self->given, API_APPLY_SCALE)->real,
-        .inverse = pe_options_value(self->given, API_APPLY_INVERSE)->integer != 0,
-        .axes = pe_options_value(self->given, API_APPLY_AXES)->text};
+        .scale = pe_options_value(given, API_APPLY_SCALE)->real,
+        .inverse = pe_options_value(given, API_APPLY_INVERSE)->integer != 0,
+        .axes = find_text(self, API_APPLY_AXES),
+        .heads = (uint64_t)pe_options_value(given, API_APPLY_HEADS)->integer,
+        .kv_heads = (uint64_t)pe_options_value(given, API_APPLY_KV_HEADS)->integer,
+        .qkv = (pe_qkv)find_choice(given, API_APPLY_QKV),
+        .rotary_offset = pe_options_value(given, API_APPLY_ROTARY_OFFSET)->integer,
+        .output_layout = (pe_output_layout)find_choice(given, API_APPLY_OUTPUT_LAYOUT),
+        .query_factors = pe_options_value(given, API_APPLY_QUERY_FACTORS)->integer != 0,
+        .without_rotation = rotation->present && rotation->integer == 0};
     refuse_options(self, error);
-    if (self->against)
-        self->target = api_target_write(self->call, self->scheme, arguments, error);
-    if (arguments->count < API_ARGUMENTS_MAX)
-        arguments->items[arguments->count++] = (pe_argument){.name = "dtype", .text = "f64"};
 }
+
+/* ---- positions of rows ---- */
+
+/* Refuse an argument that a request gives; false if it does not. */
+static bool refuse_argument(const applying *self, const char *name, pe_error *error)
+{
+    const api_arguments *arguments = &self->arguments;
+    for (size_t i = 0; i < arguments->count; i++)
+        if (strcmp(arguments->items[i].name, name) == 0) {
+            const char *given = arguments->items[i].text;
+            pe_error_add(error, PE_MALFORMED, name, given ? given : "",
+                         "left out with the tensor " API_APPLY_POSITIONS
+                         ", which has the positions");
+            return true;
+        }
+    return false;
+}
+
+/* Add an argument, or refuse the one that a request gives. */
+static void add_argument(applying *self, const char *name, const char *text, pe_error *error)
+{
+    api_arguments *arguments = &self->arguments;
+    if (!refuse_argument(self, name, error) && arguments->count < API_ARGUMENTS_MAX)
+        arguments->items[arguments->count++] = (pe_argument){.name = name, .text = text};
+}
+
+static bool has_parameter(const pe_scheme_info *info, const char *name)
+{
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++)
+        if (strcmp(pe_parameter_at(info, i)->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Ask for the rows of all positions of the file's tensor of these, if it has one and the scheme
+ * has a use for it. False: they are wrong, which was added to `error`. */
+static bool read_positions(applying *self, pe_error *error)
+{
+    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
+    const pe_view *ids = NULL;
+    pe_position_range range;
+    bool rows = has_parameter(info, "positions");
+    bool queries = has_parameter(info, "query_offset");
+    if ((rows || queries) && !api_applied_find_positions(self->applied, &ids, error))
+        return false;
+    if (!ids)
+        return true;
+    if (pe_find_position_range(ids, self->scheme, self->call->service->host->runner, &range,
+                               error) != PE_OK)
+        return false;
+    snprintf(self->first, sizeof self->first, "%.0f", range.first);
+    snprintf(self->rows, sizeof self->rows, "%.0f", range.last - range.first + 1);
+    self->options.position_ids = ids;
+    self->options.first_position = (int64_t)range.first;
+    if (rows)
+        (void)refuse_argument(self, "step", error);
+    if (rows && refuse_argument(self, "positions", error))
+        return true;
+    add_argument(self, queries ? "query_offset" : "offset", self->first, error);
+    add_argument(self, queries ? "query_length" : "length", self->rows, error);
+    return true;
+}
+
+/* ---- finding ---- */
 
 /* The price of all that is computed. */
 static double estimate_price(const applying *self)
@@ -87,36 +179,49 @@ static double estimate_price(const applying *self)
            api_applied_price(self->applied, request, &self->options);
 }
 
-/* Find the tensors, and check what applying the encoding to them costs. False without memory.
- */
-static bool find_tensors(applying *self, bool is_npy, pe_error *reterr)
+/* Find the tensors, and check what applying the encoding to them costs. */
+static void find_tensors(applying *self, pe_error *reterr)
 {
-    const char *result = pe_options_value(self->given, API_APPLY_RESULT)->text;
+    const api_applied_names names = {.inputs = find_text(self, API_APPLY_INPUTS),
+                                     .result = find_text(self, API_APPLY_RESULT),
+                                     .against = find_text(self, API_APPLY_AGAINST)};
     uint64_t limit = self->call->service->host->compute_cost;
-    self->applied = api_applied_new(self->call->request, is_npy);
-    if (!self->applied)
-        return false;
-    if (!api_applied_find(self->applied, self->scheme, result, self->against, reterr))
-        return true;
-    if (self->options.dtype == PE_DTYPE_COUNT && self->against)
-        (void)pe_element_is_real(api_applied_element(self->applied), &self->options.dtype);
+    if (!api_applied_find(self->applied, self->scheme, &names, reterr))
+        return;
+    if (self->options.dtype == PE_DTYPE_COUNT && names.against)
+        (void)pe_element_is_real(api_applied_get(self->applied, 0)->compared.element,
+                                 &self->options.dtype);
     if (limit > 0)
         pe_request_check_price(self->representation.request, estimate_price(self), limit,
                                reterr);
-    return true;
 }
 
 static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     applying *self = job;
+    api_arguments *arguments = &self->arguments;
     const api_format *asked;
     pe_error error;
-    pe_error_init(&error);
-    api_arguments_from_query(self->call->query, &self->arguments, &error);
-    read_options(self, &error);
     bool is_npy = self->format == API_TABLE_NPY;
-    if (!api_representation_read(&self->representation, self->call, self->scheme,
-                                 &self->arguments, &error, &asked, reterr, ret_reply))
+    pe_error_init(&error);
+    api_arguments_from_query(self->call->query, arguments, &error);
+    self->applied = api_applied_new(self->call->request, is_npy);
+    if (!self->applied)
+        return false;
+    if (!api_applied_load(self->applied, reterr))
+        return true;
+    read_options(self, &error);
+    if (!read_positions(self, &error)) {
+        pe_error_append(reterr, &error);
+        return true;
+    }
+    if (find_text(self, API_APPLY_AGAINST))
+        self->target = api_target_write(self->call, self->scheme, arguments, &error);
+    /* the request itself is of f64, which has room for every entry */
+    if (arguments->count < API_ARGUMENTS_MAX)
+        arguments->items[arguments->count++] = (pe_argument){.name = "dtype", .text = "f64"};
+    if (!api_representation_read(&self->representation, self->call, self->scheme, arguments,
+                                 &error, &asked, reterr, ret_reply))
         return false;
     if (asked)
         pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
@@ -124,16 +229,18 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     if (is_npy && self->options.dtype == PE_BF16)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "dtype", "bf16",
                      "another one: npy has no bf16, but safetensors has");
-    return reterr->count > 0 || find_tensors(self, is_npy, reterr);
+    if (reterr->count == 0)
+        find_tensors(self, reterr);
+    return true;
 }
 
-/* ---- answering ---- */
+/* ---- comparing ---- */
 
 /* What was found by head, by position …: an object of the axes by name. */
 static json_t *describe_axes(const pe_apply *result, const pe_comparison *comparison)
 {
     json_t *by = json_object();
-    for (size_t axis = 0; axis < pe_apply_shape(result)->rank; axis++) {
+    for (size_t axis = 0; axis < pe_apply_compared_shape(result)->rank; axis++) {
         char name[32];
         snprintf(name, sizeof name, "axis_%zu", axis);
         const char *known = pe_apply_axis(result, axis);
@@ -142,10 +249,12 @@ static json_t *describe_axes(const pe_apply *result, const pe_comparison *compar
     return by;
 }
 
-static api_reply *compare(const applying *self)
+/* Compare a result, and describe what was found. NULL after a problem was added. */
+static json_t *compare_one(const applying *self, size_t index, pe_comparison *comparison,
+                           pe_error *error)
 {
-    const api_applied_tensor *result = api_applied_result(self->applied);
-    const pe_view *view = pe_apply_shape(result->apply);
+    const api_applied_tensor *result = api_applied_get(self->applied, index);
+    const pe_view *view = pe_apply_compared_shape(result->apply);
     const api_judgement judgement = api_read_judgement(self->tolerances, 0);
     api_compared compared = {
         .dtype = PE_F32, .rank = view->rank, .elements = pe_view_elements(view)};
@@ -153,25 +262,59 @@ static api_reply *compare(const applying *self)
                                       .tensor = result->name,
                                       .url = self->target,
                                       .format = api_table_format_name(self->format),
-                                      .file_tensor = self->against,
-                                      .element = api_applied_element(self->applied)};
-    pe_comparison *comparison = malloc(sizeof *comparison);
-    api_reply *reply;
-    pe_error error;
-    pe_error_init(&error);
-    if (!comparison)
-        return NULL;
+                                      .file_tensor = result->against,
+                                      .element = result->compared.element};
     (void)pe_element_is_real(view->element, &compared.dtype);
     memcpy(compared.shape, view->shape, sizeof compared.shape);
-    if (api_applied_compare(self->applied, judgement.tolerance,
-                            self->call->service->host->runner, comparison, &error))
-        reply = api_comparison_reply(&names, comparison, &compared, judgement.judged,
-                                     describe_axes(result->apply, comparison));
-    else
-        reply = api_problem_from_error(&error);
-    free(comparison);
-    return reply;
+    if (pe_apply_compare(result->apply, &result->compared, judgement.tolerance,
+                         self->call->service->host->runner, comparison, error) != PE_OK)
+        return NULL;
+    return api_comparison_describe(&names, comparison, &compared, judgement.judged,
+                                   describe_axes(result->apply, comparison));
 }
+
+/* The answer to several comparisons: all of them, and whether all results are good. */
+static json_t *join_comparisons(json_t *found)
+{
+    bool equal = true, judged = false, within = true;
+    size_t index;
+    json_t *one;
+    json_array_foreach(found, index, one)
+    {
+        const json_t *verdict = json_object_get(one, "within_tolerance");
+        equal &= json_is_true(json_object_get(one, "equal"));
+        judged |= verdict != NULL;
+        within &= json_is_true(verdict);
+    }
+    json_t *all = json_pack("{s:b, s:o}", "equal", equal, "results", found);
+    if (judged)
+        json_object_set_new(all, "within_tolerance", json_boolean(within));
+    return all;
+}
+
+static api_reply *compare(const applying *self)
+{
+    pe_comparison *comparison = malloc(sizeof *comparison);
+    json_t *found = json_array();
+    pe_error error;
+    pe_error_init(&error);
+    for (size_t i = 0; comparison && error.count == 0 && i < api_applied_count(self->applied);
+         i++)
+        json_array_append_new(found, compare_one(self, i, comparison, &error));
+    bool there = comparison != NULL;
+    free(comparison);
+    if (!there || error.count > 0) {
+        json_decref(found);
+        return there ? api_problem_from_error(&error) : NULL;
+    }
+    if (json_array_size(found) > 1)
+        return api_comparison_answer(join_comparisons(found));
+    json_t *only = json_incref(json_array_get(found, 0));
+    json_decref(found);
+    return api_comparison_answer(only);
+}
+
+/* ---- answering ---- */
 
 static api_reply *apply(void *job)
 {
@@ -185,7 +328,7 @@ static api_reply *apply(void *job)
         !api_applied_open(self->applied, self->representation.request, &self->options,
                           host->runner, &error))
         return api_problem_from_error(&error);
-    if (self->against)
+    if (find_text(self, API_APPLY_AGAINST))
         return compare(self);
     api_reply *reply = api_passing_reply(200, api_table_media_type(self->format));
     api_reply_set_reads_request(reply);
@@ -199,7 +342,8 @@ static api_reply *apply(void *job)
 static double price_to_begin(const void *job)
 {
     const applying *self = job;
-    return self->against ? estimate_price(self) : 2 * self->representation.facts.preparation;
+    return find_text(self, API_APPLY_AGAINST) ? estimate_price(self)
+                                              : 2 * self->representation.facts.preparation;
 }
 
 static const api_table_endpoint APPLY = {

@@ -159,8 +159,8 @@ static api_reply *compare(void *job)
         pe_compare(self->representation.request, self->representation.selection.first,
                    &self->view, self->judgement.tolerance, host->runner, comparison,
                    &error) == PE_OK)
-        reply =
-            api_comparison_reply(&names, comparison, &compared, self->judgement.judged, NULL);
+        reply = api_comparison_answer(api_comparison_describe(&names, comparison, &compared,
+                                                              self->judgement.judged, NULL));
     else
         reply = api_problem_from_error(&error);
     free(comparison);

@@ -10,8 +10,17 @@ typedef enum api_apply_option {
     API_APPLY_SCALE,
     API_APPLY_INVERSE,
     API_APPLY_AXES,
+    API_APPLY_INPUTS,
     API_APPLY_RESULT,
     API_APPLY_AGAINST,
+    API_APPLY_ROTATIONS, /* what follows is of schemes that rotate alone */
+    API_APPLY_HEADS = API_APPLY_ROTATIONS,
+    API_APPLY_KV_HEADS,
+    API_APPLY_QKV,
+    API_APPLY_ROTARY_OFFSET,
+    API_APPLY_OUTPUT_LAYOUT,
+    API_APPLY_QUERY_FACTORS,
+    API_APPLY_ROTATION,
     API_APPLY_OPTIONS
 } api_apply_option;
 
@@ -25,40 +34,56 @@ typedef struct api_applied api_applied;
 typedef struct api_applied_tensor {
     char name[API_SET_NAME_MAX + 1];
     pe_apply *apply;
-    api_applied *all; /* of the last one: what all belong to */
+    char against[API_SET_NAME_MAX + 1]; /* the tensor that it is compared with */
+    pe_view compared;                   /* which is this one */
+    api_applied *all;                   /* of the last one: what all belong to */
 } api_applied_tensor;
+
+/* The tensor of a file that has the positions of rows. */
+#define API_APPLY_POSITIONS "position_ids"
 
 /* Hold a request's body, of npy or safetensors. NULL without memory. */
 api_applied *api_applied_new(const api_request *request, bool is_npy);
 void api_applied_free(api_applied *applied);
 
-/* Find the tensors that the scheme is applied to: those of a file with the names of its
- * inputs, or the only one. Other tensors are refused. `result` is the only result that is
- * asked for, or NULL; `against` is the tensor that the
- * only result is compared with, or NULL. False: a problem was added to reterr. */
-bool api_applied_find(api_applied *applied, const pe_scheme *scheme, const char *result,
-                      const char *against, pe_error *reterr);
+/* Read the header of a safetensors file, before what follows is asked. False: a problem was
+ * added to reterr. */
+bool api_applied_load(api_applied *applied, pe_error *reterr);
 
-/* The element type of the tensor `against`; PE_ELEMENT_COUNT without one. */
-pe_element api_applied_element(const api_applied *applied);
+/* The text of the config.json in the file's metadata, or NULL. */
+const char *api_applied_config(const api_applied *applied);
+
+/* Find the positions of rows; *ret_positions is NULL if there are none. It lives as long as
+ * `applied`. False: they cannot be read, which was added to reterr. */
+bool api_applied_find_positions(api_applied *applied, const pe_view **ret_positions,
+                                pe_error *reterr);
+
+/* What a request says about the tensors of its file. All may be NULL. */
+typedef struct api_applied_names {
+    const char
+        *inputs; /* tensors that are inputs, joined by commas, as the scheme lists them */
+    const char *result;  /* the only result that is asked for */
+    const char *against; /* tensors that the results are compared with, joined by commas */
+} api_applied_names;
+
+/* Find the tensors that the scheme is applied to: those of a file with the names of its inputs,
+ * or the only one. Other tensors are refused. False: a problem was added to reterr. */
+bool api_applied_find(api_applied *applied, const pe_scheme *scheme,
+                      const api_applied_names *names, pe_error *reterr);
+
+size_t api_applied_count(const api_applied *applied);
+const api_applied_tensor *api_applied_get(const api_applied *applied, size_t index);
 
 /* Open the results. */
 bool api_applied_open(api_applied *applied, pe_request *request,
                       const pe_apply_options *options, const pe_runner *runner,
                       pe_error *reterr);
 
-/* The multiply-adds of all results, as pe_request_price. */
+/* The bytes that all results hold, and their multiply-adds, as pe_request_price. */
 uint64_t api_applied_footprint(const api_applied *applied, const pe_request *request,
                                const pe_apply_options *options);
 double api_applied_price(const api_applied *applied, const pe_request *request,
                          const pe_apply_options *options);
-
-/* Compare the only result with the tensor `against`. */
-bool api_applied_compare(api_applied *applied, pe_tolerance tolerance, const pe_runner *runner,
-                         pe_comparison *ret_comparison, pe_error *reterr);
-
-/* The result that is compared. */
-const api_applied_tensor *api_applied_result(const api_applied *applied);
 
 /* The file with the results, which takes `applied` over. The request must hold its body until
  * this one has been read. NULL without memory. */

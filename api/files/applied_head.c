@@ -18,11 +18,13 @@ static char *describe(const api_applied_tensor *results, size_t count)
     uint64_t begin = 0;
     for (size_t i = 0; i < count; i++) {
         const pe_view *view = pe_apply_shape(results[i].apply);
+        const char *name = view->is_complex ? "C64" : NAMES[view->element];
         uint64_t end = begin + pe_apply_size(results[i].apply);
-        json_object_set_new(root, results[i].name,
-                            json_pack("{s:s, s:o, s:[I, I]}", "dtype", NAMES[view->element],
-                                      "shape", api_document_shape(view->shape, view->rank),
-                                      "data_offsets", (json_int_t)begin, (json_int_t)end));
+        json_object_set_new(
+            root, results[i].name,
+            json_pack("{s:s, s:o, s:[I, I]}", "dtype", name, "shape",
+                      api_document_shape(view->shape, view->rank - view->is_complex),
+                      "data_offsets", (json_int_t)begin, (json_int_t)end));
         begin = end;
     }
     return api_document_text(root, JSON_COMPACT);
@@ -33,14 +35,15 @@ static char *describe_array(const api_applied_tensor *result)
 {
     static const char *const NAMES[] = {
         [PE_ELEMENT_F32] = "<f4", [PE_ELEMENT_F64] = "<f8", [PE_ELEMENT_F16] = "<f2"};
+    static const char *const COMPLEX[] = {[PE_ELEMENT_F32] = "<c8", [PE_ELEMENT_F64] = "<c16"};
     const pe_view *view = pe_apply_shape(result->apply);
     const size_t size = 256;
     char *text = malloc(size);
     if (!text)
         return NULL;
     int used = snprintf(text, size, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                        NAMES[view->element]);
-    for (size_t i = 0; i < view->rank; i++)
+                        view->is_complex ? COMPLEX[view->element] : NAMES[view->element]);
+    for (size_t i = 0; i + view->is_complex < view->rank; i++)
         used += snprintf(text + used, size - (size_t)used, "%llu, ",
                          (unsigned long long)view->shape[i]);
     snprintf(text + used, size - (size_t)used, "), }");

@@ -131,6 +131,7 @@ static bool make_view(const api_file *file, const npy_header *header, pe_view *r
     if (!api_table_add_axis(ret_view, 2, reterr))
         return false;
     ret_view->strides[ret_view->rank - 1] = 1;
+    ret_view->is_complex = true;
     return true;
 }
 

@@ -99,6 +99,7 @@ static bool read_kind(const api_file *file, const json_t *value, pe_view *ret_vi
     }
     if (TYPES[type].complex && !api_table_add_axis(ret_view, 2, reterr))
         return false;
+    ret_view->is_complex = TYPES[type].complex;
     pe_view_set_row_major(ret_view);
     return true;
 }

@@ -186,7 +186,7 @@ api_judgement api_read_judgement(const pe_options *options, size_t row)
                            {.absolute = absolute->real, .ulps = ulps->real}};
 }
 
-api_reply *api_comparison_reply(const api_compared_names *names,
+json_t *api_comparison_describe(const api_compared_names *names,
                                 const pe_comparison *comparison, const api_compared *tensor,
                                 bool judged, json_t *by)
 {
@@ -207,5 +207,11 @@ api_reply *api_comparison_reply(const api_compared_names *names,
     json_decref(found);
     if (by)
         json_object_set_new(document, "by", by);
-    return api_passing_document(judged && comparison->outside > 0 ? 409 : 200, document);
+    return document;
+}
+
+api_reply *api_comparison_answer(json_t *document)
+{
+    bool differs = json_is_false(json_object_get(document, "within_tolerance"));
+    return api_passing_document(differs ? 409 : 200, document);
 }

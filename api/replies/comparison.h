@@ -54,10 +54,13 @@ typedef struct api_compared_names {
     pe_element element;
 } api_compared_names;
 
-/* The answer: what was compared, what was found, and `by`, which may be NULL and is consumed.
- * It is 409 where larger errors than those that are accepted were found. */
-api_reply *api_comparison_reply(const api_compared_names *names,
+/* What was compared, what was found, and `by`, which may be NULL and is consumed. */
+json_t *api_comparison_describe(const api_compared_names *names,
                                 const pe_comparison *comparison, const api_compared *tensor,
                                 bool judged, json_t *by);
+
+/* The answer, which consumes the document: it is 409 where larger errors than those that are
+ * accepted were found. */
+api_reply *api_comparison_answer(json_t *document);
 
 #endif

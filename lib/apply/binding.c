@@ -1,51 +1,26 @@
 /* Binding axes by their names. */
 #include "apply/binding.h"
 
+#include "apply/ids.h"
 #include "requests/request.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX       PE_VIEW_RANK_MAX
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
-/* Names of axes, which lie in a text that they are cut out of. */
-typedef struct axis_names {
-    size_t count;
-    struct {
-        const char *text;
-        size_t length;
-    } at[NAMES_MAX];
-} axis_names;
-
-/* Split names joined by commas, up to the end or a bar. False: there are too many, or one is
- * empty, too long or has other characters. */
-static bool split(const char *text, axis_names *ret_names)
-{
-    ret_names->count = 0;
-    for (const char *at = text;; at++) {
-        size_t length = strcspn(at, ",|");
-        if (length == 0 || length >= PE_AXIS_NAME_SIZE || ret_names->count == NAMES_MAX ||
-            strspn(at, NAME_CHARACTERS) < length)
-            return false;
-        ret_names->at[ret_names->count].text = at;
-        ret_names->at[ret_names->count++].length = length;
-        at += length;
-        if (*at != ',')
-            return true;
-    }
-}
-
-/* The place of a name, or `count`. */
-static size_t find_place(const axis_names *names, const axis_names *of, size_t index)
-{
-    size_t place = 0;
-    while (place < names->count &&
-           (names->at[place].length != of->at[index].length ||
-            memcmp(names->at[place].text, of->at[index].text, of->at[index].length) != 0))
-        place++;
-    return place;
-}
+/* A binding on its way. */
+typedef struct binder {
+    const pe_request *request;
+    const pe_application *rule;
+    const pe_tensor *entries;
+    const pe_view *input;
+    const pe_apply_options *options;
+    pe_axis_names names, of;            /* of the input and of the entries */
+    uint64_t extents[PE_VIEW_RANK_MAX]; /* [names.count] */
+    size_t columns;                     /* the place of the columns among the names */
+    size_t positioned; /* the entries' axis that has position_ids, or of.count */
+    pe_binding *binding;
+    pe_error *error;
+} binder;
 
 /* The list of axes for the request's shape. */
 static const char *read_axis_names(const pe_request *request, const char *axes)
@@ -62,157 +37,282 @@ static const char *read_axis_names(const pe_request *request, const char *axes)
     return axes + length + 1;
 }
 
-/* ---- problems ---- */
+/* ---- extents ---- */
 
-static void write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size)
+/* Heads along the axes of an input. */
+typedef struct head_counts {
+    uint64_t queries, keys; /* along `qkv`, which has as many values as keys */
+    uint64_t heads, groups; /* along axes of these names; 0: the input says */
+} head_counts;
+
+static head_counts count_heads(const binder *self)
 {
-    size_t used = (size_t)snprintf(dst, size, "[");
-    for (size_t i = 0; i < rank && used < size; i++)
-        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)shape[i]);
-    if (used < size)
-        snprintf(dst + used, size - used, "]");
+    const pe_apply_options *options = self->options;
+    const uint64_t heads = options->heads > 0 ? options->heads : 1;
+    const uint64_t keys = options->kv_heads > 0 ? options->kv_heads : heads;
+    bool packed = pe_axes_find(&self->names, "qkv") < self->names.count;
+    if (packed && options->qkv == PE_QKV_GROUPED)
+        return (head_counts){.queries = heads / keys, .keys = 1, .groups = keys};
+    if (packed && pe_axes_find(&self->names, "heads") < self->names.count)
+        return (head_counts){.queries = 1, .keys = 1, .heads = options->heads};
+    bool key = strcmp(self->rule->input, "key") == 0;
+    return (head_counts){.queries = heads,
+                         .keys = keys,
+                         .heads = options->heads == 0 ? 0
+                                  : key               ? keys
+                                                      : heads};
 }
 
-static bool refuse_axes(const pe_application *rule, const char *list, const char *given,
-                        size_t rank, pe_error *reterr)
+/* The extent that a name must have; 0 if the input says. */
+static uint64_t find_extent(const binder *self, size_t name)
 {
-    pe_error_add(reterr, PE_MALFORMED, "axes", given,
-                 "%zu different names joined by commas, one for each axis of %s, with all of "
-                 "%.*s among them and the last of these at the end; a name has at most %d "
-                 "letters, digits, _ and -",
-                 rank, rule->input, (int)strcspn(list, "|"), list, PE_AXIS_NAME_SIZE - 1);
-    return false;
+    const head_counts counts = count_heads(self);
+    size_t of = pe_axes_find_same(&self->of, &self->names, name);
+    if (of < self->of.count)
+        return of == self->positioned ? 0 : self->entries->shape[of];
+    if (self->rule->kind != PE_APPLY_ROTATE)
+        return 0;
+    if (name == self->columns && self->options->rotary_offset >= 0)
+        return (uint64_t)pe_integer(&self->request->values, "dim") +
+               (uint64_t)self->options->rotary_offset;
+    if (name == pe_axes_find(&self->names, "qkv"))
+        return counts.queries + 2 * counts.keys;
+    if (name == pe_axes_find(&self->names, "groups"))
+        return counts.groups;
+    return name == pe_axes_find(&self->names, "heads") ? counts.heads : 0;
 }
 
-/* Check that no name is that of an axis that only the entries or the result have. */
-static bool are_free(const pe_application *rule, const axis_names *names,
-                     const axis_names *wanted, const char *given, pe_error *reterr)
+/* Whether an axis of the input is one name alone, whose extent is checked elsewhere. */
+static bool is_alone(const pe_axis_names *names, size_t name)
 {
-    const char *lists[] = {rule->entry_axes, rule->result_axes};
-    for (size_t i = 0; i < 2; i++) {
-        axis_names taken;
-        for (size_t k = 0; lists[i] && split(lists[i], &taken) && k < taken.count; k++) {
-            if (find_place(wanted, &taken, k) < wanted->count ||
-                find_place(names, &taken, k) == names->count)
-                continue;
-            pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", given,
-                         "names without %.*s: that is an axis of the encoding, and not of %s",
-                         (int)taken.at[k].length, taken.at[k].text, rule->input);
+    for (size_t i = 0; i < names->count; i++)
+        if (i != name && names->at[i].in == names->at[name].in)
             return false;
+    return true;
+}
+
+/* Find the extents of all names. */
+static bool find_extents(binder *self)
+{
+    uint64_t known[PE_VIEW_RANK_MAX] = {0};
+    for (size_t i = 0; i < self->names.count; i++) {
+        bool checked = pe_axes_find_same(&self->of, &self->names, i) < self->of.count ||
+                       i == self->columns;
+        known[i] = checked && is_alone(&self->names, i) ? 0 : find_extent(self, i);
+    }
+    return pe_axes_divide(self->rule, &self->names, self->input, known, self->extents,
+                          self->error);
+}
+
+/* Check that an axis of the input is as long as that of the entries. */
+static bool fits(const binder *self, size_t axis, size_t of)
+{
+    char shape[96];
+    if (self->extents[axis] == self->entries->shape[of])
+        return true;
+    pe_axes_write_shape(self->entries->shape, self->entries->rank, shape, sizeof shape);
+    return pe_axes_refuse_shape(
+        self->error, self->input,
+        "%llu along the axis %.*s of %s, as the tensor %s has, whose shape is %s",
+        (unsigned long long)self->entries->shape[of], (int)self->names.at[axis].length,
+        self->names.at[axis].text, self->rule->input, self->entries->name, shape);
+}
+
+/* ---- rows ---- */
+
+/* The place of a name among the binding's axes, where the columns come last. */
+static size_t find_place(const binder *self, size_t name)
+{
+    return name == self->columns ? self->names.count - 1 : name - (name > self->columns);
+}
+
+/* Set shape and rows. */
+static void set_rows(binder *self)
+{
+    pe_binding *binding = self->binding;
+    binding->rank = self->names.count;
+    binding->columns = self->extents[self->columns];
+    binding->rows = binding->together = 1;
+    for (size_t i = 0; i < self->names.count; i++) {
+        binding->shape[find_place(self, i)] = self->extents[i];
+        if (i != self->columns)
+            binding->rows *= self->extents[i];
+        if (i > self->columns)
+            binding->together *= self->extents[i];
+    }
+}
+
+/* Append an axis of the result. */
+static void add_axis(binder *self, const pe_axis_names *names, size_t name, uint64_t extent)
+{
+    pe_binding *binding = self->binding;
+    snprintf(binding->names[binding->axes], PE_AXIS_NAME_SIZE, "%.*s",
+             (int)names->at[name].length, names->at[name].text);
+    binding->extents[binding->axes++] = extent;
+}
+
+/* Bind the axes of the entries. */
+static bool bind_entries(binder *self)
+{
+    pe_binding *binding = self->binding;
+    bool sums = self->rule->kind >= PE_APPLY_CONTRACT;
+    uint64_t stride = 1;
+    for (size_t i = self->of.count; i-- > 0;) {
+        size_t name = pe_axes_find_same(&self->names, &self->of, i);
+        bool there = name < self->names.count, last = i + 1 == self->of.count;
+        if (there && i != self->positioned && !fits(self, name, i))
+            return false;
+        if (there && i == self->positioned)
+            binding->id_step = stride;
+        else if (there && !last)
+            binding->strides[find_place(self, name)] = stride;
+        if (!there && sums) { /* what there are results for */
+            binding->results = self->entries->shape[i];
+            add_axis(self, &self->of, i, binding->results);
         }
+        if (!last)
+            stride *= self->entries->shape[i];
     }
     return true;
 }
 
+/* Set the axes of the result but that of its own, if it has one. */
+static void set_axes(binder *self)
+{
+    bool sums = self->rule->kind >= PE_APPLY_CONTRACT; /* over the input's columns */
+    self->binding->results = sums ? 1 : self->binding->columns;
+    for (size_t i = 0; i < self->names.count; i++)
+        if (!sums || i != self->columns)
+            add_axis(self, &self->names, i, self->extents[i]);
+}
+
+/* Set the shape of the answer: as the input's, but for the last axis of sums. */
+static void set_answer(binder *self)
+{
+    pe_binding *binding = self->binding;
+    bool sums = self->rule->kind >= PE_APPLY_CONTRACT;
+    binding->answer_rank = self->input->rank;
+    memcpy(binding->answer_shape, self->input->shape, sizeof binding->answer_shape);
+    uint64_t *last = &binding->answer_shape[binding->answer_rank - 1];
+    if (sums)
+        *last = *last / binding->columns * binding->results;
+    if (sums && binding->axes < self->names.count && is_alone(&self->names, self->columns))
+        binding->answer_rank--; /* one result, and no axis for it */
+}
+
+/* ---- roles ---- */
+
+static bool bind_roles(binder *self)
+{
+    pe_binding *binding = self->binding;
+    size_t axis = pe_axes_find(&self->names, "qkv");
+    binding->role_stride = binding->role_count = 1;
+    if (self->rule->kind != PE_APPLY_ROTATE || axis == self->names.count)
+        return true;
+    const pe_scheme *scheme = self->request->values.scheme;
+    for (size_t i = 0; i < scheme->application_count; i++)
+        if (strcmp(scheme->applications[i].tensors[0], self->rule->tensors[0]) != 0) {
+            pe_error_add(self->error, PE_OUT_OF_RANGE, "axes", "qkv",
+                         "names without qkv: queries and keys have tables of their own, so "
+                         "send each as a tensor");
+            return false;
+        }
+    const head_counts counts = count_heads(self);
+    binding->queries = counts.queries;
+    binding->turned = counts.queries + counts.keys;
+    binding->role_count = self->extents[axis];
+    for (size_t i = axis + 1; i < self->names.count; i++)
+        if (i != self->columns)
+            binding->role_stride *= self->extents[i];
+    return true;
+}
+
+pe_row_role pe_binding_role(const pe_binding *binding, uint64_t row)
+{
+    uint64_t index = row / binding->role_stride % binding->role_count;
+    if (binding->role_count == 1 || index < binding->queries)
+        return PE_ROW_QUERY;
+    return index < binding->turned ? PE_ROW_KEY : PE_ROW_VALUE;
+}
+
 /* ---- binding ---- */
 
-/* Name the input's axes: as asked for, else the last ones as the rule names them. Those without
- * a name have an empty one. */
-static bool name_axes(const pe_application *rule, const char *list, const pe_view *input,
-                      const char *asked, axis_names *ret_names, pe_error *reterr)
+/* The entries' axis whose index is a position: that which is asked for by rows. */
+static size_t find_positioned(const binder *self)
 {
-    axis_names wanted;
-    char given[96];
-    (void)split(list, &wanted);
-    if (input->rank < wanted.count) {
-        write_shape(input->shape, input->rank, given, sizeof given);
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given, "[..., %.*s] of %s",
-                     (int)strcspn(list, "|"), list, rule->input);
+    if (!self->options->position_ids)
+        return self->of.count;
+    size_t length = pe_axes_find(&self->of, "length");
+    return length < self->of.count ? length : pe_axes_find(&self->of, "queries");
+}
+
+static bool bind_positions(binder *self)
+{
+    pe_binding *binding = self->binding;
+    if (!self->options->position_ids)
+        return true;
+    size_t batch = pe_axes_find(&self->names, "batch");
+    size_t length = self->positioned < self->of.count
+                        ? pe_axes_find_same(&self->names, &self->of, self->positioned)
+                        : self->names.count;
+    if (batch == self->names.count && self->names.at[0].length == 0)
+        batch = 0;
+    if (self->positioned < self->of.count)
+        binding->positions = self->entries->shape[self->positioned];
+    const pe_id_axes axes = {.length = length < self->names.count ? self->extents[length] : 0,
+                             .batch = batch < self->names.count ? self->extents[batch] : 1};
+    pe_id_strides strides;
+    if (!pe_ids_fit(self->options->position_ids, &axes, &strides, self->error))
         return false;
-    }
-    if (!asked) {
-        size_t before = input->rank - wanted.count;
-        *ret_names = (axis_names){.count = input->rank};
-        for (size_t i = 0; i < before; i++)
-            ret_names->at[i].text = "";
-        memcpy(ret_names->at + before, wanted.at, wanted.count * sizeof *wanted.at);
-        return true;
-    }
-    bool good = split(asked, ret_names) && ret_names->count == input->rank;
-    for (size_t i = 0; good && i < ret_names->count; i++)
-        good = find_place(ret_names, ret_names, i) == i;
-    for (size_t i = 0; good && i < wanted.count; i++)
-        good = find_place(ret_names, &wanted, i) < input->rank;
-    if (good && find_place(ret_names, &wanted, wanted.count - 1) == input->rank - 1)
-        return are_free(rule, ret_names, &wanted, asked, reterr);
-    return refuse_axes(rule, list, asked, input->rank, reterr);
-}
-
-/* Check that an axis of the input is as long as that of the entries. */
-static bool fits(const pe_application *rule, const axis_names *names, size_t axis,
-                 const pe_view *input, const pe_tensor *entries, size_t of, pe_error *reterr)
-{
-    char given[96], shape[96];
-    if (input->shape[axis] == entries->shape[of])
-        return true;
-    write_shape(input->shape, input->rank, given, sizeof given);
-    write_shape(entries->shape, entries->rank, shape, sizeof shape);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
-                 "%llu along the axis %.*s of %s, as the tensor %s has, whose shape is %s",
-                 (unsigned long long)entries->shape[of], (int)names->at[axis].length,
-                 names->at[axis].text, rule->input, entries->name, shape);
-    return false;
-}
-
-/* Note the name of an axis of the result. */
-static void note_name(pe_binding *binding, size_t axis, const axis_names *names, size_t place)
-{
-    snprintf(binding->names[axis], PE_AXIS_NAME_SIZE, "%.*s", (int)names->at[place].length,
-             names->at[place].text);
+    binding->id_strides[find_place(self, length)] = strides.length;
+    if (batch < self->names.count)
+        binding->id_strides[find_place(self, batch)] = strides.batch;
+    return true;
 }
 
 bool pe_binding_make(const pe_request *request, const pe_application *rule,
-                     const pe_tensor *entries, const pe_view *input, const char *axes,
-                     pe_binding *ret_binding, pe_error *reterr)
+                     const pe_tensor *entries, const pe_view *input,
+                     const pe_apply_options *options, pe_binding *ret_binding, pe_error *reterr)
 {
     const char *list = read_axis_names(request, rule->axes);
-    axis_names names, of;
-    pe_binding binding = {.rank = input->rank, .rows = 1};
-    if (!name_axes(rule, list, input, axes, &names, reterr))
+    binder self = {.request = request,
+                   .rule = rule,
+                   .entries = entries,
+                   .input = input,
+                   .options = options,
+                   .binding = ret_binding,
+                   .error = reterr};
+    pe_axis_names wanted;
+    *ret_binding = (pe_binding){.rank = 0};
+    if (!pe_axes_name(rule, list, input, options, &self.names, reterr))
         return false;
-    (void)split(rule->entry_axes ? rule->entry_axes : list, &of);
-    if (of.count != entries->rank) {
+    (void)pe_axes_split(list, &wanted);
+    (void)pe_axes_split(rule->entry_axes ? rule->entry_axes : list, &self.of);
+    if (self.of.count != entries->rank) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
                      "expanded: only whole tensors are applied");
         return false;
     }
-    memcpy(binding.shape, input->shape, sizeof binding.shape);
-    binding.columns = input->shape[input->rank - 1];
-    bool sums = rule->kind >= PE_APPLY_CONTRACT; /* over the input's last axis */
-    binding.results = sums ? 1 : binding.columns;
-    binding.has_result_axis = !sums;
-    for (size_t i = 0; i + 1 < input->rank; i++)
-        binding.rows *= input->shape[i];
-    for (size_t i = 0; i + !binding.has_result_axis < input->rank; i++)
-        note_name(&binding, i, &names, i);
-    uint64_t stride = 1;
-    for (size_t i = of.count; i-- > 0;) {
-        size_t place = find_place(&names, &of, i);
-        bool last = i + 1 == of.count;
-        if (place < input->rank && !fits(rule, &names, place, input, entries, i, reterr))
-            return false;
-        if (place < input->rank && !last)
-            binding.strides[place] = stride;
-        if (place == input->rank && sums) { /* what there are results for */
-            binding.results = entries->shape[i];
-            binding.has_result_axis = true;
-            note_name(&binding, input->rank - 1, &of, i);
-        }
-        if (!last)
-            stride *= entries->shape[i];
-    }
-    *ret_binding = binding;
+    self.columns = pe_axes_find_same(&self.names, &wanted, wanted.count - 1);
+    self.positioned = find_positioned(&self);
+    if (!find_extents(&self))
+        return false;
+    set_rows(&self);
+    set_axes(&self);
+    if (!bind_entries(&self) || !bind_roles(&self) || !bind_positions(&self))
+        return false;
+    set_answer(&self);
     return true;
 }
 
 uint64_t pe_binding_row(const pe_binding *binding, uint64_t row)
 {
-    uint64_t of = 0;
+    uint64_t of = 0, id = 0;
     for (size_t axis = binding->rank - 1; axis-- > 0;) {
-        uint64_t extent = binding->shape[axis];
-        of += row % extent * binding->strides[axis];
+        uint64_t extent = binding->shape[axis], index = row % extent;
+        of += index * binding->strides[axis];
+        id += index * binding->id_strides[axis];
         row /= extent;
     }
-    return of;
+    return binding->offsets ? of + binding->offsets[id] * binding->id_step : of;
 }

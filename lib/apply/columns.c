@@ -35,22 +35,33 @@ static void pair_by_axis(const pe_request *request, pe_turned *turned)
     }
 }
 
-bool pe_turned_init(pe_turned *ret_turned, const pe_request *request, const pe_tensor *cosines)
+/* Pair columns as a layout does. */
+static void pair(uint32_t *columns, size_t pairs, bool interleaved)
+{
+    for (uint32_t p = 0; p < pairs; p++) {
+        columns[p] = interleaved ? 2 * p : p;
+        columns[pairs + p] = interleaved ? 2 * p + 1 : p + (uint32_t)pairs;
+    }
+}
+
+bool pe_turned_init(pe_turned *ret_turned, const pe_request *request, const pe_tensor *cosines,
+                    const pe_apply_options *options, size_t first)
 {
     const char *layout = find_choice(request, "layout");
     size_t columns = (size_t)cosines->shape[cosines->rank - 1];
     bool full = strcmp(find_choice(request, "table"), "full") == 0;
-    size_t pairs = full ? columns / 2 : columns;
-    uint32_t *at = malloc(2 * pairs * sizeof *at);
+    size_t pairs = options->without_rotation ? 0 : full ? columns / 2 : columns;
+    uint32_t *at = malloc((4 * pairs + 1) * sizeof *at);
     if (!at)
         return false;
-    for (uint32_t p = 0; p < pairs; p++) {
-        bool interleaved = strcmp(layout, "interleaved") == 0;
-        at[p] = interleaved ? 2 * p : p;
-        at[pairs + p] = interleaved ? 2 * p + 1 : p + (uint32_t)pairs;
-    }
     *ret_turned = (pe_turned){.pairs = pairs, .columns = at, .full = full};
-    if (strcmp(layout, "half_by_axis") == 0)
+    pair(at, pairs, strcmp(layout, "interleaved") == 0);
+    if (pairs > 0 && strcmp(layout, "half_by_axis") == 0)
         pair_by_axis(request, ret_turned);
+    memcpy(at + 2 * pairs, at, 2 * pairs * sizeof *at);
+    if (options->output_layout != PE_OUTPUT_AS_INPUT)
+        pair(at + 2 * pairs, pairs, options->output_layout == PE_OUTPUT_INTERLEAVED);
+    for (size_t i = 0; i < 4 * pairs; i++)
+        at[i] += (uint32_t)first;
     return true;
 }

@@ -17,11 +17,20 @@ static uint64_t round_to_multiple(uint64_t number, uint64_t unit)
     return (number + unit - 1) / unit * unit;
 }
 
-/* The rows of a chunk. */
-static uint64_t chunk_rows(uint64_t rows, uint64_t columns, uint64_t rows_at_once)
+#define SCATTERED_ROWS ((uint64_t)8) /* of a chunk of which often one row is needed */
+
+uint64_t pe_entries_chunk_rows(uint64_t rows, uint64_t columns, pe_row_order order)
 {
-    uint64_t chunk = round_to_multiple(PE_CHUNK_ENTRIES / columns + 1, rows_at_once);
+    uint64_t chunk = PE_CHUNK_ENTRIES / columns + 1;
+    if (order.scattered && chunk > SCATTERED_ROWS)
+        chunk = SCATTERED_ROWS;
+    chunk = round_to_multiple(chunk, order.at_once);
     return chunk < rows ? chunk : rows;
+}
+
+static uint64_t count_columns(const pe_tensor *tensor)
+{
+    return tensor->rank > 1 ? tensor->shape[tensor->rank - 1] : 1;
 }
 
 static uint64_t count_slots(uint64_t rows, uint64_t chunk, uint64_t chunk_bytes)
@@ -30,10 +39,10 @@ static uint64_t count_slots(uint64_t rows, uint64_t chunk, uint64_t chunk_bytes)
     return count < most ? count : most;
 }
 
-uint64_t pe_entries_footprint(const pe_tensor *tensor, uint64_t rows_at_once, uint64_t held)
+uint64_t pe_entries_footprint(const pe_tensor *tensor, pe_row_order order, uint64_t held)
 {
-    uint64_t columns = tensor->shape[tensor->rank - 1], rows = tensor->elements / columns;
-    uint64_t chunk = chunk_rows(rows, columns, rows_at_once), bytes = 0;
+    uint64_t columns = count_columns(tensor), rows = tensor->elements / columns;
+    uint64_t chunk = pe_entries_chunk_rows(rows, columns, order), bytes = 0;
     uint64_t entries = chunk * columns, row = tensor->elements / tensor->rows;
     uint64_t piece = entries < PIECE_ENTRIES ? entries : PIECE_ENTRIES;
     for (uint64_t size = sizeof(double); size <= 2 * sizeof(double); size *= 2) {
@@ -77,14 +86,14 @@ static void free_chunks(pe_chunks *chunks)
 }
 
 pe_status pe_entries_init(pe_entries *ret_entries, pe_request *doubles, pe_request *exact,
-                          size_t tensor, uint64_t rows_at_once, const pe_runner *runner,
+                          size_t tensor, pe_row_order order, const pe_runner *runner,
                           pe_error *reterr)
 {
     const pe_tensor *shape = pe_request_tensor(exact, tensor);
     pe_entries *self = ret_entries;
-    *self = (pe_entries){.columns = (size_t)shape->shape[shape->rank - 1]};
+    *self = (pe_entries){.columns = (size_t)count_columns(shape)};
     self->rows = shape->elements / self->columns;
-    self->chunk = chunk_rows(self->rows, self->columns, rows_at_once);
+    self->chunk = pe_entries_chunk_rows(self->rows, self->columns, order);
     uint64_t entries = self->chunk * self->columns;
     self->piece = (size_t)(entries < PIECE_ENTRIES ? entries : PIECE_ENTRIES);
     pe_error_init(reterr);

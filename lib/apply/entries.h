@@ -30,16 +30,25 @@ typedef struct pe_entries {
 /* Whether all entries of a tensor are kept, as pairs or as doubles. */
 bool pe_entries_are_kept(const pe_tensor *tensor, bool paired);
 
+/* In which order rows are asked for. */
+typedef struct pe_row_order {
+    uint64_t at_once; /* the most consecutive rows that are asked for, which begin at a multiple
+                       * of that */
+    bool scattered;   /* neighbours are often far from each other */
+} pe_row_order;
+
+/* The rows that are computed together. */
+uint64_t pe_entries_chunk_rows(uint64_t rows, uint64_t columns, pe_row_order order);
+
 /* At most as many bytes do the rows of a tensor hold, of both kinds together; `held` is
  * pe_request_held of its request. */
-uint64_t pe_entries_footprint(const pe_tensor *tensor, uint64_t rows_at_once, uint64_t held);
+uint64_t pe_entries_footprint(const pe_tensor *tensor, pe_row_order order, uint64_t held);
 
 /* Open the rows of a tensor. `exact` is its request in PE_DD; `doubles` is that in PE_F64, or
- * NULL if all entries are needed as pairs. `rows_at_once`: the most consecutive rows that are
- * asked for, which begin at a multiple of that. Fails as pe_stream_new; pe_entries_done may be
- * called in any case. */
+ * NULL if all entries are needed as pairs. A tensor of one axis has rows of one entry. Fails as
+ * pe_stream_new; pe_entries_done may be called in any case. */
 pe_status pe_entries_init(pe_entries *ret_entries, pe_request *doubles, pe_request *exact,
-                          size_t tensor, uint64_t rows_at_once, const pe_runner *runner,
+                          size_t tensor, pe_row_order order, const pe_runner *runner,
                           pe_error *reterr);
 void pe_entries_done(pe_entries *entries);
 

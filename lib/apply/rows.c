@@ -46,10 +46,10 @@ static pe_sums find_sums(const pe_row_rule *rule, const pe_row_room *room, size_
 
 /* ---- one entry for one number ---- */
 
-static double settle_one(const pe_row_rule *rule, double number, dd entry)
+static double settle_one(const pe_row_rule *rule, bool product, double number, dd entry)
 {
     pe_sum sum = {.unsure = rule->unsure};
-    if (rule->kind == PE_APPLY_MULTIPLY) {
+    if (product) {
         pe_sum_add(&sum, number, entry);
     } else {
         pe_sum_add(&sum, number, (dd){1, 0});
@@ -59,73 +59,96 @@ static double settle_one(const pe_row_rule *rule, double number, dd entry)
 }
 
 /* The same of rounded entries where a number is infinite or NaN; false else. */
-static bool settle_infinite(const pe_row_rule *rule, double number, double entry,
+static bool settle_infinite(const pe_row_rule *rule, bool product, double number, double entry,
                             double *ret_rounded)
 {
     pe_sum sum = {.nan = false};
-    bool infinite =
-        pe_sum_add_infinite(&sum, number, rule->kind == PE_APPLY_MULTIPLY ? entry : 1);
-    if (rule->kind != PE_APPLY_MULTIPLY)
+    bool infinite = pe_sum_add_infinite(&sum, number, product ? entry : 1);
+    if (!product)
         infinite |= pe_sum_add_infinite(&sum, rule->scale, entry);
     if (infinite)
         *ret_rounded = pe_sum_rounded(&sum, rule->dtype);
     return infinite;
 }
 
-static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                       pe_entries *table, uint64_t row, double *ret_rounded)
+void pe_row_apply_part(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                       pe_entries *table, uint64_t row, size_t first, size_t count,
+                       double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
-    const pe_entry_row entries = pe_entries_rows(table, row);
+    const pe_entry_row all = pe_entries_rows(table, row);
+    const pe_entry_row entries = {all.hi + first, all.lo ? all.lo + first : NULL};
     const pe_sums sums = find_sums(rule, room, 0);
-    if (rule->kind == PE_APPLY_MULTIPLY)
-        kernel->multiply(numbers, entries, rule->columns, sums);
+    bool product = rule->kind == PE_APPLY_MULTIPLY;
+    if (product)
+        kernel->multiply(numbers, entries, count, sums);
     else
-        kernel->add(numbers, rule->scale, entries, rule->columns, sums);
-    kernel->decide(rule->dtype, sums, rule->columns, ret_rounded);
-    for (size_t i = 0; i < rule->columns; i++)
+        kernel->add(numbers, rule->scale, entries, count, sums);
+    kernel->decide(rule->dtype, sums, count, ret_rounded);
+    for (size_t i = 0; i < count; i++)
         if (isnan(ret_rounded[i]) &&
-            !settle_infinite(rule, numbers[i], entries.hi[i], &ret_rounded[i]))
-            ret_rounded[i] =
-                settle_one(rule, numbers[i], find_entry(pe_entries_exact(table, row), i));
+            !settle_infinite(rule, product, numbers[i], entries.hi[i], &ret_rounded[i]))
+            ret_rounded[i] = settle_one(rule, product, numbers[i],
+                                        find_entry(pe_entries_exact(table, row), first + i));
 }
 
 /* ---- rotations ---- */
 
-typedef struct pair_entry {
-    double cosine, sine; /* rounded */
-} pair_entry;
-
-/* x · cosine - y · sine of a pair, exactly. Of numbers that are not finite the rounded entries,
- * which are given, suffice. */
-static double settle_turn(const pe_row_rule *rule, double x, double y, pair_entry entry,
-                          pe_entries *tables, uint64_t row, size_t pair)
+/* The entries of the pairs: cosines (0) or sines (1). */
+static pe_entry_row find_pairs(const pe_row_rule *rule, pe_row_room *room, pe_entries *tables,
+                               size_t which, uint64_t row)
 {
-    size_t column = rule->full ? rule->one[pair] : pair;
+    const pe_entry_row entries = pe_entries_rows(&tables[which], row);
+    double *hi = room->table[2 * which], *lo = room->table[2 * which + 1];
+    if (!rule->full && !rule->scaled)
+        return entries;
+    for (size_t p = 0; p < rule->pairs; p++) {
+        size_t column = rule->full ? rule->one[p] - rule->first : p;
+        hi[p] = entries.hi[column];
+        if (entries.lo)
+            lo[p] = entries.lo[column];
+        if (rule->scaled) {
+            dd product = dd_mul(find_entry(entries, column), rule->factor);
+            hi[p] = product.hi;
+            lo[p] = product.lo;
+        }
+    }
+    return (pe_entry_row){hi, entries.lo ? lo : NULL};
+}
+
+/* The entries of rotated rows. */
+typedef struct turned_row {
+    pe_entry_row entries[2]; /* of the pairs: cosines, sines */
+    pe_entries *tables;
+    uint64_t row;
+} turned_row;
+
+/* An entry of a pair, as exact as it is known. */
+static dd find_exact(const pe_row_rule *rule, const turned_row *turning, size_t which,
+                     size_t pair)
+{
+    size_t column = rule->full ? rule->one[pair] - rule->first : pair;
+    return rule->scaled
+               ? find_entry(turning->entries[which], pair)
+               : find_entry(pe_entries_exact(&turning->tables[which], turning->row), column);
+}
+
+/* x · cosine - y · sine of a pair, exactly. Of numbers that are not finite the rounded entries
+ * suffice. */
+static double settle_turn(const pe_row_rule *rule, double x, double y,
+                          const turned_row *turning, size_t pair)
+{
     pe_sum sum = {.unsure = rule->unsure};
-    bool infinite = pe_sum_add_infinite(&sum, x, entry.cosine);
-    infinite |= pe_sum_add_infinite(&sum, -y, entry.sine);
+    bool infinite = pe_sum_add_infinite(&sum, x, turning->entries[0].hi[pair]);
+    infinite |= pe_sum_add_infinite(&sum, -y, turning->entries[1].hi[pair]);
     if (infinite)
         return pe_sum_rounded(&sum, rule->dtype);
-    pe_sum_add(&sum, x, find_entry(pe_entries_exact(&tables[0], row), column));
-    pe_sum_add(&sum, -y, find_entry(pe_entries_exact(&tables[1], row), column));
+    pe_sum_add(&sum, x, find_exact(rule, turning, 0, pair));
+    pe_sum_add(&sum, -y, find_exact(rule, turning, 1, pair));
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
-/* The entries of the pairs, which are in the columns of each pair's first half. */
-static pe_entry_row gather(const pe_row_rule *rule, pe_entry_row row, double *hi, double *lo)
-{
-    for (size_t p = 0; p < rule->pairs; p++) {
-        hi[p] = row.hi[rule->one[p]];
-        if (row.lo)
-            lo[p] = row.lo[rule->one[p]];
-    }
-    return (pe_entry_row){hi, row.lo ? lo : NULL};
-}
-
-/* Round the columns that are in no pair: they come before, and the pairs are written over them.
- */
-static void pass(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+void pe_row_keep(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                  double *ret_rounded)
 {
     const pe_sums sums = find_sums(rule, room, 0);
@@ -139,37 +162,65 @@ static void pass(const pe_row_rule *rule, pe_row_room *room, const double *numbe
             ret_rounded[i] = isnan(numbers[i]) ? (double)NAN : numbers[i]; /* infinite */
 }
 
+/* Multiply a row by its factor. */
+static void multiply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                     double *ret_rounded)
+{
+    const pe_applying *kernel = pe_kernel_get()->applying;
+    const pe_sums sums = find_sums(rule, room, 0);
+    double *hi = room->table[0], *lo = room->table[1];
+    for (size_t i = 0; i < rule->columns; i++) {
+        hi[i] = rule->factor.hi;
+        lo[i] = rule->factor.lo;
+    }
+    kernel->multiply(numbers, (pe_entry_row){hi, lo}, rule->columns, sums);
+    kernel->decide(rule->dtype, sums, rule->columns, ret_rounded);
+    for (size_t i = 0; i < rule->columns; i++)
+        if (isnan(ret_rounded[i]) &&
+            !settle_infinite(rule, true, numbers[i], hi[i], &ret_rounded[i]))
+            ret_rounded[i] = settle_one(rule, true, numbers[i], rule->factor);
+}
+
 static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                  pe_entries *tables, uint64_t row, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const size_t pairs = rule->pairs;
-    pe_entry_row cosines = pe_entries_rows(&tables[0], row);
-    pe_entry_row sines = pe_entries_rows(&tables[1], row);
-    if (rule->full) {
-        cosines = gather(rule, cosines, room->table[0], room->table[1]);
-        sines = gather(rule, sines, room->table[2], room->table[3]);
-    }
+    const turned_row entries = {.entries = {find_pairs(rule, room, tables, 0, row),
+                                            find_pairs(rule, room, tables, 1, row)},
+                                .tables = tables,
+                                .row = row};
     for (size_t p = 0; p < pairs; p++) {
         room->x[p] = numbers[rule->one[p]];
         room->y[p] = numbers[rule->other[p]];
     }
-    kernel->rotate(room->x, room->y, rule->turn, cosines, sines, pairs,
+    kernel->rotate(room->x, room->y, rule->turn, entries.entries[0], entries.entries[1], pairs,
                    find_sums(rule, room, 0));
-    kernel->rotate(room->y, room->x, -rule->turn, cosines, sines, pairs,
+    kernel->rotate(room->y, room->x, -rule->turn, entries.entries[0], entries.entries[1], pairs,
                    find_sums(rule, room, pairs));
     kernel->decide(rule->dtype, find_sums(rule, room, 0), 2 * pairs, room->turned);
     for (size_t p = 0; p < pairs; p++) {
         double x = room->x[p], y = room->y[p];
-        const pair_entry entry = {cosines.hi[p], sines.hi[p]};
         if (isnan(room->turned[p]))
-            room->turned[p] = settle_turn(rule, x, rule->turn * y, entry, tables, row, p);
+            room->turned[p] = settle_turn(rule, x, rule->turn * y, &entries, p);
         if (isnan(room->turned[pairs + p]))
-            room->turned[pairs + p] =
-                settle_turn(rule, y, -rule->turn * x, entry, tables, row, p);
-        ret_rounded[rule->one[p]] = room->turned[p];
-        ret_rounded[rule->other[p]] = room->turned[pairs + p];
+            room->turned[pairs + p] = settle_turn(rule, y, -rule->turn * x, &entries, p);
+        ret_rounded[rule->to_one[p]] = room->turned[p];
+        ret_rounded[rule->to_other[p]] = room->turned[pairs + p];
     }
+}
+
+/* Turn the pairs; the other columns come before, and the pairs are written over them. */
+static void rotate(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                   pe_entries *tables, uint64_t row, double *ret_rounded)
+{
+    bool all = 2 * rule->pairs == rule->columns;
+    if (!all && rule->scaled)
+        multiply(rule, room, numbers, ret_rounded);
+    else if (!all)
+        pe_row_keep(rule, room, numbers, ret_rounded);
+    if (rule->pairs > 0)
+        turn(rule, room, numbers, tables, row, ret_rounded);
 }
 
 /* ---- combinations ---- */
@@ -219,12 +270,10 @@ void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numb
     switch (rule->kind) {
     case PE_APPLY_ADD:
     case PE_APPLY_MULTIPLY:
-        apply_each(rule, room, numbers, &tables[0], row, ret_rounded);
+        pe_row_apply_part(rule, room, numbers, &tables[0], row, 0, rule->columns, ret_rounded);
         return;
     case PE_APPLY_ROTATE:
-        if (2 * rule->pairs < rule->columns)
-            pass(rule, room, numbers, ret_rounded);
-        turn(rule, room, numbers, tables, row, ret_rounded);
+        rotate(rule, room, numbers, tables, row, ret_rounded);
         return;
     case PE_APPLY_COMBINE:
         combine(rule, room, numbers, &tables[0], row, ret_rounded);

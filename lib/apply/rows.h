@@ -3,6 +3,7 @@
 #define PE_APPLY_ROWS_H
 
 #include "apply/entries.h"
+#include "numerics/dd.h"
 
 /* How rows are made: what all rows of one application share. */
 typedef struct pe_row_rule {
@@ -13,8 +14,13 @@ typedef struct pe_row_rule {
     double turn;                 /* of PE_APPLY_ROTATE: 1, or -1 for the other way */
     size_t columns, results;     /* numbers of a row, and results */
     size_t pairs;                /* that are turned; columns in no pair stay as they are */
+    size_t first;                /* the first column that a table has */
     const uint32_t *one, *other; /* [pairs]: their columns */
-    bool full;                   /* tables have a column for each of a row, not for each pair */
+    const uint32_t *to_one, *to_other; /* [pairs]: those of the result */
+    bool full;   /* tables have a column for each of a row, not for each pair */
+    bool scaled; /* the row is multiplied by `factor`, too; all entries are
+                  * known as pairs then */
+    dd factor;
 } pe_row_rule;
 
 /* Room for rows: arrays of as many doubles as a row has columns or results. */
@@ -34,6 +40,16 @@ void pe_row_room_done(pe_row_room *room);
  * sines are in tables[1]. */
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                   pe_entries *tables, uint64_t row, double *ret_rounded);
+
+/* The same of columns [first, first + count) of a row, for PE_APPLY_ADD and PE_APPLY_MULTIPLY.
+ */
+void pe_row_apply_part(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                       pe_entries *table, uint64_t row, size_t first, size_t count,
+                       double *ret_rounded);
+
+/* Round a row that stays as it is. */
+void pe_row_keep(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                 double *ret_rounded);
 
 /* The same sum as below where some product is not finite: such a one decides it, and rounded
  * entries suffice. False: all are finite. */

@@ -30,6 +30,26 @@ bool pe_tensors_find(const pe_request *request, const pe_application *rule, size
     return true;
 }
 
+bool pe_tensors_find_factors(const pe_request *request, const pe_application *rule,
+                             const pe_apply_options *options, int ret_factors[2],
+                             pe_error *reterr)
+{
+    ret_factors[0] = ret_factors[1] = -1;
+    if (!options->query_factors)
+        return true;
+    int row = find_tensor(request, "temperature"), all = find_tensor(request, "softmax_factor");
+    if (row < 0 && all < 0) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "query_factors", "true",
+                     "left out: the request has neither temperature nor softmax_factor");
+        return false;
+    }
+    if (strcmp(rule->input, "key") != 0) {
+        ret_factors[0] = row;
+        ret_factors[1] = all;
+    }
+    return true;
+}
+
 bool pe_tensors_are_by_key(const pe_application *rule)
 {
     return strncmp(rule->axes, "keys", 4) == 0;

@@ -1,7 +1,7 @@
 /* Limits of rows, and blocks of about the same price. */
 #include "apply/work.h"
 
-#include "apply/entries.h"
+#include "apply/source.h"
 #include "apply/tensors.h"
 #include "requests/request.h"
 
@@ -12,6 +12,8 @@
 #define ELEMENT_PRICE 16     /* of a result that needs one entry or two */
 #define ENTRY_PRICE   16     /* of an entry that is computed for one product alone */
 #define ROW_PRICE     128    /* of each column, once for the rows that are computed together */
+
+#define ALTERNATING_ELEMENTS ((uint64_t)1 << 18) /* of a block that computes whole rows */
 
 /* ---- limits ---- */
 
@@ -28,8 +30,8 @@ static bool refuse(pe_error *reterr, uint64_t given, uint64_t most, const char *
 /* The name of the result's last axis. */
 static const char *last_axis(const pe_binding *binding)
 {
-    const char *name = binding->names[binding->rank - 1];
-    return binding->has_result_axis && *name ? name : "at the end";
+    const char *name = binding->axes > 0 ? binding->names[binding->axes - 1] : "";
+    return *name ? name : "at the end";
 }
 
 bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_error *reterr)
@@ -38,6 +40,9 @@ bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_erro
     if (binding->columns > PE_ROW_ELEMENTS)
         return refuse(reterr, binding->columns, PE_ROW_ELEMENTS, "elements along the last axis",
                       "", rule->input);
+    if (binding->together > PE_ROW_ELEMENTS)
+        return refuse(reterr, binding->together, PE_ROW_ELEMENTS,
+                      "elements along the axes after that of the columns", "", rule->input);
     if (binding->results > PE_ROW_ELEMENTS)
         return refuse(reterr, binding->results, PE_ROW_ELEMENTS, "elements along the axis ",
                       last_axis(binding), rule->result);
@@ -49,6 +54,27 @@ bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_erro
 }
 
 /* ---- blocks ---- */
+
+pe_row_order pe_work_order(const pe_application *rule, const pe_binding *binding,
+                           const pe_apply_options *options)
+{
+    return (pe_row_order){.at_once = rule->kind == PE_APPLY_COMBINE ? binding->columns : 1,
+                          .scattered = options->position_ids != NULL};
+}
+
+/* How many times a row's entries are computed for each of its columns, where entries are not
+ * all kept: once, with their chunk if any row may be next; and once for each block of columns.
+ */
+static double count_computations(const pe_application *rule, const pe_binding *binding,
+                                 const pe_tensor *entries, const pe_apply_options *options,
+                                 const pe_work *work)
+{
+    const uint64_t columns = entries->shape[entries->rank - 1];
+    const pe_row_order order = pe_work_order(rule, binding, options);
+    double blocks = (double)(binding->columns / work->block_results + 1);
+    double rows = (double)pe_entries_chunk_rows(entries->elements / columns, columns, order);
+    return (order.scattered ? rows : 0) + (binding->together > 1 ? blocks : 0);
+}
 
 /* The price of a result: entries that are not all kept are computed for each product, of a
  * table of which any row may be next a whole chunk. */
@@ -66,14 +92,26 @@ static double estimate_price(const pe_application *rule, const pe_binding *bindi
     return columns * (ENTRY_PRICE + ROW_PRICE / (double)rows);
 }
 
+/* Blocks of rows whose elements alternate: as many columns of all of them; more than elsewhere
+ * where each block computes the entries of whole rows. */
+static uint64_t count_block_columns(const pe_binding *binding, bool kept)
+{
+    uint64_t elements = kept ? (uint64_t)(BLOCK_PRICE / ELEMENT_PRICE) : ALTERNATING_ELEMENTS;
+    uint64_t columns = elements / binding->together + 1;
+    return columns < binding->columns ? columns : binding->columns;
+}
+
 pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
-                       const pe_tensor *entries, bool paired)
+                       const pe_tensor *entries, const pe_apply_options *options, bool paired)
 {
     pe_work work = {.block_rows = 1, .block_results = binding->results};
     work.result_price = estimate_price(rule, binding, entries, paired);
     double row_price = work.result_price * (double)binding->results;
     double price = rule->kind < PE_APPLY_CONTRACT ? BLOCK_PRICE : SUMS_PRICE;
-    if (row_price < price)
+    bool kept = pe_entries_are_kept(entries, paired);
+    if (binding->together > 1)
+        work.block_results = count_block_columns(binding, kept);
+    else if (row_price < price)
         work.block_rows = (uint64_t)(price / row_price);
     else if (rule->kind == PE_APPLY_CONTRACT || rule->kind == PE_APPLY_GATHER)
         work.block_results = (uint64_t)(price / work.result_price);
@@ -81,6 +119,9 @@ pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
         work.block_rows = binding->rows;
     if (work.block_results == 0)
         work.block_results = 1;
+    if (!kept && rule->kind < PE_APPLY_CONTRACT)
+        work.result_price +=
+            ENTRY_PRICE * count_computations(rule, binding, entries, options, &work);
     return work;
 }
 
@@ -95,7 +136,8 @@ static bool bind(const pe_request *request, const pe_application *rule, const pe
     if (!pe_tensors_find(request, rule, tensors, &error))
         return false;
     const pe_tensor entries = pe_tensors_bound(request, rule, tensors);
-    return pe_binding_make(request, rule, &entries, input, options->axes, ret_binding, &error);
+    const pe_view shape = pe_source_shape(input);
+    return pe_binding_make(request, rule, &entries, &shape, options, ret_binding, &error);
 }
 
 #define INDEX_BLOCK ((uint64_t)1 << 20) /* of the stream of indices */
@@ -110,19 +152,25 @@ uint64_t pe_apply_footprint(const pe_request *request, size_t application, const
     if (!bind(request, rule, input, options, tensors, &binding) ||
         !pe_work_fits(rule, &binding, &(pe_error){0}))
         return 0;
-    uint64_t at_once = rule->kind == PE_APPLY_COMBINE ? binding.columns : 1;
-    uint64_t held = pe_request_held(request), bytes = 0;
+    const pe_row_order order = pe_work_order(rule, &binding, options);
+    uint64_t held = pe_request_held(request), bytes = pe_source_footprint(input);
     bool gathers = rule->kind == PE_APPLY_GATHER;
     for (size_t i = 0; i < 2 && rule->tensors[i] && !(gathers && i > 0); i++)
-        bytes += pe_entries_footprint(pe_request_tensor(request, tensors[i]), at_once, held);
+        bytes += pe_entries_footprint(pe_request_tensor(request, tensors[i]), order, held);
     if (gathers) {
         const pe_tensor *index = pe_request_tensor(request, tensors[1]);
         bytes += held + INDEX_BLOCK + sizeof(uint64_t) * (index->shape[0] + index->shape[1]);
     }
+    if (options->position_ids)
+        bytes += sizeof(uint32_t) * pe_view_elements(options->position_ids);
+    if (options->query_factors)
+        bytes += 2 * (2 * PE_ENTRIES_KEPT + held); /* of tensors that are no larger */
     pe_work work =
-        pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), false);
+        pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), options, false);
     uint64_t longest = binding.columns > binding.results ? binding.columns : binding.results;
-    uint64_t block = work.block_rows * (2 * binding.columns + work.block_results);
+    uint64_t block = binding.together > 1
+                         ? 3 * work.block_results * binding.together
+                         : work.block_rows * (2 * binding.columns + work.block_results);
     return bytes + sizeof(double) * (block + ROW_ARRAYS * longest);
 }
 
@@ -134,6 +182,7 @@ double pe_apply_price(const pe_request *request, size_t application, const pe_vi
     pe_binding binding;
     if (!bind(request, rule, input, options, tensors, &binding))
         return 0;
-    pe_work work = pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), true);
+    pe_work work =
+        pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), options, true);
     return work.result_price * (double)binding.rows * (double)binding.results;
 }

@@ -4,6 +4,7 @@
 #define PE_APPLY_WORK_H
 
 #include "apply/binding.h"
+#include "apply/entries.h"
 
 /* Limits of a row: elements of the input's or the result's last axis; multiply-adds where
  * entries are taken row by row, and where all of a row's entries are held at once. */
@@ -14,9 +15,10 @@
 /* Check the limits; false: a problem was added to reterr. */
 bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_error *reterr);
 
-/* How results divide into blocks: whole rows, or results of one row. Each takes up to a tenth
- * of a millisecond, and some tens of them where every product takes an entry of twice the
- * precision. Prices are in multiply-adds, as pe_request_price. */
+/* How results divide into blocks: whole rows, or results of one row; where rows alternate, some
+ * columns of all that lie together. Each takes up to a tenth of a millisecond, and some tens of
+ * them where every product takes an entry of twice the precision. Prices are in multiply-adds,
+ * as pe_request_price. */
 typedef struct pe_work {
     uint64_t block_rows, block_results;
     double result_price;
@@ -24,6 +26,10 @@ typedef struct pe_work {
 
 /* `entries` is the tensor of the entries that products are taken of. */
 pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
-                       const pe_tensor *entries, bool paired);
+                       const pe_tensor *entries, const pe_apply_options *options, bool paired);
+
+/* In which order an application asks for rows. */
+pe_row_order pe_work_order(const pe_application *rule, const pe_binding *binding,
+                           const pe_apply_options *options);
 
 #endif

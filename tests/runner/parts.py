@@ -15,6 +15,7 @@ LATER = {
     "interop/test_resized.py": "torch",
     "interop/test_sidecar.py::Sidecar::test_with_torch": "torch",
     "interop/test_flow.py": "scipy",
+    "http/test_apply_layouts.py": "torch",
     "http/test_apply_models.py": "torch",
     "http/test_metrics.py::Metrics::test_promtool": "prometheus",
 }

@@ -1,0 +1,37 @@
+/* The result of an application on its way. */
+#ifndef PE_APPLY_RESULT_H
+#define PE_APPLY_RESULT_H
+
+#include "apply/binding.h"
+#include "apply/columns.h"
+#include "apply/indexed.h"
+#include "apply/rows.h"
+#include "apply/source.h"
+#include "apply/work.h"
+
+struct pe_apply {
+    const pe_application *application;
+    pe_request *exact, *doubles; /* the entries; doubles only for results shorter than f64 whose
+                                  * rows have no factors */
+    pe_source input;
+    pe_view shape, compared; /* of the result: as it is answered, and with each axis named */
+    pe_dtype dtype;          /* of the input */
+    pe_binding binding;
+    uint32_t *offsets; /* of position_ids, or NULL */
+    pe_turned turned;
+    pe_row_rule rule;
+    pe_row_room room;
+    pe_entries entries[2];
+    pe_indexed indexed;     /* of PE_APPLY_GATHER, whose table is entries[0] */
+    bool by_row, scales;    /* factors of queries: one for each row of the entries; any */
+    pe_entries temperature; /* of each row, if by_row */
+    dd factor;              /* of all */
+    unsigned char *found;   /* elements of a block, of the input */
+    double *numbers;        /* the same */
+    double *alternating;    /* results of a block of rows that alternate, and one such row */
+    unsigned char *block;   /* results [first, first + filled) of all */
+    uint64_t first, filled;
+    pe_work work;
+};
+
+#endif
