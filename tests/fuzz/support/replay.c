@@ -19,10 +19,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SECONDS_MAX 20 /* for one input */
+#define SECONDS_MAX 20  /* of processor time for one input, whatever else the machine does */
+#define WAIT_MAX    600 /* seconds, for one that only waits */
 
 typedef int harness_function(const uint8_t *data, size_t size);
 #define HARNESS(name) harness_function harness_##name;
@@ -62,17 +64,17 @@ static struct {
     size_t size;
 } under_way;
 
-/* The handler of SIGABRT and SIGALRM: write the input to a file and end. It calls only
+/* The handler of SIGABRT, SIGPROF and SIGALRM: write the input to a file and end. It calls only
  * functions that do not allocate, since it may have interrupted malloc. */
 static void report(int number)
 {
     char path[256], line[800];
     snprintf(path, sizeof path, "%s-crash-%s", under_way.program, under_way.name);
-    int length =
-        snprintf(line, sizeof line,
-                 "\nfuzz-replay: %s: signal %d%s at mutation %zu of %s, written to %s\n",
-                 under_way.name, number, number == SIGALRM ? " (it takes too long)" : "",
-                 under_way.mutation, under_way.file, path);
+    int length = snprintf(
+        line, sizeof line,
+        "\nfuzz-replay: %s: signal %d%s at mutation %zu of %s, written to %s\n", under_way.name,
+        number, number == SIGALRM || number == SIGPROF ? " (it takes too long)" : "",
+        under_way.mutation, under_way.file, path);
     int crash = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     bool written = crash >= 0 && write(crash, under_way.data, under_way.size) >= 0;
     if (write(STDERR_FILENO, line, (size_t)length) < 0 || !written)
@@ -88,9 +90,11 @@ static void run(const harness *tested, const char *file, size_t mutation, const 
     under_way.mutation = mutation;
     under_way.data = data;
     under_way.size = size;
-    alarm(SECONDS_MAX);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS_MAX}, NULL);
+    alarm(WAIT_MAX);
     tested->run(data, size);
     alarm(0);
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 }
 
 /* ---- a corpus ---- */
@@ -277,6 +281,7 @@ int main(int count, char **arguments)
     pe_expect_strictly = true;
     signal(SIGABRT, report);
     signal(SIGALRM, report);
+    signal(SIGPROF, report);
     under_way.program = arguments[0];
     count--;
     arguments++;
