@@ -251,7 +251,7 @@ bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all sch
 bits-wasm: wasm-programs ## the same of the WebAssembly module's library
 	node --no-warnings tests/wasm/run.mjs $(BUILD)/wasm/bits.wasm $(or $(SCHEME),all)
 
-wasm-programs: wasm $(BUILD)/wasm/bits.wasm
+wasm-programs: site $(BUILD)/wasm/bits.wasm
 test-wasm: all $(BUILD)/bench-bits wasm-programs ## the WebAssembly module: same answers as the server's, in Node and in a bundle (deps-wasm)
 	@$(PYTEST) $(PARALLEL) --module --name wasm $(or $(TEST),tests/wasm $(REPLAYED))
 

@@ -92,3 +92,9 @@ $(MODULE_SCRIPTS:%=$(WASM)/%): $(WASM)/%: server/module/%
 deps-wasm: deps ## install what `make wasm` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_WASM)
 	@sh server/module/packages.sh $(WASM_PACKAGES) $(WASM_LIBRARIES)
+
+# ---- the site ----
+
+.PHONY: site
+site: wasm ## the pages as a folder of static files, build/site, that needs no server (deps-wasm, node)
+	$(Q)node --no-warnings server/module/site/build.mjs $(WASM) $(BUILD)/site

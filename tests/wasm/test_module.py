@@ -52,5 +52,22 @@ class Interface(unittest.TestCase):
         self.assertLess(size, COMPRESSED)
 
 
+class Site(unittest.TestCase):
+    def test_it_needs_no_server_nor_the_network_once_it_is_loaded(self):
+        folder = MODULE.parent.parent
+        ended = subprocess.run(
+            ["node", "--test", HERE / "site.test.mjs"],
+            env={
+                **os.environ,
+                "SITE": str(folder / "site"),
+                "SCREENSHOTS": str(folder / "screenshots"),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(ended.returncode, 0, ended.stdout[-3000:])
+
+
 if __name__ == "__main__":
     unittest.main()
