@@ -61,7 +61,10 @@ POSTGRES_SOURCES := $(filter server/store/postgres_%.c,$(SERVER_FILES))
 NO_POSTGRES      := server/store/no_postgres.c
 # the command `posenc`, which answers without a server
 COMMAND_SOURCES  := server/posenc.c $(filter server/command/%.c,$(SERVER_FILES))
-SERVER_SOURCES   := $(filter-out $(POSTGRES_SOURCES) $(NO_POSTGRES) $(COMMAND_SOURCES),$(filter %.c,$(SERVER_FILES)))
+# what is compiled for WebAssembly alone
+MODULE_SOURCES   := $(filter server/module/%.c,$(SERVER_FILES))
+SERVER_SOURCES   := $(filter-out $(POSTGRES_SOURCES) $(NO_POSTGRES) $(COMMAND_SOURCES) $(MODULE_SOURCES),\
+                    $(filter %.c,$(SERVER_FILES)))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # The kernels are compiled once more for each instruction set that is chosen at run time, but for what calls them.
@@ -240,6 +243,6 @@ help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile docker/package.mk tests/tests.mk | expand -t 16
 
 # absent where only the server is built
--include docker/package.mk tests/tests.mk
+-include server/module/module.mk docker/package.mk tests/tests.mk
 
 endif # a goal alone

@@ -32,6 +32,17 @@ typedef struct api_limit {
     uint64_t value;
 } api_limit;
 
+/* How posenc runs, as /v1/info says it. FORM(NAME, word). */
+#define API_FORMS(FORM)                                                                        \
+    FORM(SERVER, "server")                                                                     \
+    FORM(MODULE, "module") /* in WebAssembly, without a server */
+
+typedef enum api_form {
+#define FORM(name, word) API_FORM_##name,
+    API_FORMS(FORM)
+#undef FORM
+} api_form;
+
 /* What /health/ready says. */
 typedef enum api_readiness {
     API_READY,
@@ -67,6 +78,7 @@ uint64_t api_memory_limit(const api_memory *memory);
 #define API_READ_MAX ((size_t)512 << 10)
 
 typedef struct api_host {
+    api_form form;
     void *context;                  /* passed to the functions below */
     uint64_t (*now)(void *context); /* a monotonic clock in nanoseconds */
     api_readiness (*readiness)(void *context);

@@ -4,6 +4,7 @@ import contract
 import order
 import parts
 import programs
+import replay
 import summary
 
 
@@ -11,6 +12,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("posenc")
     group.addoption("--part", choices=parts.PARTS, default="whole", help=str(parts.PARTS))
     group.addoption("--contract", action="store_true", help="through a validating proxy")
+    group.addoption("--module", action="store_true", help="the WebAssembly module, too")
     group.addoption("--name", help="before the number of tests in the last line")
     group.addoption("--leaves-out", help="a line before the last one")
 
@@ -25,6 +27,8 @@ def pytest_configure(config):
             print(f"SEED={seed} draws what is sampled: make test SEED={seed} draws it again")
     if config.getoption("contract"):
         contract.begin(config)
+    if config.getoption("module"):
+        replay.begin(config)
 
 
 def pytest_ignore_collect(collection_path, config):

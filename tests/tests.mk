@@ -18,7 +18,7 @@ DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-n
 DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium clang clang-format clang-tidy cppcheck git haproxy \
            libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
 
-.PHONY: test test-programs ci ci-programs rest bits apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
+.PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion cost \
         check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
@@ -91,6 +91,9 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 pytest = PYTHONDONTWRITEBYTECODE=1 $(if $(SEED),TEST_SEED=$(SEED)) TEST_SERVER=$(1)/posenc-server $(PYTHON) -m pytest
 PYTEST = $(call pytest,$(BUILD))
 PARALLEL = --dist loadscope -n $(if $(TEST),0,$(shell nproc))
+# HTTP tests whose exchanges are asked of the module as well, as far as it has what the server has
+REPLAYED := $(patsubst %,tests/http/test_%.py,batch compare convert csv errors models negotiation parameters pictures post \
+    ranges refusals representations routing rules schemes service streams trained write_rules)
 COMPUTING := tests/unit tests/fuzz tests/digits tests/mpfr tests/buckets tests/golden tests/support/hardening.sh
 
 test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests $(BUILD)/faults.so
@@ -245,6 +248,13 @@ apply-proof: all ## 10^6 results of /v1/apply over all schemes against exact ari
 bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all schemes, to compare between commits
 	$(BUILD)/bench-bits $(SCHEME)
 
+bits-wasm: wasm-programs ## the same of the WebAssembly module's library
+	node --no-warnings tests/wasm/run.mjs $(BUILD)/wasm/bits.wasm $(or $(SCHEME),all)
+
+wasm-programs: site $(BUILD)/wasm/bits.wasm
+test-wasm: all $(BUILD)/bench-bits wasm-programs ## the WebAssembly module: same answers as the server's, in Node and in a bundle (deps-wasm)
+	@$(PYTEST) $(PARALLEL) --module --name wasm $(or $(TEST),tests/wasm $(REPLAYED))
+
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson libmicrohttpd) -lm
@@ -306,7 +316,7 @@ check: lint
 lint: ## Python, JavaScript, style sheets, shell scripts: formatting, long lines, plain mistakes
 	@PYTHON="$(PYTHON)" sh tests/support/lint.sh
 
-deps-ci: deps-lint deps-bare
+deps-ci: deps-lint deps-bare deps-wasm
 deps-lint: ## install what `make lint` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_LINT)
 	@sh tests/support/npm.sh server/visualiser tests/lint

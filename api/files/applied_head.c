@@ -73,7 +73,7 @@ char *api_applied_head(const api_applied_tensor *results, size_t count, bool is_
         if (is_npy)
             memcpy(head, NPY_MAGIC, sizeof NPY_MAGIC);
         for (unsigned i = 0; i < (is_npy ? 2 : 8); i++)
-            head[prefix - (is_npy ? 2 : 8) + i] = (char)(length >> (8 * i));
+            head[prefix - (is_npy ? 2 : 8) + i] = (char)((uint64_t)length >> (8 * i));
         if (is_npy)
             head[size - 1] = '\n';
     }

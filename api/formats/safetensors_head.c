@@ -77,7 +77,7 @@ char *api_safetensors_head(json_t *metadata, const api_named_tensor *tensors, si
     char *head = malloc(size);
     if (head) {
         for (unsigned i = 0; i < 8; i++)
-            head[i] = (char)((size - 8) >> (8 * i));
+            head[i] = (char)((uint64_t)(size - 8) >> (8 * i));
         memcpy(head + 8, text, used);
         memset(head + 8 + used, ' ', size - 8 - used);
     }

@@ -1,7 +1,8 @@
 /* Tables for printing numbers: powers of ten, and the text of exponents. */
 #include "numerics/decimal.h"
 
-#include <pthread.h>
+#include "locks.h"
+
 #include <string.h>
 
 pe_print_tables pe_print_shared;

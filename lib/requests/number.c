@@ -1,8 +1,9 @@
 /* Reading numbers in JSON's grammar, whatever the locale. */
 #include "requests/number.h"
 
+#include "locks.h"
+
 #include <locale.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 static locale_t c_locale;

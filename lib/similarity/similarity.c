@@ -1,12 +1,12 @@
 /* Similarity of positions: for every scheme of the registry, a derived scheme whose tensor
  * compares the rows of the scheme's primary tensor. The rows are computed in double. */
+#include "locks.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
 #include "similarity/similarity_matrix.h"
 
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

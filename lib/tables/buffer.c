@@ -2,7 +2,8 @@
  * malloc. */
 #include "tables/buffer.h"
 
-#include <pthread.h>
+#include "locks.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* The cache: a hash table of reference-counted entries, a least-recently-used list, and single
  * flight. One mutex guards all of it; no table is computed while it is held. */
+#include "locks.h"
 #include "tables/buffer.h"
 #include "tables/entry.h"
 #include "tables/failures.h"
 #include "tables/shortcuts.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
 #ifndef PE_ENTRY_H
 #define PE_ENTRY_H
 
+#include "locks.h"
 #include "requests/request.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 typedef enum pe_entry_state {

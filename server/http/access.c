@@ -12,23 +12,6 @@ rejection http_access_reason(const api_reply *reply, rejection found, bool drain
                                                                : rejection_by_api(refusal);
 }
 
-void http_access_echo(const http_access *access, bool logged, http_echo *ret_echo)
-{
-    const char *id = access->headers->values[HTTP_X_REQUEST_ID];
-    const char *parent = access->headers->values[HTTP_TRACEPARENT];
-    size_t count = 0;
-    ret_echo->id[0] = ret_echo->parent[0] = '\0';
-    if (id && trace_id_is_legal(id))
-        memcpy(ret_echo->id, id, strlen(id) + 1);
-    else if (id || logged)
-        trace_new_id(ret_echo->id);
-    if (ret_echo->id[0])
-        ret_echo->fields[count++] = (api_field){"X-Request-Id", ret_echo->id};
-    if (parent && trace_read_parent(parent, ret_echo->parent))
-        ret_echo->fields[count++] = (api_field){"traceparent", ret_echo->parent};
-    ret_echo->fields[count] = (api_field){NULL, NULL};
-}
-
 /* ---- the access log ---- */
 
 /* One word for the reply's Cache-Status (RFC 9211); NULL if the reply has none. */
@@ -68,7 +51,7 @@ static const char *write_peer(struct MHD_Connection *connection, char dst[INET6_
     return bytes ? inet_ntop(address->sa_family, bytes, dst, INET6_ADDRSTRLEN) : "unix";
 }
 
-log_line *http_access_begin_line(const http_access *access, const http_echo *echo,
+log_line *http_access_begin_line(const http_access *access, const trace_echo *echo,
                                  const api_reply *reply)
 {
     char peer[INET6_ADDRSTRLEN], trace[33], span[17];

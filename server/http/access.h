@@ -20,25 +20,13 @@ typedef struct http_access {
     rejection rejected;
 } http_access;
 
-/* Header fields that only this request's response has: at most X-Request-Id and traceparent,
- * then one without a name. Their values point into the struct. */
-typedef struct http_echo {
-    api_field fields[3];
-    char id[TRACE_ID_MAX + 1], parent[TRACE_PARENT + 1];
-} http_echo;
-
 /* Why the request is turned away: the reason that the server found, else the one that the reply
  * states. While draining, a computation that was stopped at its deadline counts as
  * REJECTED_DRAINING. */
 rejection http_access_reason(const api_reply *reply, rejection found, bool draining);
 
-/* Choose the ids that the response repeats. A legal X-Request-Id is kept and an illegal one
- * replaced; an illegal traceparent is ignored. A request without an id gets one only if it is
- * `logged`. */
-void http_access_echo(const http_access *access, bool logged, http_echo *ret_echo);
-
 /* Begin the line of the access log, without its last two fields, bytes and duration. */
-log_line *http_access_begin_line(const http_access *access, const http_echo *echo,
+log_line *http_access_begin_line(const http_access *access, const trace_echo *echo,
                                  const api_reply *reply);
 
 #endif

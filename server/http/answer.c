@@ -92,7 +92,7 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     http_shared *shared = exchange->shared;
     bool logged = shared->settings->access_log;
     bool draining = atomic_load_explicit(&shared->draining, memory_order_relaxed);
-    http_echo echo;
+    trace_echo echo;
     http_response prepared;
     departures_remove(shared->departures, &exchange->client);
     watch_enter(exchange->mark, WATCH_SEND);
@@ -103,7 +103,8 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
                           .headers = &exchange->headers,
                           .route = find_route(exchange),
                           .began = exchange->began};
-    http_access_echo(&access, logged, &echo);
+    trace_choose_echo(exchange->headers.values[HTTP_X_REQUEST_ID],
+                      exchange->headers.values[HTTP_TRACEPARENT], logged, &echo);
     const http_sending sending = {.metrics = shared->metrics,
                                   .fields = echo.fields,
                                   .close = draining || exchange->body.chunked,

@@ -2,8 +2,9 @@
 
 #include "bytes/text.h"
 #include "clock.h"
-#include "http/framing.h"
+#include "http/guard.h"
 
+#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ char *door_answer(api_service *service, server_metrics *metrics, const char *met
 {
     char *host = NULL, *response = NULL;
     bool reads = method && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0);
-    if (reads && http_take_host(target, &host) && api_is_probe(target))
+    if (reads && guard_take_host(target, &host) && api_is_probe(target))
         response = answer_probe(service, metrics, method, target);
     free(host);
     if (!response)

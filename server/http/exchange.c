@@ -21,6 +21,7 @@
 #include "clock.h"
 #include "http/answer.h"
 #include "http/framing.h"
+#include "http/guard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,7 @@ static waiting_client find_client(struct MHD_Connection *connection, const char 
 static bool complete_headers(http_exchange *exchange)
 {
     if (!http_headers_join(&exchange->headers, exchange->connection) ||
-        !http_take_host(exchange->target, &exchange->host))
+        !guard_take_host(exchange->target, &exchange->host))
         return false;
     if (exchange->host)
         exchange->headers.values[API_HEADER_HOST] = exchange->host;

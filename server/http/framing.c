@@ -73,43 +73,16 @@ static guard_rule judge(struct MHD_Connection *connection, const http_head *head
     return guard_end(&scan.head);
 }
 
-/* What follows the authority of a target in absolute form; any other target itself. */
-static const char *find_path(const char *target)
-{
-    size_t size;
-    const char *authority = guard_authority(target, &size);
-    return authority ? authority + size : target;
-}
-
-bool http_take_host(char *target, char **ret_host)
-{
-    const char *path = find_path(target);
-    *ret_host = NULL;
-    if (path == target)
-        return true;
-    size_t size;
-    const char *authority = guard_authority(target, &size);
-    *ret_host = strndup(authority, size);
-    if (!*ret_host)
-        return false;
-    size_t slash = *path != '/'; /* an empty path is that of the root */
-    memmove(target + slash, path, strlen(path) + 1);
-    target[0] = '/';
-    return true;
-}
-
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
                       const http_head *head, bool crowded, http_headers *headers,
                       rejection *ret_why)
 {
     guard_rule rule = judge(connection, head, headers);
-    if (rule == GUARD_FINE && (!crowded || api_is_probe(find_path(head->target))))
+    if (rule == GUARD_FINE && (!crowded || api_is_probe(guard_path(head->target))))
         return NULL;
     *ret_why = rule == GUARD_FINE ? REJECTED_REQUEST_LIMIT : REJECTED_FRAMING;
     if (rule == GUARD_FINE)
         return api_fault_reply_explained(service, API_FAULT_OVERLOADED,
                                          "too many requests are under way; try again");
-    return api_fault_reply_explained(
-        service, guard_is_unimplemented(rule) ? API_FAULT_NOT_IMPLEMENTED : API_FAULT_MALFORMED,
-        guard_text(rule));
+    return guard_refuse(service, rule);
 }

@@ -19,11 +19,6 @@ api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
                       const http_head *head, bool crowded, http_headers *headers,
                       rejection *ret_why);
 
-/* Cut an admitted target in absolute form down to its path and query. ret_host is its
- * authority, from malloc, which counts in place of the Host field (RFC 9112, section 3.2.2);
- * NULL for other forms. False if memory ran out. */
-bool http_take_host(char *target, char **ret_host);
-
 /* Who refuses a head with a line that ends in a bare LF, contains a NUL or is folded. It
  * depends on the version of libmicrohttpd that runs, not on the one this was built with. */
 typedef enum http_line_check {

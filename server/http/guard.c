@@ -169,6 +169,30 @@ const char *guard_authority(const char *target, size_t *ret_size)
     return authority;
 }
 
+const char *guard_path(const char *target)
+{
+    size_t size;
+    const char *authority = guard_authority(target, &size);
+    return authority ? authority + size : target;
+}
+
+bool guard_take_host(char *target, char **ret_host)
+{
+    size_t size;
+    const char *authority = guard_authority(target, &size);
+    *ret_host = NULL;
+    if (!authority)
+        return true;
+    *ret_host = strndup(authority, size);
+    if (!*ret_host)
+        return false;
+    const char *path = authority + size;
+    size_t slash = *path != '/'; /* an empty path is that of the root */
+    memmove(target + slash, path, strlen(path) + 1);
+    target[0] = '/';
+    return true;
+}
+
 static bool is_host(const char *text, size_t size);
 
 /* Like Host, but not empty (RFC 9110, section 4.2.1). */
@@ -276,4 +300,11 @@ guard_rule guard_end(guard_head *head)
     while (rule < GUARD_FINE && !(head->broken & 1U << rule))
         rule++;
     return rule;
+}
+
+api_reply *guard_refuse(api_service *service, guard_rule rule)
+{
+    api_fault fault =
+        guard_is_unimplemented(rule) ? API_FAULT_NOT_IMPLEMENTED : API_FAULT_MALFORMED;
+    return api_fault_reply_explained(service, fault, guard_text(rule));
 }

@@ -5,6 +5,8 @@
 #ifndef GUARD_H
 #define GUARD_H
 
+#include "api.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -47,6 +49,14 @@ guard_rule guard_end(guard_head *head);
  * section 3.2.2), and its size; NULL if the target has another form. */
 const char *guard_authority(const char *target, size_t *ret_size);
 
+/* What follows the authority of a target in absolute form; any other target itself. */
+const char *guard_path(const char *target);
+
+/* Cut an admitted target in absolute form down to its path and query. ret_host is its
+ * authority, from malloc, which counts in place of the Host field (RFC 9112, section 3.2.2);
+ * NULL for other forms. False if memory ran out. */
+bool guard_take_host(char *target, char **ret_host);
+
 /* Mark a rule as broken. */
 void guard_break(guard_head *head, guard_rule rule);
 
@@ -56,5 +66,8 @@ const char *guard_text(guard_rule rule);
 /* Whether a request that breaks the rule may be valid, but needs something that this server
  * does not implement: it is answered 501 and not 400. */
 bool guard_is_unimplemented(guard_rule rule);
+
+/* The problem document for a request that breaks the rule. */
+api_reply *guard_refuse(api_service *service, guard_rule rule);
 
 #endif

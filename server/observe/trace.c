@@ -1,11 +1,11 @@
 #include "observe/trace.h"
 
-#include <pthread.h>
+#include "locks.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,15 +23,14 @@ bool trace_id_is_legal(const char *id)
 
 static uint64_t process_bits;
 
-/* Random bits; without a random source, from the time and the process id. */
+/* Random bits; without a random source, from the time. */
 static void draw_process_bits(void)
 {
     struct timespec now;
-    if (getrandom(&process_bits, sizeof process_bits, 0) == sizeof process_bits)
+    if (getentropy(&process_bits, sizeof process_bits) == 0)
         return;
     clock_gettime(CLOCK_REALTIME, &now);
-    process_bits =
-        (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec << 16 ^ (uint64_t)getpid();
+    process_bits = (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec;
 }
 
 void trace_new_id(char ret_id[TRACE_ID_MAX + 1])
@@ -77,4 +76,21 @@ void trace_split_parent(const char *parent, char ret_trace[33], char ret_span[17
 {
     snprintf(ret_trace, 33, "%s", parent + 3);
     snprintf(ret_span, 17, "%s", parent + 36);
+}
+
+/* ---- both, in a response ---- */
+
+void trace_choose_echo(const char *id, const char *parent, bool needed, trace_echo *ret_echo)
+{
+    size_t count = 0;
+    ret_echo->id[0] = ret_echo->parent[0] = '\0';
+    if (id && trace_id_is_legal(id))
+        memcpy(ret_echo->id, id, strlen(id) + 1);
+    else if (id || needed)
+        trace_new_id(ret_echo->id);
+    if (ret_echo->id[0])
+        ret_echo->fields[count++] = (api_field){"X-Request-Id", ret_echo->id};
+    if (parent && trace_read_parent(parent, ret_echo->parent))
+        ret_echo->fields[count++] = (api_field){"traceparent", ret_echo->parent};
+    ret_echo->fields[count] = (api_field){NULL, NULL};
 }

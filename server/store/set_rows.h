@@ -3,10 +3,10 @@
 #ifndef SET_ROWS_H
 #define SET_ROWS_H
 
+#include "locks.h"
 #include "store/engine.h"
 #include "store/store_index.h"
 
-#include <pthread.h>
 
 typedef struct set_rows {
     pthread_mutex_t lock;

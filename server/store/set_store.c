@@ -5,10 +5,10 @@
  */
 #include "store/set_store.h"
 
+#include "locks.h"
 #include "store/engine.h"
 #include "store/set_rows.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,6 +19,17 @@ export class Problem extends Error {
     }
 }
 
+// Where no server answers, in a site of static files, site.js answers fetch by the module. What
+// asks by itself does not come that way:
+
+// the address of a picture of the service;
+export const pictureAt = async (address) =>
+    globalThis.posencSite ? URL.createObjectURL(await (await fetch(address)).blob()) : address;
+
+// and programs elsewhere, for which examples name a server.
+export const serviceOrigin = () =>
+    globalThis.posencSite ? 'http://127.0.0.1:8080' : location.origin;
+
 async function problemOf(response) {
     const document = await response.json().catch(() => ({detail: response.statusText}));
     return new Problem(document, response.status);

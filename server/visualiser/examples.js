@@ -1,5 +1,6 @@
 // Places to begin: addresses of the page, each with a small picture and what to look for. To
 // add one, add a line.
+import {pictureAt} from './api.js';
 import {h} from './dom.js';
 
 export const EXAMPLES = [
@@ -103,8 +104,10 @@ export function createExamples(button, section, {open, visit}) {
         if (!known) return;
         for (const {example, element} of cards) {
             element.hidden = !known.has(schemeOf(example.address));
-            if (!element.hidden)
-                element.querySelector('img').setAttribute('src', example.picture);
+            if (element.hidden) continue;
+            pictureAt(example.picture).then((address) =>
+                element.querySelector('img').setAttribute('src', address),
+            );
         }
     }
     section.append(h('ul', {}, ...cards.map(({element}) => element)));

@@ -13,6 +13,7 @@ import {legalInstead} from './legal.js';
 import {createModel} from './model.js';
 import {byteText} from './numbers.js';
 import {begin, Panel} from './panel.js';
+import {showRelease} from './release.js';
 import {createRetry} from './retry.js';
 import {parameterOf} from './schema.js';
 import {createStage} from './stage.js';
@@ -424,6 +425,7 @@ async function begun() {
         return isGone(error) ? retry.failed() : say(error.message, 'failed');
     }
     const toured = wholeAddress(location.search);
+    showRelease(byId('release')).catch(() => {}); // what is drawn will tell why
     if (toured) history.replaceState(null, '', toured);
     store = createStore(changed);
     const update = (patch, view = store.get().view) =>

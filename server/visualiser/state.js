@@ -53,7 +53,8 @@ export function writeAddress({tour, left, right, view, options, page}) {
 
 // The path and query of what an address of the page shows, for another look of the page:
 // {embed: '1'}, or {} for all of it.
-export const fullAddress = (search, page) => `/${writeAddress({...readAddress(search), page})}`;
+export const fullAddress = (search, page) =>
+    location.pathname + writeAddress({...readAddress(search), page});
 
 // milliseconds: a longer rest between edits of one parameter makes another entry
 const PAUSE = 1000;

@@ -1,7 +1,7 @@
 // The menu "take it away": the shown table as code to copy, as files, as a picture, as an
 // address and as a frame. The service says which formats there are, which options they have and
 // why they refuse a table; HEAD gets this without the body.
-import {Problem, addressOf, getDocument} from './api.js';
+import {Problem, addressOf, getDocument, serviceOrigin} from './api.js';
 import {h, later} from './dom.js';
 import {byteText} from './numbers.js';
 import {SNIPPETS} from './snippets.js';
@@ -120,7 +120,7 @@ export function createTakeaway(details, place, shownThere) {
 
     function snippetOf(table) {
         const url = (format) =>
-            location.origin + addressOf(table.settings, {...tensorOf(table), format});
+            serviceOrigin() + addressOf(table.settings, {...tensorOf(table), format});
         return chosen.write({dtype: table.dtype, url});
     }
 
@@ -190,7 +190,7 @@ export function createTakeaway(details, place, shownThere) {
         // panning changes it without a word
         link.textContent = location.href;
         frame.textContent = frameOf(
-            location.origin + fullAddress(location.search, {embed: '1'}),
+            new URL(fullAddress(location.search, {embed: '1'}), location.href).href,
         );
         pictures.refresh();
     }

@@ -1,9 +1,9 @@
 /* A list of the preparations under way; each entry is a thread-local variable. */
 #include "work/preparations.h"
 
+#include "locks.h"
 #include "posenc.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

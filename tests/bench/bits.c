@@ -1,6 +1,8 @@
 /* A sum of the bits of many tables: what must stay the same when code becomes faster. Prints
  * "scheme dtype tables words sum" lines, and the total. Every scheme's example is computed with
- * each choice of each parameter, at several positions and sizes. */
+ * each choice of each parameter, at several positions and sizes.
+ *
+ *     bits [SCHEME or all] [of how many sizes, the smallest first] */
 #include "query.h"
 
 #include <inttypes.h>
@@ -61,13 +63,12 @@ static void add_query(bits_sum *sum, const pe_scheme *scheme, const char *dtype,
     }
 }
 
-static void add_scheme(bits_sum *sum, const pe_scheme *scheme, const char *dtype)
+static void add_scheme(bits_sum *sum, const pe_scheme *scheme, const char *dtype, size_t sizes)
 {
     static const char *const flags[] = {"false", "true", NULL};
     const pe_scheme_info *info = pe_scheme_describe(scheme);
-    size_t sizes = COUNT(BYTES);
     for (size_t i = 0; i < COUNT(SMALL); i++)
-        if (strcmp(SMALL[i], info->name) == 0)
+        if (strcmp(SMALL[i], info->name) == 0 && sizes > 2)
             sizes = 2;
     add_query(sum, scheme, dtype, NULL, NULL, sizes);
     for (size_t i = 0; i < COUNT(OFFSETS); i++)
@@ -88,13 +89,17 @@ static void add_scheme(bits_sum *sum, const pe_scheme *scheme, const char *dtype
 int main(int argc, char **argv)
 {
     bits_sum total = {0, 0, 0};
+    const char *wanted = argc > 1 && strcmp(argv[1], "all") != 0 ? argv[1] : NULL;
+    size_t sizes = argc > 2 ? strtoul(argv[2], NULL, 10) : COUNT(BYTES);
+    if (sizes < 1 || sizes > COUNT(BYTES))
+        return EXIT_FAILURE;
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         const char *name = pe_scheme_describe(pe_scheme_at(i))->name;
-        if (argc > 1 && strcmp(argv[1], name) != 0)
+        if (wanted && strcmp(wanted, name) != 0)
             continue;
         for (size_t d = 0; d < COUNT(DTYPES); d++) {
             bits_sum sum = {0, 0, 0};
-            add_scheme(&sum, pe_scheme_at(i), DTYPES[d]);
+            add_scheme(&sum, pe_scheme_at(i), DTYPES[d], sizes);
             printf("%-20s %-4s %5" PRIu64 " %10" PRIu64 " %016" PRIx64 "\n", name, DTYPES[d],
                    sum.tables, sum.words, sum.sum);
             fflush(stdout);

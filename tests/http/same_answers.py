@@ -4,7 +4,8 @@ random requests, and compares status, headers and body. `make same-answers` runs
     same_answers.py OLD NEW [--requests 2000] [--seed N] [--texts]
 
 What is drawn follows the tables that OLD publishes (draws.py); what may differ is in
-comparison.py. Both need the same visualiser, or none."""
+comparison.py. Both need the same visualiser, or none. Either may be the WebAssembly module,
+the path of its posenc.js: then what it is not asked is counted by reason (module.py)."""
 
 import argparse
 import contextlib
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import mistakes
+import module
 from comparison import ENDED, Answer, Finding, compare
 from draws import MOST, PATIENT, SHARE, Draw, Scout
 from random_requests import SPARE, Requests
@@ -106,6 +108,13 @@ class Side:
         return Answer(0, [], self.server.log().encode(), ENDED)
 
 
+def side_of(command, flags):
+    """A side by its command: a program and its own flags, or posenc.js."""
+    if module.is_module(command[0]):
+        return module.ModuleSide(command[0], (*FLAGS, *flags, *command[1:]))
+    return Side(command, flags)
+
+
 class Difference(NamedTuple):
     asked: object
     what: str
@@ -120,6 +129,7 @@ class Record:
         self.unanswered = []  # by both
         self.texts = Counter()
         self.features = set()
+        self.skipped = Counter()  # what the module is not asked, by reason
 
     def add(self, asked, old, finding):
         streamed = "streamed" in (old.header("Cache-Status") or "")
@@ -153,12 +163,21 @@ class Record:
 def converse(old, new, requests, count, record):
     """Send what is fixed and so many random requests to both."""
 
+    beside_module = any(isinstance(side, module.ModuleSide) for side in (old, new))
+
     def answers_to(asked):
         for side, tag in zip((old, new), asked.tags):
             side.send(asked, tag)
-        return old.receive(asked), new.receive(asked)
+        answers = old.receive(asked), new.receive(asked)
+        return tuple(map(module.without_wire, answers)) if beside_module else answers
 
     def exchange(asked):
+        reason = beside_module and module.reason_to_skip(
+            asked.method, asked.target, asked.headers, asked.version, asked.raw
+        )
+        if reason:
+            record.skipped[reason] += 1
+            return
         answers = answers_to(asked)
         finding = compare(asked, *answers)
         if finding and finding.texts == [] and asked.method == "HEAD":
@@ -185,7 +204,7 @@ def run_pair(old, new, flags, requests, count, record):
     with contextlib.ExitStack() as stack:
         sides = []
         for command, own in zip((old, new), flags):
-            sides.append(Side(command, own))
+            sides.append(side_of(command, own))
             stack.callback(sides[-1].stop)
         converse(*sides, requests, count, record)
 
@@ -208,16 +227,19 @@ def flags_on_disk(directory, name):
 def run(old, new, count, seed):
     """Compare two commands; (Record, the goals that were drawn)."""
     chance, record = random.Random(seed), Record()
-    scout_server = Server(*FLAGS, *PATIENT, binary=old[0])
+    servers = [side[0] for side in (old, new) if not module.is_module(side[0])]
+    scout_server = Server(*FLAGS, *PATIENT, binary=servers[0])
     try:
         draw = Draw(chance, Scout(scout_server))
-        on_disk = int(count * ON_DISK)
+        on_disk = int(count * ON_DISK) if len(servers) == 2 else 0
         room = (
             "--max-stored-sets",
             str(len(draw.sets) + len(SPARE) - 1),
         )  # not for all at once
         requests = Requests(chance, draw, Requests.ALL)
         run_pair(old, new, (room, room), requests, count - on_disk, record)
+        if on_disk == 0:
+            return record, requests.goals
         with tempfile.TemporaryDirectory(prefix="posenc-") as directory:
             flags = [(*room, *flags_on_disk(Path(directory), name)) for name in ("old", "new")]
             run_pair(
@@ -266,6 +288,14 @@ def print_row(kind, counts, columns):
     print(f"{kind:<28}{cells}")
 
 
+def print_skipped(record):
+    for reason, times in record.skipped.most_common():
+        print(f"not asked, {times} times: {reason}")
+    if record.skipped:
+        fields = ", ".join(f"{name} ({why})" for name, why in module.OF_THE_WIRE.items())
+        print(f"not compared: {fields}")
+
+
 def print_coverage(record, goals):
     """How much of what OLD's tables list was in a request that succeeded."""
     wanted = {(goal.scheme.path, goal.name, goal.text) for goal in goals}
@@ -282,7 +312,7 @@ def print_coverage(record, goals):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description="whether two builds give the same answers")
-    parser.add_argument("old", help="path of a posenc-server")
+    parser.add_argument("old", help="path of a posenc-server, or of a posenc.js")
     parser.add_argument("new", help="path of another one")
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
@@ -300,6 +330,7 @@ def main(arguments):
     print_differences(record.differences, "different")
     print_differences(record.unanswered, "answered by neither")
     print_table(record)
+    print_skipped(record)
     print_coverage(record, goals)
     different = record.count("different") + (
         0 if given.texts else record.count("but for texts")

@@ -257,6 +257,7 @@ class Server:
         for name, value in defaults:
             if name not in flags:
                 flags += [name, value]
+        self.flags = tuple(flags)
         self.stderr, self.ended_with = tempfile.TemporaryFile(), []
         self.process = subprocess.Popen(
             [binary or BINARY, *flags],

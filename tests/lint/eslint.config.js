@@ -38,9 +38,9 @@ export default [
         files: ['**/*.mjs', 'docker/**', 'tests/kubernetes/**', 'tests/lint/**'],
         languageOptions: {globals: globals.node},
     },
-    // these run in node and hand functions to the page
+    // these run in node and hand functions to the page, or run in both
     {
-        files: ['tests/browser/**'],
+        files: ['server/module/**', 'tests/browser/**'],
         languageOptions: {globals: {...globals.node, ...globals.browser}},
     },
 ];

@@ -13,19 +13,29 @@ import threading
 import time
 from pathlib import Path
 
-TESTS = ("rest", "browser", "sanitize", "postgres", "fleet", "installed", "kubernetes")
+TESTS = (
+    "rest",
+    "browser",
+    "sanitize",
+    "postgres",
+    "fleet",
+    "installed",
+    "kubernetes",
+    "test-wasm",
+)
 COMPUTING = (
     "sanitize-build",
     "check",
     "analyze-quick",
     "check-builds",
+    "wasm-programs",
     "tsan",
     "valgrind",
     "check-dist",
     "check-page",
     "check-bare",
 )
-AFTER = {"sanitize": "sanitize-build"}
+AFTER = {"sanitize": "sanitize-build", "test-wasm": "wasm-programs"}
 SHOWN = 26  # lines of what failed
 # how many tests a part has run, as pytest, Check and unittest say it
 PASSED = re.compile(r"^\w+: (\d+) passed, \d+ failed(?:, (\d+) skipped)?$", re.MULTILINE)
