@@ -310,7 +310,7 @@ analyze-quick: ## the same without clang-tidy's path analysis, which takes most 
 	$(PYTHON) -B tests/analysis/analyze.py quick
 
 # part of `check`, which asks clang-format
-DEPS_LINT := black pyflakes3 python3 shellcheck
+DEPS_LINT := black mypy pyflakes3 python3 python3-numpy shellcheck
 .PHONY: lint deps-lint
 check: lint
 lint: ## Python, JavaScript, style sheets, shell scripts: formatting, long lines, plain mistakes

@@ -142,6 +142,8 @@ static bool write_answer(const command_options *options, const api_reply *reply)
 {
     int fd = STDOUT_FILENO;
     const bool to_file = options->output && strcmp(options->output, "-") != 0;
+    if (!has_head(options) && !api_reply_body(reply))
+        return true; /* 204 and 304: the file stays as it is */
     if (to_file && !open_output(options->output, &fd))
         return false;
     bool written = !has_head(options) || write_head(fd, reply);

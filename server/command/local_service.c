@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TABLE_BYTES                                                                            \
+    ((uint64_t)1 << 40) /* of a file with tables: the most that a server allows */
+
 /* The limits that hold here; the others are those of connections, queues and deadlines. */
 static const char *const LIMITS[] = {"max-elements",    "json-max-elements", "png-max-pixels",
                                      "max-list-length", "max-target-bytes",  "max-body-bytes",
@@ -42,8 +45,8 @@ static char *metrics(void *context)
 
 /* ---- the service ---- */
 
-/* The defaults of the server. What keeps one client from taking the time of others is lifted:
- * here the only one may end the command. */
+/* The defaults of the server. What keeps one client from taking the time and the disk of others
+ * is lifted: here the only one may end the command, and the files are its own. */
 static bool read_settings(server_settings *settings, const char *data_directory)
 {
     static char name[] = "posenc";
@@ -52,6 +55,7 @@ static bool read_settings(server_settings *settings, const char *data_directory)
         return false;
     settings->data_directory = data_directory;
     settings->compute_cost = 0;
+    settings->table_body_bytes = TABLE_BYTES;
     settings->connections = 1;
     return true;
 }

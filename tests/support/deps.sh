@@ -17,13 +17,13 @@ posenc: this system has no apt-get, so nothing was installed. Install these your
                      python3-numpy python3-pytest python3-pytest-xdist
                  ci: chromium nodejs-npm clang clang-tools-extra cppcheck compiler-rt git \
                      haproxy libpq-devel libtsan nginx postgresql-server valgrind wrk zsh \
-                     golang-github-prometheus ShellCheck black pyflakes python3-scipy \
-                     python3-torch
+                     golang-github-prometheus ShellCheck black pyflakes python3-mypy \
+                     python3-scipy python3-torch
   Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib
                  test: check mpfr curl python python-mpmath python-numpy python-pytest \
                      python-pytest-xdist
                  ci: chromium npm clang cppcheck compiler-rt git haproxy nginx postgresql \
-                     valgrind wrk zsh prometheus shellcheck python-black python-pyflakes \
+                     valgrind wrk zsh prometheus shellcheck python-black python-pyflakes mypy \
                      python-scipy python-pytorch
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev \
                      nettle-dev sqlite-dev zlib-dev
@@ -31,7 +31,7 @@ posenc: this system has no apt-get, so nothing was installed. Install these your
                      py3-pytest-xdist
                  ci: chromium npm clang clang-extra-tools cppcheck compiler-rt git haproxy \
                      libpq-dev nginx postgresql valgrind wrk zsh prometheus shellcheck black \
-                     py3-flakes py3-scipy
+                     mypy py3-flakes py3-scipy
 NAMES
     exit 1
 fi

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What plain readers of the sources find: formatting of Python, JavaScript and style sheets,
-# long lines, unused and undefined names, mistakes in shell scripts, a page that cannot be
-# bundled. lint.sh --format: format in place instead. C is left to the Makefile, which lists it.
+# long lines, unused and undefined names, types of the module for Python, mistakes in shell
+# scripts, a page that cannot be bundled. lint.sh --format: format in place instead. C is left
+# to the Makefile, which lists it.
 set -eu
 cd "$(dirname "$0")/../.."
 failed=0
@@ -18,7 +19,7 @@ sources() { # those that these find expressions choose, without what is installe
 
 tools=tests/lint/node_modules/.bin
 web="{**/*.{js,mjs,css},api/**/*.json}"
-for tool in black shellcheck "$tools/prettier" "$tools/eslint"; do
+for tool in black mypy shellcheck "$tools/prettier" "$tools/eslint"; do
     command -v "$tool" >/dev/null || {
         echo "lint: $tool is not installed: make deps-lint" >&2
         exit 1
@@ -35,6 +36,7 @@ black --check --quiet . || {
     fail "Python is not formatted: make format"
 }
 sources -name '*.py' | xargs "${PYTHON:-/usr/bin/python3}" -B -m pyflakes || fail "pyflakes"
+mypy --strict --no-error-summary --cache-dir=build/mypy api/python || fail "types of Python"
 "${PYTHON:-/usr/bin/python3}" -B tests/support/columns.py || fail "long lines"
 
 "$tools/prettier" --log-level=warn --check "$web" || fail "Prettier: make format"
