@@ -74,7 +74,7 @@ api_endpoint api_get_encoding, api_post_encoding;
 api_endpoint api_get_similarity, api_post_similarity;
 api_endpoint api_post_batch;
 api_endpoint api_post_compare, api_post_identify, api_get_identity, api_post_convert,
-    api_post_apply;
+    api_post_apply, api_post_apply_model;
 api_endpoint api_list_models, api_post_model, api_get_model, api_post_model_comparison;
 api_endpoint api_list_sets, api_get_set, api_put_set, api_delete_set;
 api_guard api_refuse_upload;

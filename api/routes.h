@@ -26,9 +26,11 @@ typedef enum api_kind {
     API_APPLICATION = 1 << 16,    /* of an encoding to tensors that the body holds */
     API_STORED_IDENTIFICATION = 1 << 17, /* of a tensor of a stored set */
     API_PLAN_COMPARISON = 1 << 18,       /* of two configs that the body holds */
+    API_MODEL_APPLICATION = 1 << 19,     /* of what a model's layer uses to such tensors */
 } api_kind;
 
-#define API_TABLES (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION | API_APPLICATION)
+#define API_APPLICATIONS (API_APPLICATION | API_MODEL_APPLICATION)
+#define API_TABLES       (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION | API_APPLICATIONS)
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */

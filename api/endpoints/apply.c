@@ -1,6 +1,8 @@
-/* /v1/apply/{scheme}: tensors of a model, with an encoding applied to them exactly. */
+/* /v1/apply: tensors of a model, with an encoding applied to them exactly: that of a scheme, or
+ * of a layer of the model. */
 #include "bytes/reserve.h"
 #include "call.h"
+#include "endpoints/apply_model.h"
 #include "files/applied.h"
 #include "http/arguments.h"
 #include "http/target.h"
@@ -17,7 +19,9 @@
 /* One application on its way. */
 typedef struct applying {
     const api_call *call;
-    const pe_scheme *scheme;
+    const pe_scheme *scheme; /* that of the path, or of the part of the model */
+    bool follows_model;
+    api_apply_model model;
     api_arguments arguments;
     api_representation representation;
     api_table_format format;
@@ -103,7 +107,8 @@ static void read_options(applying *self, pe_error *error)
         .rotary_offset = pe_options_value(given, API_APPLY_ROTARY_OFFSET)->integer,
         .output_layout = (pe_output_layout)find_choice(given, API_APPLY_OUTPUT_LAYOUT),
         .query_factors = pe_options_value(given, API_APPLY_QUERY_FACTORS)->integer != 0,
-        .without_rotation = rotation->present && rotation->integer == 0};
+        .without_rotation = (rotation->present && rotation->integer == 0) ||
+                            (self->follows_model && self->model.chosen.turns_nothing)};
     refuse_options(self, error);
 }
 
@@ -196,6 +201,18 @@ static void find_tensors(applying *self, pe_error *reterr)
                                reterr);
 }
 
+/* Find the model that the request follows instead of a scheme, and the scheme of its part. */
+static bool read_model(applying *self, pe_error *reterr)
+{
+    if (!self->follows_model)
+        return true;
+    if (!api_apply_model_read(&self->model, self->call, api_applied_config(self->applied),
+                              &self->arguments, reterr))
+        return false;
+    self->scheme = pe_scheme_find(self->model.chosen.part->scheme);
+    return true;
+}
+
 static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     applying *self = job;
@@ -208,13 +225,15 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     self->applied = api_applied_new(self->call->request, is_npy);
     if (!self->applied)
         return false;
-    if (!api_applied_load(self->applied, reterr))
+    if (!api_applied_load(self->applied, reterr) || !read_model(self, reterr))
         return true;
     read_options(self, &error);
-    if (!read_positions(self, &error)) {
-        pe_error_append(reterr, &error);
+    if (!read_positions(self, reterr))
         return true;
-    }
+    if (self->follows_model)
+        api_apply_model_add(&self->model, self->options.query_factors, arguments, reterr);
+    if (reterr->count > 0)
+        return true;
     if (find_text(self, API_APPLY_AGAINST))
         self->target = api_target_write(self->call, self->scheme, arguments, &error);
     /* the request itself is of f64, which has room for every entry */
@@ -363,6 +382,20 @@ static api_reply *refuse_scheme(const pe_scheme *scheme)
     return api_problem_from_error(&error);
 }
 
+static api_reply *answer(applying *self)
+{
+    api_reply *reply = api_answer_table_post(self->call, &APPLY, &self->format, self);
+    api_applied_free(self->applied);
+    api_representation_done(&self->representation);
+    pe_options_free(self->given);
+    pe_options_free(self->tolerances);
+    api_arguments_done(&self->arguments);
+    if (self->follows_model)
+        api_apply_model_done(&self->model);
+    free(self->target);
+    return reply;
+}
+
 api_reply *api_post_apply(const api_call *call)
 {
     applying self = {.call = call, .scheme = pe_scheme_find(call->parameter)};
@@ -370,14 +403,11 @@ api_reply *api_post_apply(const api_call *call)
     if (!self.scheme)
         return api_problem_of_scheme(call->parameter);
     pe_scheme_applications(self.scheme, &count);
-    if (count == 0)
-        return refuse_scheme(self.scheme);
-    api_reply *reply = api_answer_table_post(call, &APPLY, &self.format, &self);
-    api_applied_free(self.applied);
-    api_representation_done(&self.representation);
-    pe_options_free(self.given);
-    pe_options_free(self.tolerances);
-    api_arguments_done(&self.arguments);
-    free(self.target);
-    return reply;
+    return count > 0 ? answer(&self) : refuse_scheme(self.scheme);
+}
+
+api_reply *api_post_apply_model(const api_call *call)
+{
+    applying self = {.call = call, .follows_model = true};
+    return answer(&self);
 }

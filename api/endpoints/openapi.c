@@ -1,6 +1,7 @@
 /* /openapi.json: this interface as an OpenAPI 3.1 document, built from the table of routes and
  * the registries of schemes and formats. */
 #include "call.h"
+#include "endpoints/apply_model.h"
 #include "files/applied.h"
 #include "files/selection.h"
 #include "formats/options.h"
@@ -234,7 +235,7 @@ static void add_body(const json_t *document, api_kind kind, json_t *operation)
         {API_PLAN_BY_POST, "config"},
         {API_PLAN_COMPARISON, "configs"},
         {API_COMPARISON | API_IDENTIFICATION, "table"},
-        {API_CONVERSION | API_APPLICATION, "tensors"},
+        {API_CONVERSION | API_APPLICATIONS, "tensors"},
     };
     for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++)
         if (BODIES[i].kinds & (unsigned)kind)
@@ -285,8 +286,9 @@ static const struct {
     {API_IDENTIFICATION, api_identify_options, API_IDENTIFY_OPTIONS},
     {API_STORED_IDENTIFICATION, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS},
     {API_CONVERSION, api_convert_options, API_CONVERT_OPTIONS},
-    {API_APPLICATION, api_apply_options, API_APPLY_OPTIONS},
-    {API_APPLICATION, &api_compare_options[API_COMPARE_TOLERANCE],
+    {API_MODEL_APPLICATION, api_apply_model_options, API_APPLY_MODEL_OPTIONS},
+    {API_APPLICATIONS, api_apply_options, API_APPLY_OPTIONS},
+    {API_APPLICATIONS, &api_compare_options[API_COMPARE_TOLERANCE],
      API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE},
 };
 
@@ -295,10 +297,12 @@ static void add_route_options(const json_t *document, api_kind kind, json_t *par
 {
     if (kind & (API_PLAN | API_PLAN_BY_POST | API_PLAN_COMPARISON))
         add_plan_options(parameters);
-    if (kind & (API_COMPARISON | API_APPLICATION))
+    if (kind & (API_COMPARISON | API_APPLICATIONS))
         json_array_append_new(parameters,
                               api_contract_part(document, "x-scheme-parameters",
-                                                kind == API_COMPARISON ? "compare" : "apply"));
+                                                kind == API_COMPARISON    ? "compare"
+                                                : kind == API_APPLICATION ? "apply"
+                                                                          : "apply_model"));
     for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
         if (OPTIONS[i].kinds & (unsigned)kind)
             add_options(parameters, OPTIONS[i].rows, OPTIONS[i].count);

@@ -45,6 +45,23 @@ const api_known_model *api_known_model_find(const char *name)
     return NULL;
 }
 
+const api_known_model *api_known_model_find_tuned(const char *name)
+{
+    static const char *const ENDS[] = {"-instruct", "-chat", "-it"};
+    const api_known_model *found = api_known_model_find(name);
+    const size_t length = strlen(name);
+    char base[128];
+    for (size_t i = 0; !found && length < sizeof base && i < sizeof ENDS / sizeof *ENDS; i++) {
+        const size_t end = strlen(ENDS[i]);
+        if (length <= end || strcasecmp(name + length - end, ENDS[i]) != 0)
+            continue;
+        memcpy(base, name, length - end);
+        base[length - end] = '\0';
+        found = api_known_model_find(base);
+    }
+    return found;
+}
+
 const char *api_known_model_suggest(const char *name)
 {
     const char *names[sizeof MODELS / sizeof *MODELS];

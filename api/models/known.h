@@ -17,6 +17,10 @@ const api_known_model *api_known_model_get(size_t index);
  * "llama-3.1-8b", "meta-llama/Llama-3.1-8B". NULL if there is none. */
 const api_known_model *api_known_model_find(const char *name);
 
+/* The same, also by the name of a version that was tuned for instructions and has the positions
+ * of the model: "llama-3.1-8b-instruct". */
+const api_known_model *api_known_model_find_tuned(const char *name);
+
 /* The name that is nearest to one that is not known; NULL if none is near. */
 const char *api_known_model_suggest(const char *name);
 

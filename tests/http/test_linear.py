@@ -380,6 +380,10 @@ SHAPES = {
         *query_shapes("POST", "/v1/apply/sinusoidal", SENT, TABLE),
         *file_shapes("POST", "/v1/apply/sinusoidal?length=4&dim=4&against=none"),
     ],
+    "POST /v1/apply": [
+        *query_shapes("POST", "/v1/apply?model=llama-3.1-8b", SENT, TABLE),
+        *file_shapes("POST", "/v1/apply?model=llama-3.1-8b&length=4&against=none"),
+    ],
     "GET /v1/models": [*query_shapes("GET", "/v1/models")],
     "POST /v1/models": [
         *json_shapes("/v1/models?plan=true", CONFIGS, 250_000),

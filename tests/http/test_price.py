@@ -180,6 +180,27 @@ def apply(rng):
     return Asked("POST", f"/v1/apply/rope?length=500&dim={dim}", SAFETENSORS, body)
 
 
+def apply_model(rng):
+    """Tensors of a model as it lays them out, also with positions of each row."""
+    rows, kind = rng.randrange(1, 300), rng.randrange(4)
+    target = "/v1/apply?model=llama-3.1-8b"
+    heads = numbers(rng, 2, rows, 4 * 128, dtype="f4")
+    if kind == 0:
+        ids = tensor(
+            numpy.array([rng.randrange(9000) for _ in range(2 * rows)]).reshape(2, rows)
+        )
+        body = safetensors({"query": tensor(heads), "position_ids": ids})
+        return Asked("POST", f"{target}&heads=4", SAFETENSORS, body)
+    if kind == 1:
+        return Asked("POST", f"{target}&length={rows}&heads=4", NPY, npy(heads))
+    if kind == 2:
+        order = numpy.asfortranarray(heads.reshape(2, rows, 4, 128).transpose(0, 2, 1, 3))
+        return Asked("POST", f"{target}&length={rows}", NPY, npy(order))
+    scores = numbers(rng, rows, 300, 8, dtype="f4")
+    target = f"alibi?length=300&query_length={rows}&heads=8&axes=queries,keys,heads"
+    return Asked("POST", f"/v1/apply/{target}", NPY, npy(scores))
+
+
 def convert(rng):
     table = numbers(rng, 2 * rng.randrange(1, 300), rng.randrange(1, 300))
     if rng.random() < 0.5:
@@ -215,6 +236,7 @@ ROWS = {
     ("post", "/v1/identify"): identify,
     ("get", "/v1/identify"): identify_stored,
     ("post", "/v1/apply/{scheme}"): apply,
+    ("post", "/v1/apply"): apply_model,
     ("post", "/v1/convert/rope"): convert,
     ("post", "/v1/models"): models,
     ("post", "/v1/models/compare"): compare_models,

@@ -117,7 +117,7 @@ class Keys(TablesCase):
                 self.assertEqual(self.send(target, bearer(key)).status, 200, target)
 
     def test_no_other_token_does(self):
-        for target in POSTS:
+        for target in (*POSTS, "/v1/apply?model=bloom&length=4"):
             for headers in (
                 {},
                 bearer("x"),

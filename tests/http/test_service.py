@@ -177,6 +177,7 @@ class OpenApi(ServerCase):
             "/v1/identify": {"get", "post"},
             "/v1/convert/rope": {"post"},
             "/v1/apply/{scheme}": {"post"},
+            "/v1/apply": {"post"},
             "/v1/models": {"get", "post"},
             "/v1/models/compare": {"post"},
         }

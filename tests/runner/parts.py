@@ -17,6 +17,7 @@ LATER = {
     "interop/test_flow.py": "scipy",
     "http/test_apply_layouts.py": "torch",
     "http/test_apply_models.py": "torch",
+    "http/test_apply_plans.py": "torch",
     "http/test_metrics.py::Metrics::test_promtool": "prometheus",
 }
 
