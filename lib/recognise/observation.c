@@ -130,6 +130,33 @@ const pe_observed_wave *pe_observation_waves(pe_observation *seen)
     return seen->waves;
 }
 
+bool pe_observation_may_be_waves(pe_observation *seen)
+{
+    const pe_observed_wave *waves = pe_observation_waves(seen);
+    bool found = seen->sampled < 4;
+    for (uint64_t column = 0; waves && !found && column < seen->columns; column++)
+        found = waves[column].found;
+    return found;
+}
+
+/* A pe_view's `read`. */
+static bool read_memory(void *context, uint64_t offset, void *dst, size_t size)
+{
+    memcpy(dst, (const char *)context + offset, size);
+    return true;
+}
+
+pe_view pe_observation_view_doubles(double *entries, uint64_t rows, uint64_t columns)
+{
+    pe_view view = {.element = PE_ELEMENT_F64,
+                    .rank = 2,
+                    .shape = {rows, columns},
+                    .read = read_memory,
+                    .context = entries};
+    pe_view_set_row_major(&view);
+    return view;
+}
+
 /* ---- the law of frequencies ---- */
 
 double pe_observation_unit(const pe_view *view)
