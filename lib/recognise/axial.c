@@ -12,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT        64
-#define REPEATS_MAX 64
-#define SUFFIX_MAX  8    /* rows after the cells */
-#define NEARLY      2e-3 /* relative: what a measured step may be off by */
+#define TEXT       64
+#define SUFFIX_MAX 8    /* rows after the cells */
+#define NEARLY     2e-3 /* relative: what a measured step may be off by */
 
 typedef unsigned long long number;
 
@@ -319,27 +318,6 @@ static uint64_t still_rows_at_end(const pe_observation *seen, bool sines, double
     return count;
 }
 
-/* Whether the first two rows of a grid are read again after some others. */
-static bool comes_again(const pe_grid_view *grid, uint64_t distance, double *rows)
-{
-    const pe_observation *seen = grid->seen;
-    const size_t count = 2 * (size_t)seen->columns;
-    return grid->before + 2 <= seen->sampled &&
-           pe_view_read(&seen->view, grid->before + distance, 2, rows) &&
-           memcmp(rows, seen->sample + grid->before * seen->columns, count * sizeof *rows) == 0;
-}
-
-/* Find how many times a grid comes. */
-static uint64_t find_repeats(const pe_grid_view *grid, double *rows)
-{
-    const uint64_t all = grid->seen->rows - grid->before - grid->after;
-    uint64_t repeats = 1;
-    for (uint64_t times = 2; times <= REPEATS_MAX && 4 * times <= all; times++)
-        if (all % times == 0 && comes_again(grid, all / times, rows))
-            repeats = times;
-    return repeats;
-}
-
 /* Whether every column depends on one axis alone, in the first square of 2 x 2 cells. */
 static bool has_square(const pe_grid_view *table)
 {
@@ -390,7 +368,7 @@ static void propose_table(pe_observation *seen, bool sines, double *rows,
         grid.before--; /* the first cell has angle 0, too, unless all cells turn */
     for (int more = 0; more < 2 && grid.before + grid.after < seen->rows;
          more++, grid.before++) {
-        grid.repeats = find_repeats(&grid, rows);
+        grid.repeats = pe_grid_find_repeats(&grid, rows);
         propose_cells(&grid, sines, proposals);
     }
 }

@@ -23,4 +23,7 @@ bool pe_grid_find_width(pe_grid_view *grid);
 /* The rows of a frame, if a grid is one of frames: its columns begin anew then. */
 uint64_t pe_grid_frame_rows(const pe_grid_view *grid);
 
+/* Find how many times a grid comes; `rows` has room for two rows of the table. */
+uint64_t pe_grid_find_repeats(const pe_grid_view *grid, double *rows);
+
 #endif
