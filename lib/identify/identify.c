@@ -167,24 +167,6 @@ static bool is_known(search *self, const pe_proposal *proposal, const pe_request
     return false;
 }
 
-/* Whether row 0 of a proposal's probe is that of the table. */
-static bool is_close_probe(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
-                           const char *dtype)
-{
-    const pe_error_bound bound = compute_bound(self, proposal);
-    const pe_view line = pe_view_part(&self->seen.view, 0, 0, 1),
-                  squeezed = pe_view_squeezed(&line);
-    bool read = true, near = false;
-    if (proposal->probe[0] == '\0')
-        return true;
-    pe_request *request = pe_query_request(scheme, proposal->probe, dtype, self->limits);
-    int tensor = request ? pe_query_tensor(request, proposal->tensor, &squeezed) : -1;
-    if (tensor >= 0)
-        near = pe_judge_lines(request, (size_t)tensor, &bound, 1, &read);
-    pe_request_unref(request);
-    return near;
-}
-
 /* Whether some lines of a request are near those of the table. float64 is more than that asks
  * for, and some schemes take long for it. */
 static bool are_close_lines(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
@@ -228,8 +210,7 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     bool real = pe_element_is_real(self->seen.view.element, &dtype), good = true;
     const char *name = real ? pe_dtype_name(dtype) : "f32";
     self->best->proposed++;
-    if ((proposal->low_precision && self->best->status == PE_IDENTITY_MATCH) ||
-        !is_close_probe(self, scheme, proposal, name))
+    if (proposal->low_precision && self->best->status == PE_IDENTITY_MATCH)
         return true;
     pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
     int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;

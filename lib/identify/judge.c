@@ -77,6 +77,16 @@ typedef struct line_reader {
     unsigned char *exact;   /* [columns], elements */
 } line_reader;
 
+/* A line of the table, which may be among those that have been read already; NULL if it cannot
+ * be read. */
+static const double *read_found(const line_reader *lines, uint64_t line)
+{
+    const pe_observation *seen = lines->bound->seen;
+    if (line < seen->sampled)
+        return seen->sample + line * seen->columns;
+    return pe_view_read(&seen->flat, line, 1, lines->found) ? lines->found : NULL;
+}
+
 /* Whether a line is near; most of its entries suffice. */
 static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
 {
@@ -84,12 +94,13 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
     uint64_t columns = seen->flat.shape[1], far = 0;
     const double rounding = 2 * pe_observation_unit(&seen->view); /* both are rounded */
     size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
-    *ret_read = *ret_read && pe_view_read(&seen->flat, line, 1, lines->found);
+    const double *found = read_found(lines, line);
+    *ret_read = *ret_read && found;
     if (!*ret_read || !pe_judge_read(lines->stream, line * size, lines->exact, size))
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns; column++)
-        far += !is_close(lines->found[column], lines->values[column],
+        far += !is_close(found[column], lines->values[column],
                          find_turned(lines->bound, line, column),
                          lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding);
     return far <= columns / 8;

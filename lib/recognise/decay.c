@@ -13,19 +13,30 @@
 
 #define FIRST_DECAY (-0.031748698314580298) /* ln(1 - 2^-5) */
 
-static void propose_mask(const pe_view *view, bool has_heads, pe_proposals *proposals)
+/* Whether the first head's factors up to some key fall with its distance from the query, as
+ * the last ones do. */
+static bool falls(const pe_distances *line, size_t keys)
+{
+    size_t far = 0, looked = 0;
+    for (size_t i = keys; i-- > 1 && looked < 16; looked++)
+        far += !(fabs(line->entries[i - 1] - line->entries[i] * pe_exp_double(FIRST_DECAY)) <=
+                 0.05 * line->entries[i]);
+    return looked > 0 && 4 * far <= looked;
+}
+
+static void propose_mask(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT];
     pe_distances line;
-    if (!pe_distances_read(view, has_heads, &line))
+    if (!pe_distances_read_table(seen, has_heads, &line))
         return;
-    size_t seen = line.count; /* keys up to the last that is not after the query */
-    while (seen > 0 && line.entries[seen - 1] == 0)
-        seen--;
-    double last = seen > 0 ? line.entries[seen - 1] : 0;
-    if (last >= DBL_MIN && last <= 1) {
-        double far = rint(pe_log_double(last) / FIRST_DECAY);
-        pe_distances_window(&line, (int64_t)seen - 1 + (int64_t)far, window);
+    size_t last = line.count; /* keys up to the last that is not after the query */
+    while (last > 0 && line.entries[last - 1] == 0)
+        last--;
+    const double factor = last > 0 ? line.entries[last - 1] : 0;
+    if (factor >= DBL_MIN && factor <= 1 && falls(&line, last)) {
+        double far = rint(pe_log_double(factor) / FIRST_DECAY);
+        pe_distances_window(&line, (int64_t)last - 1 + (int64_t)far, window);
         pe_propose(proposals, "mask", "%s&heads=%llu&dim=2", window,
                    (unsigned long long)line.heads);
     }
@@ -60,7 +71,7 @@ void pe_recognise_retnet(pe_observation *seen, pe_proposals *proposals)
         pe_propose(proposals, "decay", "length=1&heads=%llu&dim=2",
                    (unsigned long long)seen->rows);
     for (int heads = 0; heads < 2; heads++)
-        propose_mask(view, heads, proposals);
+        propose_mask(seen, heads, proposals);
     propose_turns(seen, "cos", false, proposals);
     propose_turns(seen, "sin", true, proposals);
 }
@@ -143,17 +154,17 @@ static bool are_sums(const sums *found, double log_base, uint64_t terms, double 
     return true;
 }
 
-static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *proposals)
+static void propose_bias(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT], base[48] = "";
     pe_distances line;
-    if (!pe_distances_read(view, has_heads, &line))
+    if (!pe_distances_read_table(seen, has_heads, &line))
         return;
     size_t zero = find_peak(&line);
     /* the side that is longer, on which keys after a query may be masked */
     bool before = zero >= 2;
     double part = (double)line.heads / 8; /* of a sum, in the first head */
-    double terms = rint(line.entries[zero] / part), unit = pe_observation_unit(view);
+    double terms = rint(line.entries[zero] / part), unit = pe_observation_unit(&seen->view);
     if (terms >= 1 && terms <= TERMS_MAX && (before || zero + 2 < line.count)) {
         const char *mask = line.entries[line.count - 1] == -INFINITY ? "&mask=causal" : "";
         sums found = {{line.entries[before ? zero - 1 : zero + 1] / part,
@@ -179,5 +190,5 @@ static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *prop
 void pe_recognise_sandwich(pe_observation *seen, pe_proposals *proposals)
 {
     for (int heads = 0; heads < 2; heads++)
-        propose_bias(&seen->view, heads, proposals);
+        propose_bias(seen, heads, proposals);
 }

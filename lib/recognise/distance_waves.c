@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define LEAST_ROWS 4
 
@@ -33,47 +32,49 @@ static pe_columns select_cosines(pe_wave_layout layout, uint64_t half)
 }
 
 /* Fit the cosines of some rows; *ret_position is that of the first row. */
-static bool fit_rows(const pe_view *rows, pe_wave_layout layout, pe_distance_law *law,
+static bool fit_rows(pe_observation *rows, pe_wave_layout layout, pe_distance_law *law,
                      double *ret_position)
 {
     uint64_t half = law->dim / 2;
-    pe_columns columns = select_cosines(layout, half);
     pe_wave_law waves;
-    pe_observation seen;
-    bool good = pe_observation_begin(&seen, rows) && seen.columns == law->dim &&
-                pe_wave_law_read(&seen, columns, false, &waves) &&
-                pe_observation_find_offset(&seen, columns.first, columns.stride, half, false,
-                                           ret_position) &&
+    bool good = rows->columns == law->dim &&
+                pe_wave_law_read(rows, select_cosines(layout, half), false, &waves) &&
                 (waves.geometric || half == 1);
     law->base[0] = '\0';
+    *ret_position = good ? waves.offset : 0;
     if (good && half > 1)
         pe_wave_law_base(&waves, (double)half, 1, "base", "10000", law->base, sizeof law->base);
-    pe_observation_end(&seen);
     return good;
 }
 
 /* Fit the rows of the query that has the most distances from `from` to `to`. */
-static bool fit_query(const pe_view *view, size_t from, size_t to, pe_wave_layout layout,
+static bool fit_query(pe_observation *seen, size_t from, size_t to, pe_wave_layout layout,
                       pe_distance_law *law)
 {
     uint64_t before = law->shape.queries - 1; /* entries that the first query lacks */
     uint64_t query = from < before ? before - from : 0, start = before - query;
     uint64_t last = start + law->shape.keys - 1 < to ? start + law->shape.keys - 1 : to;
-    pe_view rows = *view;
+    pe_view rows = seen->view;
+    pe_observation own;
     double position;
-    if (view->rank == 3)
-        rows = pe_view_at(view, 0, query);
     if (last < from + LEAST_ROWS - 1)
         return false;
+    if (rows.rank == 3)
+        rows = pe_view_at(&rows, 0, query);
     rows = pe_view_part(&rows, 0, from - start, last - from + 1);
-    if (!fit_rows(&rows, layout, law, &position) || fabs(position) > 0x1p31)
-        return false;
-    law->first = (int64_t)rint(position) - (int64_t)from;
-    return true;
+    const bool all = rows.shape[0] == seen->rows; /* whose waves are known */
+    bool good =
+        all ? fit_rows(seen, layout, law, &position)
+            : pe_observation_begin(&own, &rows) && fit_rows(&own, layout, law, &position);
+    if (!all)
+        pe_observation_end(&own);
+    law->first = good && fabs(position) <= 0x1p31 ? (int64_t)rint(position) - (int64_t)from : 0;
+    return good && fabs(position) <= 0x1p31;
 }
 
-bool pe_distance_law_read(const pe_view *view, pe_wave_layout layout, pe_distance_law *ret_law)
+bool pe_distance_law_read(pe_observation *seen, pe_wave_layout layout, pe_distance_law *ret_law)
 {
+    const pe_view *view = &seen->view;
     size_t low, high, rank = view->rank;
     if (rank < 2 || rank > 3 || view->shape[rank - 1] % 2 != 0)
         return false;
@@ -84,7 +85,7 @@ bool pe_distance_law_read(const pe_view *view, pe_wave_layout layout, pe_distanc
     count_runs(&ret_law->shape, &low, &high);
     pe_distances_done(&ret_law->shape);
     size_t from = low - 1, to = ret_law->shape.count - high;
-    if (to <= from || !fit_query(view, from, to, layout, ret_law))
+    if (to <= from || !fit_query(seen, from, to, layout, ret_law))
         return false;
     ret_law->is_low_seen = low > 1;
     ret_law->is_high_seen = high > 1;
@@ -124,7 +125,7 @@ void pe_recognise_relative_sinusoidal(pe_observation *seen, pe_proposals *propos
     char window[PE_WINDOW_TEXT], limit[48];
     pe_distance_law law;
     for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
-        if (!pe_distance_law_read(&seen->view, LAYOUTS[i].layout, &law) ||
+        if (!pe_distance_law_read(seen, LAYOUTS[i].layout, &law) ||
             !write_limit(&law, "max_distance", limit))
             continue;
         note_reach(&law, proposals);
@@ -173,7 +174,7 @@ void pe_recognise_transformer_xl(pe_observation *seen, pe_proposals *proposals)
     char window[PE_WINDOW_TEXT], limit[48];
     pe_distance_law law;
     for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
-        if (!pe_distance_law_read(&seen->view, LAYOUTS[i].layout, &law) ||
+        if (!pe_distance_law_read(seen, LAYOUTS[i].layout, &law) ||
             !write_limit(&law, "clamp_length", limit))
             continue;
         note_reach(&law, proposals);

@@ -18,6 +18,7 @@ typedef struct pe_distance_law {
 } pe_distance_law;
 
 /* Read the law, where sines and cosines have this layout. False: there is none. */
-bool pe_distance_law_read(const pe_view *view, pe_wave_layout layout, pe_distance_law *ret_law);
+bool pe_distance_law_read(pe_observation *seen, pe_wave_layout layout,
+                          pe_distance_law *ret_law);
 
 #endif

@@ -1,6 +1,7 @@
 /* Reading the entries of all distances. */
 #include "recognise/distances.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +22,32 @@ static bool read_line(const pe_view *head, uint64_t queries, uint64_t keys, doub
     }
 }
 
+#define DIAGONALS 8    /* that are looked at, in two places each */
+#define NEARLY    0.02 /* relative: noise of this size leaves a diagonal constant */
+
+/* Read an entry of a matrix; NaN if it cannot be read. */
+static double read_entry(const pe_view *matrix, uint64_t row, uint64_t column)
+{
+    const pe_view line = pe_view_at(matrix, 0, row);
+    double entry;
+    return pe_view_read(&line, column, 1, &entry) ? entry : (double)NAN;
+}
+
+/* Whether most diagonals of a matrix are constant, as those of distances are. */
+static bool has_diagonals(const pe_view *matrix)
+{
+    const uint64_t rows = matrix->shape[0], columns = matrix->shape[1];
+    size_t constant = 0;
+    for (uint64_t i = 0; i < DIAGONALS && rows > 1 && columns > 1; i++) {
+        const uint64_t row = i * (rows - 2) / (DIAGONALS - 1);
+        const uint64_t column = i * 5 % DIAGONALS * (columns - 2) / (DIAGONALS - 1);
+        const double one = read_entry(matrix, row, column);
+        const double other = read_entry(matrix, row + 1, column + 1);
+        constant += one == other || fabs(one - other) <= NEARLY * fmax(fabs(one), fabs(other));
+    }
+    return rows < 2 || columns < 2 || 2 * constant >= DIAGONALS;
+}
+
 bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances)
 {
     size_t axes = view->rank - has_heads;
@@ -31,7 +58,9 @@ bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_di
     own.keys = view->shape[view->rank - 1];
     if (axes == 2)
         own.queries = view->shape[view->rank - 2];
-    if (own.queries > DISTANCES_MAX || own.keys > DISTANCES_MAX)
+    const pe_view head = has_heads ? pe_view_at(view, 0, 0) : *view;
+    if (own.queries > DISTANCES_MAX || own.keys > DISTANCES_MAX ||
+        (axes == 2 && !has_diagonals(&head)))
         return false;
     own.count = (size_t)(own.queries + own.keys - 1);
     uint64_t lines = ENTRIES_MAX / own.count < PE_DISTANCE_LINES ? ENTRIES_MAX / own.count
@@ -40,13 +69,27 @@ bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_di
     own.entries = malloc(own.lines * own.count * sizeof *own.entries);
     bool good = own.entries != NULL;
     for (size_t h = 0; good && h < own.lines; h++) {
-        pe_view head = has_heads ? pe_view_at(view, 0, h) : *view;
-        good = read_line(&head, own.queries, own.keys, own.entries + h * own.count);
+        const pe_view own_head = has_heads ? pe_view_at(view, 0, h) : *view;
+        good = read_line(&own_head, own.queries, own.keys, own.entries + h * own.count);
     }
     if (!good)
         pe_distances_done(&own);
     *ret_distances = own;
     return good;
+}
+
+bool pe_distances_read_table(const pe_observation *seen, bool has_heads,
+                             pe_distances *ret_distances)
+{
+    if (!has_heads || seen->view.rank != 2 ||
+        (seen->sampled < seen->rows && seen->sampled < PE_DISTANCE_LINES))
+        return pe_distances_read(&seen->view, has_heads, ret_distances);
+    const pe_view sampled =
+        pe_observation_view_doubles(seen->sample, seen->sampled, seen->columns);
+    if (!pe_distances_read(&sampled, true, ret_distances))
+        return false;
+    ret_distances->heads = seen->rows;
+    return true;
 }
 
 bool pe_distances_read_vectors(const pe_view *view, bool has_columns,

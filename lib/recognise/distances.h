@@ -18,8 +18,14 @@ typedef struct pe_distances {
 
 /* Read the last query's row, the first one's and as many between as it takes for all distances:
  * of a table [queries, keys] or [distances], with an axis of heads before if `has_heads`.
- * False: it has other axes or too many distances, cannot be read, or memory ran out. */
+ * False: it has other axes or too many distances, its diagonals are not constant, it cannot be
+ * read, or memory ran out. */
 bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances);
+
+/* The same of a whole table; of heads that have one axis each, from the rows that have been
+ * read. */
+bool pe_distances_read_table(const pe_observation *seen, bool has_heads,
+                             pe_distances *ret_distances);
 
 /* The same of vectors, [queries, keys, columns] or [distances, columns]: each of the first
  * columns is a line, and `heads` is the number of columns. Without columns vectors are numbers.

@@ -41,11 +41,11 @@ static double draw_number(uint64_t seed, const char *name, double end)
 }
 
 /* Propose a bias of which the first head's entry at distance 1 is -p * ln(1 + a), or -a. */
-static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *proposals)
+static void propose_kerple(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
     pe_distances line;
-    if (!pe_distances_read(view, has_heads, &line))
+    if (!pe_distances_read_table(seen, has_heads, &line))
         return;
     size_t zero = 0;
     while (zero < line.count && line.entries[zero] != 0)
@@ -56,7 +56,8 @@ static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *pr
         double p = draw_number(seed, "p", 2), a = draw_number(seed, "a", 1);
         double log = p * pe_log_double(1 + a);
         for (int power = 0; power < 2; power++) {
-            if (!is_close(line.entries[beside], power ? -a : -log, pe_observation_unit(view)))
+            if (!is_close(line.entries[beside], power ? -a : -log,
+                          pe_observation_unit(&seen->view)))
                 continue;
             pe_distances_window(&line, (int64_t)zero, window);
             pe_origin_write(&(pe_origin){.seed = seed}, number);
@@ -73,7 +74,7 @@ void pe_recognise_kerple(pe_observation *seen, pe_proposals *proposals)
 {
     static const char *const NAMES[] = {"p", "a"};
     for (int heads = 0; heads < 2; heads++)
-        propose_kerple(&seen->view, heads, proposals);
+        propose_kerple(seen, heads, proposals);
     if (seen->view.rank != 1 || seen->sampled == 0)
         return;
     proposals->discrete = true;
@@ -123,17 +124,17 @@ static size_t nearest_entry(const pe_distances *line, const double *outputs, dou
     return nearest;
 }
 
-static void propose_fire(const pe_view *view, bool has_heads, pe_proposals *proposals)
+static void propose_fire(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
     pe_distances line;
-    if (!pe_distances_read(view, has_heads, &line))
+    if (!pe_distances_read_table(seen, has_heads, &line))
         return;
     for (uint64_t seed = 0; seed < PE_SEEDS_TRIED && line.heads <= 65536; seed++) {
         double outputs[PE_DISTANCE_LINES];
         for (size_t h = 0; h < line.lines; h++)
             outputs[h] = output_at_0(seed, h, line.heads);
-        size_t zero = nearest_entry(&line, outputs, pe_observation_unit(view));
+        size_t zero = nearest_entry(&line, outputs, pe_observation_unit(&seen->view));
         if (zero == line.count)
             continue;
         pe_distances_window(&line, (int64_t)zero, window);
@@ -148,7 +149,7 @@ static void propose_fire(const pe_view *view, bool has_heads, pe_proposals *prop
 void pe_recognise_fire(pe_observation *seen, pe_proposals *proposals)
 {
     for (int heads = 0; heads < 2; heads++)
-        propose_fire(&seen->view, heads, proposals);
+        propose_fire(seen, heads, proposals);
 }
 
 /* ---- urpe ---- */
@@ -191,7 +192,7 @@ void pe_recognise_urpe(pe_observation *seen, pe_proposals *proposals)
     proposals->discrete = true;
     for (int heads = 0; heads < 2; heads++) {
         pe_distances line;
-        if (!pe_distances_read(&seen->view, heads, &line))
+        if (!pe_distances_read_table(seen, heads, &line))
             continue;
         propose_ones(&line, proposals);
         for (uint64_t seed = 0; seed < PE_SEEDS_TRIED; seed++)
@@ -221,46 +222,59 @@ static void propose_axis(const pe_distances *axis, const char *tensor, bool colu
                columns ? "" : "&width=1", (unsigned long long)axis->heads, number);
 }
 
+/* Read the entry, or the vector, of the first query and the first key. On grids of two sizes
+ * diagonals are not constant. */
+static bool read_corner(const pe_view *view, bool has_columns, pe_distances *ret_corner)
+{
+    const size_t axes = view->rank - has_columns;
+    if (view->rank < 1u + has_columns || axes > 2)
+        return false;
+    pe_view corner = pe_view_part(view, 0, 0, 1);
+    if (axes == 2)
+        corner = pe_view_part(&corner, 1, 0, 1);
+    if (!pe_distances_read_vectors(&corner, has_columns, ret_corner))
+        return false;
+    ret_corner->queries = axes == 2 ? view->shape[0] : 1;
+    ret_corner->keys = view->shape[axes - 1];
+    return true;
+}
+
 /* Propose vectors whose first one is in a trained table. */
 static void propose_vectors(const pe_observation *seen, bool has_columns,
                             pe_proposals *proposals)
 {
     static const pe_distribution RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
     static const char *const TABLES[] = {"rel_pos_h", "rel_pos_w"};
-    const pe_view *view = &seen->view;
-    pe_distances vectors;
+    pe_distances corner;
     pe_dtype dtype;
-    if (!pe_element_is_real(view->element, &dtype) ||
-        !pe_distances_read_vectors(view, has_columns, &vectors))
+    if (!pe_element_is_real(seen->view.element, &dtype) ||
+        !read_corner(&seen->view, has_columns, &corner))
         return;
     for (size_t i = 0; i < pe_origin_count(seen); i++)
         for (int columns = 0; columns < 2; columns++) {
             char number[PE_ORIGIN_TEXT];
             const pe_origin origin = pe_origin_get(seen, i);
-            const pe_seeded table = {TABLES[columns], &RECIPE, vectors.heads, 0, 1, 0};
-            /* the first query's first key is entry queries-1 of the line of distances */
-            if (!pe_seeded_is_row(&vectors, (size_t)vectors.queries - 1, dtype, &table, &origin,
-                                  first_row(vectors.queries, vectors.keys)))
+            const pe_seeded table = {TABLES[columns], &RECIPE, corner.heads, 0, 1, 0};
+            if (!pe_seeded_is_row(&corner, 0, dtype, &table, &origin,
+                                  first_row(corner.queries, corner.keys)))
                 continue;
             pe_origin_write(&origin, number);
-            propose_axis(&vectors, columns ? "rel_w" : "rel_h", columns, number, proposals);
+            propose_axis(&corner, columns ? "rel_w" : "rel_h", columns, number, proposals);
         }
-    pe_distances_done(&vectors);
+    pe_distances_done(&corner);
 }
 
 /* A row of the tables of the first seeds turns most seeds down. No resized tables are proposed.
  */
 void pe_recognise_decomposed(pe_observation *seen, pe_proposals *proposals)
 {
-    const pe_view *view = &seen->view;
     pe_distances index;
     proposals->discrete = true;
-    if (view->rank == 2 && pe_distances_read(view, false, &index)) {
-        if (index.entries[index.queries - 1] == (double)first_row(index.queries, index.keys))
+    if (seen->view.rank == 2 && read_corner(&seen->view, false, &index)) {
+        if (index.entries[0] == (double)first_row(index.queries, index.keys))
             propose_axis(&index, "index_h", false, "", proposals);
         pe_distances_done(&index);
     }
     for (int columns = 0; columns < 2; columns++)
-        if (view->rank >= 1u + (unsigned)columns)
-            propose_vectors(seen, columns, proposals);
+        propose_vectors(seen, columns, proposals);
 }

@@ -1,13 +1,22 @@
 /* Proposing sinusoidal encodings of grids. */
 #include "recognise/recognisers.h"
+
+#include "numerics/angle.h"
+#include "recognise/wave_law.h"
 #include "waves/grid_presets.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define TESTED        8  /* channels, spread over all */
 #define ZERO_ROWS_MAX 16 /* before the cells */
 #define EXTENT_MAX    65536
+#define TEXT          64
+#define MASK_TEXT     256
+#define NEARLY        1e-3 /* relative: what a measured step may be off by */
+
+typedef unsigned long long number;
 
 /* How the cells of a grid may lie in a table. */
 typedef struct grid_view {
@@ -15,44 +24,207 @@ typedef struct grid_view {
     const char *shape; /* the choice of the parameter */
     uint64_t height, width, dim;
     uint64_t before; /* rows of zeros */
+    pe_view cells;   /* [height, width, dim] */
 } grid_view;
+
+/* View a table's cells. */
+static grid_view view_cells(const pe_observation *seen, const char *shape, uint64_t height,
+                            uint64_t width, uint64_t before)
+{
+    const pe_view *view = &seen->view;
+    grid_view grid = {.seen = seen,
+                      .shape = shape,
+                      .height = height,
+                      .width = width,
+                      .dim = view->shape[shape[0] == 'c' ? 0 : view->rank - 1],
+                      .before = before,
+                      .cells = *view};
+    pe_view *cells = &grid.cells;
+    if (shape[0] == 'c') { /* chw */
+        *cells = pe_view_transposed(cells, 0, 1);
+        *cells = pe_view_transposed(cells, 1, 2);
+    } else if (view->rank == 2) {
+        *cells = pe_view_part(view, 0, before, height * width);
+        cells->rank = 3;
+        cells->shape[0] = height;
+        cells->shape[1] = width;
+        cells->shape[2] = grid.dim;
+        cells->strides[2] = view->strides[1];
+        cells->strides[1] = view->strides[0];
+        cells->strides[0] = width * view->strides[0];
+    }
+    return grid;
+}
 
 /* The entry of a cell; NaN if it cannot be read. */
 static double read_entry(const grid_view *grid, uint64_t y, uint64_t x, uint64_t channel)
 {
-    const pe_view *view = &grid->seen->view;
-    uint64_t index[3] = {y, x, channel};
-    pe_view at = *view;
+    const pe_view line = pe_view_at(&grid->cells, 0, y), cell = pe_view_at(&line, 0, x);
     double entry = 0;
-    if (view->rank == 2) {
-        index[0] = grid->before + y * grid->width + x;
-        index[1] = channel;
-    } else if (grid->shape[0] == 'c') { /* chw */
-        index[0] = channel;
-        index[1] = y;
-        index[2] = x;
-    }
-    for (size_t axis = view->rank; axis-- > 0;)
-        at = pe_view_at(&at, axis, index[axis]);
-    return pe_view_read(&at, 0, 1, &entry) ? entry : (double)NAN;
+    return pe_view_read(&cell, channel, 1, &entry) ? entry : (double)NAN;
 }
 
 /* Whether a channel depends on one axis alone, in the first cells. */
-static bool has_one_axis(const grid_view *grid, uint64_t channel)
+static bool has_one_axis(const grid_view *grid, uint64_t channel, bool *changes)
 {
     double corner = read_entry(grid, 0, 0, channel), right = read_entry(grid, 0, 1, channel);
     double below = read_entry(grid, 1, 0, channel), both = read_entry(grid, 1, 1, channel);
+    *changes = *changes || both != corner;
     return (corner == below && right == both) || (corner == right && below == both);
 }
 
 static bool may_be(const grid_view *grid)
 {
+    bool changes = false;
     if (grid->height < 2 || grid->width < 2 || grid->dim < 4 || grid->dim % 4 != 0)
         return false;
     for (uint64_t i = 0; i < TESTED; i++)
-        if (!has_one_axis(grid, i * (grid->dim - 1) / (TESTED - 1)))
+        if (!has_one_axis(grid, i * (grid->dim - 1) / (TESTED - 1), &changes))
             return false;
-    return true;
+    return changes;
+}
+
+/* ---- the law of each axis ---- */
+
+/* The cells along an axis from the first one on, and what their waves say. */
+typedef struct axis_line {
+    uint64_t cells; /* that are valid */
+    pe_observation seen;
+    bool is_read, has_law;
+    pe_wave_law law;
+} axis_line;
+
+#define JUMP 0.02 /* more than slow channels change from one cell to the next */
+
+/* Whether the other axis changes at a cell, whose channels are those that are equal in the
+ * first two cells: its positions are 0 in masked cells. */
+static bool is_masked(const pe_observation *line, uint64_t cell)
+{
+    for (uint64_t c = 0; c < line->columns; c++)
+        if (pe_observation_entry(line, 0, c) == pe_observation_entry(line, 1, c) &&
+            fabs(pe_observation_entry(line, cell, c) -
+                 pe_observation_entry(line, cell - 1, c)) > JUMP)
+            return true;
+    return false;
+}
+
+/* Read a line [cells, dim] up to the first masked cell. */
+static void read_line(const pe_view *all, axis_line *ret_line)
+{
+    pe_observation seen;
+    *ret_line = (axis_line){.cells = all->shape[0]};
+    const bool good = pe_observation_begin(&seen, all);
+    for (uint64_t cell = 2; good && cell < seen.sampled && cell < ret_line->cells; cell++)
+        if (is_masked(&seen, cell))
+            ret_line->cells = cell;
+    pe_observation_end(&seen);
+    const pe_view part = pe_view_part(all, 0, 0, ret_line->cells);
+    ret_line->is_read = pe_observation_begin(&ret_line->seen, &part) && good;
+}
+
+/* Read the law of an axis whose sines are these columns. */
+static void read_law(axis_line *line, pe_columns sines)
+{
+    line->has_law = line->is_read && line->seen.sampled >= 4 &&
+                    line->seen.columns >= sines.first + (sines.count - 1) * sines.stride + 1 &&
+                    pe_wave_law_read(&line->seen, sines, true, &line->law) &&
+                    line->law.geometric;
+}
+
+/* Where the sines of an axis are that has the first channels, or the others. */
+static pe_columns select_sines(const grid_view *grid, size_t arrangement, bool first)
+{
+    const uint64_t half = grid->dim / 2, quarter = grid->dim / 4;
+    if (arrangement == 2) /* by function */
+        return (pe_columns){first ? 0 : quarter, 1, quarter};
+    return (pe_columns){first ? 0 : half, arrangement == 0 ? 2 : 1, quarter};
+}
+
+/* ---- proposals ---- */
+
+/* Write the valid cells of a grid, of which the first lines have `width` each. */
+static void write_mask(const grid_view *grid, uint64_t height, uint64_t width,
+                       char dst[MASK_TEXT])
+{
+    const uint64_t beside = grid->width - width, below = (grid->height - height) * grid->width;
+    size_t used = 0;
+    dst[0] = '\0';
+    if (beside == 0 && below > 0)
+        snprintf(dst, MASK_TEXT, "&mask=%llu,%llu", (number)(height * width), (number)below);
+    for (uint64_t y = 0; beside > 0 && y < height && used < MASK_TEXT; y++)
+        used += (size_t)snprintf(dst + used, MASK_TEXT - used, "%s%llu,%llu",
+                                 y == 0 ? "&mask=" : ",", (number)width,
+                                 (number)(beside + (y + 1 == height ? below : 0)));
+}
+
+/* Propose the positions that the laws tell, as far as they agree: `rest` says all else. */
+static void propose_positions(const axis_line *x, const axis_line *y, const char *rest,
+                              pe_proposals *proposals)
+{
+    const axis_line *own = x->has_law ? x : y, *other = y->has_law ? y : x;
+    const double cells = (double)own->cells, others = (double)other->cells;
+    const double step = own->law.first, others_step = other->law.first;
+    const double whole = rint(2 * own->law.offset) / 2 + 0.0, extent = step * cells;
+    const bool is_near = fabs(whole - own->law.offset) < 0.05 && whole >= 0 && whole <= 1;
+    char first[TEXT], text[TEXT];
+    pe_propose_number(first, sizeof first, "first_position", whole, 0, "0");
+    if (is_near && fabs(step - 1) < NEARLY && fabs(others_step - 1) < NEARLY)
+        pe_propose(proposals, "encoding", "%s%s", rest, first);
+    if (is_near && fabs(extent - others_step * others) < NEARLY * extent) {
+        pe_propose_number(text, sizeof text, "turns", step * (cells + 1e-6) / PE_TURN, NEARLY,
+                          "1");
+        pe_propose(proposals, "encoding", "%s%s&normalize=cells%s", rest, first, text);
+        for (int scale = 1; scale <= 4; scale *= 2)
+            if (fabs(extent * scale - rint(extent * scale)) < NEARLY * extent)
+                pe_propose(proposals, "encoding", "%s%s&base_size=%.0f&interpolation_scale=%d",
+                           rest, first, rint(extent * scale), scale);
+    }
+    if (fabs(step - others_step) >= NEARLY * step)
+        return;
+    pe_propose_number(text, sizeof text, "interpolation_scale", 1 / step, NEARLY, "1");
+    if (is_near)
+        pe_propose(proposals, "encoding", "%s%s%s", rest, first, text);
+    const double table = rint(2 * own->law.offset + cells); /* of which it is the centre */
+    if (!is_near && table > cells && table < EXTENT_MAX) {
+        pe_propose(proposals, "encoding", "%s&table_size=%.0f%s", rest, table, text);
+        pe_propose(proposals, "encoding", "%s&table_size=%.0f&base_size=%.0f", rest, table,
+                   fmax(1, rint(step * table)));
+    }
+}
+
+/* Propose what the waves of both axes say. False: they say nothing. */
+static bool propose_measured(const grid_view *grid, const char *cells, pe_proposals *proposals)
+{
+    static const char *const ARRANGEMENTS[] = {"", "&layout=concat",
+                                               "&layout=concat&grouping=function"};
+    static const char *const ORDERS[] = {"", "&axis_order=height_first"};
+    const pe_view row = pe_view_at(&grid->cells, 0, 0), column = pe_view_at(&grid->cells, 1, 0);
+    axis_line x, y;
+    char base[TEXT], base_height[TEXT], mask[MASK_TEXT], rest[2 * MASK_TEXT];
+    bool measured = false;
+    read_line(&row, &x);
+    read_line(&column, &y);
+    write_mask(grid, y.cells, x.cells, mask);
+    for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS) * PE_COUNT(ORDERS); i++) {
+        const double quarter = (double)grid->dim / 4;
+        read_law(&x, select_sines(grid, i / 2, i % 2 == 0));
+        read_law(&y, select_sines(grid, i / 2, i % 2 != 0));
+        if (!x.has_law && !y.has_law)
+            continue;
+        pe_wave_law_base(x.has_law ? &x.law : &y.law, quarter, 1, "base", "10000", base,
+                         sizeof base);
+        pe_wave_law_base(y.has_law ? &y.law : &x.law, quarter, 1, "base_height", "",
+                         base_height, sizeof base_height);
+        if (strcmp(base[0] ? strchr(base, '=') : "=10000", strchr(base_height, '=')) == 0)
+            base_height[0] = '\0';
+        snprintf(rest, sizeof rest, "%s%s%s%s%s%s", cells, ARRANGEMENTS[i / 2], ORDERS[i % 2],
+                 base, base_height, mask);
+        propose_positions(&x, &y, rest, proposals);
+        measured = true;
+    }
+    pe_observation_end(&x.seen);
+    pe_observation_end(&y.seen);
+    return measured;
 }
 
 static void propose(const grid_view *grid, pe_proposals *proposals)
@@ -60,21 +232,18 @@ static void propose(const grid_view *grid, pe_proposals *proposals)
     static const char *const ARRANGEMENTS[] = {"", "&layout=concat",
                                                "&layout=concat&grouping=function"};
     static const char *const ORDERS[] = {"", "&axis_order=height_first"};
-    static const char *const BASES[] = {"", "&base=20", "&base=100", "&base=1000", "&base=50"};
     char cells[160], tokens[40] = "";
     proposals->angle = (double)(grid->height > grid->width ? grid->height : grid->width);
     if (grid->before > 0)
-        snprintf(tokens, sizeof tokens, "&extra_tokens=%llu", (unsigned long long)grid->before);
+        snprintf(tokens, sizeof tokens, "&extra_tokens=%llu", (number)grid->before);
     snprintf(cells, sizeof cells, "height=%llu&width=%llu&dim=%llu&shape=%s%s",
-             (unsigned long long)grid->height, (unsigned long long)grid->width,
-             (unsigned long long)grid->dim, grid->shape, tokens);
+             (number)grid->height, (number)grid->width, (number)grid->dim, grid->shape, tokens);
     for (size_t i = 0; i < PE_GRID_PRESET_COUNT; i++)
         pe_propose(proposals, "encoding", "%s&preset=%s", cells, pe_grid_presets[i].name);
-    for (size_t base = 0; base < PE_COUNT(BASES); base++)
-        for (size_t order = 0; order < PE_COUNT(ORDERS); order++)
-            for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS); i++)
-                pe_propose(proposals, "encoding", "%s%s%s%s", cells, ARRANGEMENTS[i],
-                           ORDERS[order], BASES[base]);
+    if (propose_measured(grid, cells, proposals))
+        return;
+    for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS) * PE_COUNT(ORDERS); i++)
+        pe_propose(proposals, "encoding", "%s%s%s", cells, ARRANGEMENTS[i / 2], ORDERS[i % 2]);
 }
 
 /* The rows of zeros that a table begins with. */
@@ -87,27 +256,26 @@ static uint64_t zero_rows(const pe_observation *seen)
     return rows;
 }
 
+static void propose_view(grid_view grid, pe_proposals *proposals)
+{
+    if (may_be(&grid))
+        propose(&grid, proposals);
+}
+
 /* For a table [cells, dim], perhaps after rows of zeros, [dim, height, width] or [height,
- * width, dim]: presets, and arrangements of channels with usual bases. Every channel of such a
- * table depends on one axis alone, which few other tables do. */
+ * width, dim]: presets, and what the waves of the first row and of the first column of cells
+ * say. Every channel of such a table depends on one axis alone, which few other tables do. */
 void pe_recognise_sinusoidal_2d(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     if (view->rank == 3) {
-        const grid_view first = {seen,           "chw",          view->shape[1],
-                                 view->shape[2], view->shape[0], 0};
-        const grid_view last = {seen, "hwc", view->shape[0], view->shape[1], view->shape[2], 0};
-        if (may_be(&first))
-            propose(&first, proposals);
-        if (may_be(&last))
-            propose(&last, proposals);
+        propose_view(view_cells(seen, "chw", view->shape[1], view->shape[2], 0), proposals);
+        propose_view(view_cells(seen, "hwc", view->shape[0], view->shape[1], 0), proposals);
     }
     if (view->rank != 2 || seen->sampled == 0)
         return;
     uint64_t before = zero_rows(seen), cells = seen->rows - before;
-    for (uint64_t width = 2; width <= EXTENT_MAX && width <= cells / 2; width++) {
-        const grid_view grid = {seen, "nc", cells / width, width, seen->columns, before};
-        if (cells % width == 0 && may_be(&grid))
-            propose(&grid, proposals);
-    }
+    for (uint64_t width = 2; width <= EXTENT_MAX && width <= cells / 2; width++)
+        if (cells % width == 0)
+            propose_view(view_cells(seen, "nc", cells / width, width, before), proposals);
 }

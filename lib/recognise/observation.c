@@ -66,9 +66,19 @@ double pe_observation_entry(const pe_observation *seen, uint64_t row, uint64_t c
     return seen->sample[row * seen->columns + column];
 }
 
+/* Fit a wave to a column of some rows, which is copied to `column`: so it is read once from
+ * memory that lies apart. */
+static pe_observed_wave fit_column(const pe_observation *seen, const double *rows,
+                                   uint64_t index, double *column)
+{
+    for (size_t row = 0; row < seen->sampled; row++)
+        column[row] = rows[row * seen->columns + index];
+    return pe_fit_wave(column, 1, seen->sampled, PE_LEAST_ANGLE);
+}
+
 /* Fit the columns that are too slow for the first rows to rows that are spread over the table.
  */
-static bool fit_slow(pe_observation *seen)
+static bool fit_slow(pe_observation *seen, double *buffer)
 {
     uint64_t distance = (seen->rows - 1) / seen->sampled;
     size_t bytes = seen->sampled * seen->columns * sizeof *seen->sample;
@@ -83,8 +93,7 @@ static bool fit_slow(pe_observation *seen)
         pe_observed_wave *wave = &seen->waves[column];
         if (wave->found)
             continue;
-        *wave =
-            pe_fit_wave(rows + column, (size_t)seen->columns, seen->sampled, PE_LEAST_ANGLE);
+        *wave = fit_column(seen, rows, column, buffer);
         wave->frequency /= (double)distance;
         wave->turns = wave->frequency * (double)(seen->sampled * distance);
     }
@@ -115,19 +124,49 @@ const pe_observed_wave *pe_observation_waves(pe_observation *seen)
     if (seen->waves || !seen->sample)
         return seen->waves;
     seen->waves = calloc((size_t)seen->columns, sizeof *seen->waves);
+    double *buffer = malloc(seen->sampled * sizeof *buffer);
+    bool good = seen->waves && buffer;
     const bool none = seen->columns > 4 * TRIED && !has_waves(seen);
-    for (uint64_t column = 0; seen->waves && !none && column < seen->columns; column++) {
+    for (uint64_t column = 0; good && !none && column < seen->columns; column++) {
         pe_observed_wave *wave = &seen->waves[column];
-        *wave = pe_fit_wave(seen->sample + column, (size_t)seen->columns, seen->sampled,
-                            PE_LEAST_ANGLE);
+        *wave = fit_column(seen, seen->sample, column, buffer);
         wave->turns = wave->frequency * (double)seen->sampled;
         found += wave->found;
     }
-    if (found > 0 && !fit_slow(seen)) {
+    good = good && (found == 0 || fit_slow(seen, buffer));
+    free(buffer);
+    if (!good) {
         free(seen->waves);
         seen->waves = NULL;
     }
     return seen->waves;
+}
+
+bool pe_observation_may_be_waves(pe_observation *seen)
+{
+    const pe_observed_wave *waves = pe_observation_waves(seen);
+    bool found = seen->sampled < 4;
+    for (uint64_t column = 0; waves && !found && column < seen->columns; column++)
+        found = waves[column].found;
+    return found;
+}
+
+/* A pe_view's `read`. */
+static bool read_memory(void *context, uint64_t offset, void *dst, size_t size)
+{
+    memcpy(dst, (const char *)context + offset, size);
+    return true;
+}
+
+pe_view pe_observation_view_doubles(double *entries, uint64_t rows, uint64_t columns)
+{
+    pe_view view = {.element = PE_ELEMENT_F64,
+                    .rank = 2,
+                    .shape = {rows, columns},
+                    .read = read_memory,
+                    .context = entries};
+    pe_view_set_row_major(&view);
+    return view;
 }
 
 /* ---- the law of frequencies ---- */

@@ -50,6 +50,12 @@ double pe_observation_entry(const pe_observation *seen, uint64_t row, uint64_t c
 /* The waves of all columns of a matrix; NULL if memory ran out. */
 const pe_observed_wave *pe_observation_waves(pe_observation *seen);
 
+/* Whether some column is a wave, or there are too few rows to tell. */
+bool pe_observation_may_be_waves(pe_observation *seen);
+
+/* Doubles in memory, [rows, columns], as a table. */
+pe_view pe_observation_view_doubles(double *entries, uint64_t rows, uint64_t columns);
+
 /* What the frequency of a wave may be off by, relative. A wave that makes but a part of a turn
  * says little. */
 double pe_observation_wave_error(const pe_observation *seen, const pe_observed_wave *wave);

@@ -21,7 +21,6 @@ void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, 
     proposal->discrete = proposals->discrete;
     proposal->chosen = proposals->chosen;
     proposal->low_precision = proposals->low_precision;
-    memcpy(proposal->probe, proposals->probe, sizeof proposal->probe);
     proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
 }
 

@@ -149,10 +149,10 @@ static void propose_vectors(const pe_observation *seen, bool has_columns, const 
 
 /* ---- sinusoids ---- */
 
-static void propose_sinusoids(const pe_view *view, pe_proposals *proposals)
+static void propose_sinusoids(pe_observation *seen, pe_proposals *proposals)
 {
     pe_distance_law law;
-    if (!pe_distance_law_read(view, PE_WAVE_INTERLEAVED, &law) || law.low > 0 || law.high < 0)
+    if (!pe_distance_law_read(seen, PE_WAVE_INTERLEAVED, &law) || law.low > 0 || law.high < 0)
         return;
     for (int turned = 0; turned < 2; turned++) {
         char limits[LIMITS], queries[PE_WINDOW_TEXT];
@@ -180,5 +180,5 @@ void pe_recognise_shaw(pe_observation *seen, pe_proposals *proposals)
         for (size_t i = 0; i < PE_COUNT(TABLES); i++)
             propose_vectors(seen, columns, TABLES[i], proposals);
     proposals->discrete = false;
-    propose_sinusoids(&seen->view, proposals);
+    propose_sinusoids(seen, proposals);
 }

@@ -1,4 +1,5 @@
 /* Proposing sinusoidal encodings, by the law of their sines and cosines. */
+#include "recognise/odd_sinusoidal.h"
 #include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
@@ -165,6 +166,7 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
 void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
 {
     uint64_t half = seen->columns / 2;
+    pe_propose_odd_sinusoidal(seen, proposals);
     if (half < 2 || seen->columns % 2 != 0 || seen->sampled < 4)
         return;
     const struct {

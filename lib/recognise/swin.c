@@ -212,11 +212,15 @@ static void propose_coordinates(const pe_observation *seen, pe_proposals *propos
 static uint64_t width_of_bias(const pe_view *head)
 {
     uint64_t tokens = head->shape[0], width = 1;
-    double first = 0;
+    double first = 0, corner = 0;
     for (uint64_t i = 0; i + 1 < tokens; i++, width++) {
-        pe_view row = pe_view_at(head, 0, i), entry = pe_view_part(&row, 0, i + 1, 1);
-        double bias;
-        if (!pe_view_read(&entry, 0, 1, &bias) || !(bias > 0 && bias < 16))
+        pe_view row = pe_view_at(head, 0, i);
+        double own, bias;
+        if (!pe_view_read(&row, i, 1, &own) || !pe_view_read(&row, i + 1, 1, &bias) ||
+            !(bias > 0 && bias < 16))
+            return 0;
+        corner = i == 0 ? own : corner;
+        if (own != corner)
             return 0;
         first = i == 0 ? bias : first;
         if (bias != first)

@@ -295,7 +295,7 @@ static void propose_biases(const pe_observation *seen, bool has_heads, pe_propos
     pe_dtype dtype;
     pe_origin origin;
     if (!pe_element_is_real(seen->view.element, &dtype) ||
-        !pe_distances_read(&seen->view, has_heads, &distances))
+        !pe_distances_read_table(seen, has_heads, &distances))
         return;
     const pe_seeded table = {
         "table", &pe_relative_distribution, distances.heads, PE_BUCKETS_MAX, 1, 0};

@@ -70,7 +70,7 @@ void pe_recognise_rotation_matrix(pe_observation *seen, pe_proposals *proposals)
 #define EXPLAINED 0.9 /* part of the squares of a column that its law must explain */
 
 /* How the amplitude of a column grows from row to row, by x[k+1] + r²x[k-1] = 2r·cos(w)x[k].
- * False: it is no such column. */
+ * False: it is no such column, or its growth is no more than noise makes of a steady wave. */
 static bool measure_growth(const pe_observation *seen, uint64_t column, double *ret_growth)
 {
     double xx = 0, xy = 0, yy = 0, xz = 0, yz = 0, zz = 0;
@@ -88,15 +88,10 @@ static bool measure_growth(const pe_observation *seen, uint64_t column, double *
     double determinant = xx * yy - xy * xy;
     double square = determinant > 0 ? (xx * yz - xy * xz) / determinant : 0;
     double twice_cosine = determinant > 0 ? (yy * xz - xy * yz) / determinant : 0;
+    double explained = twice_cosine * xz + square * yz;
     *ret_growth = square > 0 ? sqrt(square) : 0;
-    return square > 0.25 && square < 4 && twice_cosine * xz + square * yz > EXPLAINED * zz;
-}
-
-/* Memory as a view of doubles. */
-static bool read_memory(void *context, uint64_t offset, void *dst, size_t size)
-{
-    memcpy(dst, (const char *)context + offset, size);
-    return true;
+    return square > 0.25 && square < 4 && explained > EXPLAINED * zz &&
+           fabs(*ret_growth - 1) > 1e-6 + (zz - explained) / zz;
 }
 
 /* What has been measured of a table of waves that grow. */
@@ -108,37 +103,32 @@ typedef struct growing {
     pe_wave_law law;          /* without the growth */
 } growing;
 
-/* Remove the growth from the rows that have been read, and read the law of the rest. */
-static bool read_law(const pe_observation *seen, uint64_t stride, bool sines, growing *self)
+/* Remove the growth from the rows that have been read, to `even`, of columns that are paired
+ * with this stride. */
+static void remove_growth(const pe_observation *seen, uint64_t stride, const growing *self,
+                          double *even)
 {
-    const size_t count = seen->sampled * (size_t)seen->columns;
     const uint64_t pairs = seen->columns / (stride > 0 ? 2 : 1);
-    double *even = malloc(count * sizeof *even);
-    pe_view view = {.element = PE_ELEMENT_F64,
-                    .rank = 2,
-                    .shape = {seen->sampled, seen->columns},
-                    .read = read_memory,
-                    .context = even};
-    pe_observation rest = {.rows = 0};
-    bool good = even != NULL;
-    pe_view_set_row_major(&view);
-    for (uint64_t c = 0; good && c < seen->columns; c++) {
+    for (uint64_t c = 0; c < seen->columns; c++) {
         uint64_t pair = stride == 2 ? c / 2 : c % pairs;
         double zeta = ((double)pair / (double)pairs + self->gamma) / (1 + self->gamma);
-        double rate = self->sign * pe_log_double(zeta) / self->scale_base;
-        for (size_t k = 0; k < seen->sampled; k++)
-            even[k * seen->columns + c] =
-                pe_observation_entry(seen, k, c) * pe_exp_double(-rate * (double)k);
+        double fall = pe_exp_double(-self->sign * pe_log_double(zeta) / self->scale_base);
+        double factor = 1;
+        for (size_t k = 0; k < seen->sampled; k++, factor *= fall)
+            even[k * seen->columns + c] = pe_observation_entry(seen, k, c) * factor;
     }
-    good = good && pe_observation_begin(&rest, &view) &&
-           pe_wave_law_read(&rest, (pe_columns){0, stride > 0 ? stride : 1, pairs}, sines,
-                            &self->law) &&
-           self->law.geometric && rest.waves[0].found;
-    if (good)
-        self->amplitude = rest.waves[0].amplitude;
-    pe_observation_end(&rest);
-    free(even);
-    return good;
+}
+
+/* Read the law of what remains of cosines or sines. */
+static bool read_law(pe_observation *rest, uint64_t stride, bool sines, growing *self)
+{
+    const uint64_t pairs = rest->columns / (stride > 0 ? 2 : 1);
+    if (!pe_wave_law_read(rest, (pe_columns){0, stride > 0 ? stride : 1, pairs}, sines,
+                          &self->law) ||
+        !self->law.geometric || !rest->waves[0].found)
+        return false;
+    self->amplitude = rest->waves[0].amplitude;
+    return true;
 }
 
 /* Propose a table with each centre that is near a measured one: the position of amplitude 1. */
@@ -156,16 +146,14 @@ static void propose_centres(const pe_observation *seen, pe_proposals *proposals,
     }
 }
 
-/* Propose tables of one arrangement; stride 0: half width. */
+/* Propose tables of one arrangement, whose law is known; stride 0: half width. */
 static void propose_growing(const pe_observation *seen, pe_proposals *proposals,
-                            uint64_t stride, bool sines, growing *self)
+                            uint64_t stride, bool sines, const growing *self)
 {
     static const char *const ARRANGEMENTS[] = {"", "&table=full&layout=half", "&table=full"};
     static const char *const TENSORS[2][2] = {{"k_cos", "k_sin"}, {"q_cos", "q_sin"}};
     char base[TEXT], scale[TEXT], query[256];
     const uint64_t pairs = seen->columns / (stride > 0 ? 2 : 1);
-    if (!read_law(seen, stride, sines, self))
-        return;
     /* the amplitude of row 0 is zeta_0^((offset - centre)/scale_base) */
     double scale_base = self->scale_base * self->law.step;
     double from = pe_wave_offset(self->law.offset * self->law.step) -
@@ -215,9 +203,19 @@ static void propose_waves(const pe_observation *seen, pe_proposals *proposals, d
                     .sign = sign,
                     .scale_base = scale_base,
                     .log_zeta = pe_log_double(0.4 / 1.4)};
-    for (uint64_t stride = 0; stride < 3 && seen->columns % (stride > 0 ? 2 : 1) == 0; stride++)
-        for (int sines = 0; sines < 2; sines++)
-            propose_growing(seen, proposals, stride, sines, &self);
+    double *even = malloc(seen->sampled * (size_t)seen->columns * sizeof *even);
+    for (uint64_t stride = 0; even && stride < 3 && seen->columns % (stride > 0 ? 2 : 1) == 0;
+         stride++) {
+        const pe_view view = pe_observation_view_doubles(even, seen->sampled, seen->columns);
+        pe_observation rest;
+        remove_growth(seen, stride, &self, even);
+        bool good = pe_observation_begin(&rest, &view);
+        for (int sines = 0; good && sines < 2; sines++)
+            if (read_law(&rest, stride, sines, &self))
+                propose_growing(seen, proposals, stride, sines, &self);
+        pe_observation_end(&rest);
+    }
+    free(even);
 }
 
 void pe_recognise_xpos(pe_observation *seen, pe_proposals *proposals)
@@ -226,7 +224,7 @@ void pe_recognise_xpos(pe_observation *seen, pe_proposals *proposals)
     if (seen->view.rank != 2 || seen->sampled < 8 || seen->columns < 2)
         return;
     propose_scale(seen, proposals);
-    if (!measure_growth(seen, 0, &growth) || fabs(growth - 1) < 1e-6)
+    if (!measure_growth(seen, 0, &growth))
         return;
     double sign = growth < 1 ? 1 : -1; /* zeta is below 1 */
     double scale_base = sign * pe_log_double(0.4 / 1.4) / pe_log_double(growth);

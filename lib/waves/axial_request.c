@@ -9,7 +9,7 @@ static uint64_t product(uint64_t a, uint64_t b)
     return b != 0 && a > PE_AXIAL_ROWS_MAX / b ? PE_AXIAL_ROWS_MAX : a * b;
 }
 
-static void split_columns(pe_axial_request *request, pe_axial_split split)
+void pe_axial_request_split(pe_axial_request *request, pe_axial_split split)
 {
     const uint64_t dim = 2 * request->pairs, part = dim / (2 * request->axes) * 2;
     for (size_t a = 0; a < request->axes; a++)
@@ -35,7 +35,7 @@ pe_axial_request pe_axial_request_read(const pe_values *values)
         request.cells = request.sizes[0];
     widths = pe_value_find(values, "widths");
     if (!widths->present)
-        split_columns(&request, (pe_axial_split)pe_choice(values, "split"));
+        pe_axial_request_split(&request, (pe_axial_split)pe_choice(values, "split"));
     for (size_t a = 0; widths->present && a < request.axes && a < widths->count; a++)
         request.widths[a] = (uint64_t)widths->items[a];
     const pe_value *first = pe_value_find(values, "first_index");

@@ -31,6 +31,9 @@ typedef struct pe_axial_request {
 /* Read sizes, widths and rows. The result is valid only if the rules hold. */
 pe_axial_request pe_axial_request_read(const pe_values *values);
 
+/* Set the widths of a split from the pairs and the number of axes. */
+void pe_axial_request_split(pe_axial_request *request, pe_axial_split split);
+
 /* Check the rules between the parameters. */
 void pe_axial_request_check(const pe_values *values, const pe_axial_request *request,
                             pe_error *reterr);

@@ -321,6 +321,24 @@ NEARLY = {
 
 # own tables of other schemes: {key: choices}
 OWN = {
+    "sinusoidal": [
+        "length=80&dim=64&frequencies=per_column",
+        "length=90&dim=33&frequencies=per_column&odd_dim=truncate&base=500",
+        "length=60&dim=32&preset=seed_cls",
+        "length=120&dim=63&preset=fairseq&offset=2",
+        "length=100&dim=65&odd_dim=truncate&layout=concat&base=777",
+        "length=100&dim=129&odd_dim=truncate&layout=concat_cos_first&offset=100",
+        "length=64&dim=9&odd_dim=truncate&frequencies=tensor2tensor&amplitude=3",
+    ],
+    "sinusoidal_2d": [
+        "height=9&width=12&dim=64&preset=detr&normalize=none",
+        "height=12&width=10&dim=128&preset=deformable_detr&turns=0.5",
+        "height=9&width=13&dim=64&preset=mae&base=333&base_height=5000",
+        "height=9&width=13&dim=64&preset=timm&interpolation_scale=2.5",
+        "height=12&width=16&dim=64&preset=pixart&base_size=32",
+        "height=10&width=10&dim=64&preset=sd3&table_size=96&base_size=48",
+        "height=6&width=9&dim=64&preset=detr&mask=7,2,7,2,7,2,7,20",
+    ],
     "periodic": [
         "length=200&dim=40",
         "length=64&dim=9&offset=17",
@@ -352,6 +370,16 @@ OWN = {
         "preset=vjepa2&sizes=4,5,6&dim=64",
         "preset=wan&sizes=3,6,8&dim=128&tensor=sin",
         "preset=flux&sizes=1,8,9&dim=128",
+        "preset=flux&sizes=4,5,8&dim=128&rope_theta=256&table=full",
+        "preset=flux&sizes=1,8,9&dim=128&prefix=32",
+        "preset=eva&sizes=12,12&dim=64&reference_sizes=8,8&table=full&tensor=sin",
+        "preset=qwen2_vl_vision&sizes=8,12&dim=80&repeats=3&table=full",
+        "preset=dinov3&sizes=10,14&dim=64&normalize=max&table=full",
+        "sizes=5,7,9&dim=64&widths=16,24,24&layout=interleaved&table=full&tensor=sin",
+        "sizes=13,30,36&dim=64&widths=16,24,24&tensor=cos",
+        "sizes=9,12&dim=64&first_index=3,7&ladder=split&rope_theta=500",
+        "sizes=9,12&dim=64&arrangement=alternating&layout=interleaved&table=full",
+        "sizes=8,8&dim=96&layout=half_by_axis&axis_order=reversed&table=full&repeats=2",
     ],
     "fourier": [
         "sizes=40&bands=6",
@@ -373,6 +401,7 @@ OWN = {
         "length=50&dim=64&std=1&init=uniform",
         "length=50&dim=64&init=trunc_normal&seed=1",
         "length=77&dim=48&row_offset=2",
+        "length=40&dim=20&init=uniform&offset=333",
     ],
     "floater": ["length=20&dim=16&seed=2"],
     "hierarchical": [

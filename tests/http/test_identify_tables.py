@@ -206,6 +206,14 @@ class Tables(IdentifyCase):
                     self.assertEqual(found["status"], "exact", (target, found))
                     self.assert_true(found, numpy.load(io.BytesIO(reply.body)))
 
+    def test_noise_and_constants_lead_to_few_proposals(self):
+        """Each proposal costs a computation: cheap tests turn most of them down."""
+        noise = numpy.random.default_rng(4).normal(size=(256, 192))
+        for table in (noise, 0.02 * noise, noise.T, 0 * noise, numpy.sin(noise)):
+            answer = self.identify(npy(numpy.ascontiguousarray(table, "<f4")))
+            self.assertEqual(answer["status"], "unknown")
+            self.assertLess(answer["proposed"], 30, answer)
+
     def test_tables_computed_in_half_precision(self):
         for (*formats, dtype), text in list(HALVES.items())[::EVERY]:
             for length, dim, base in [(500, 64, 10000.0), (300, 128, 500000.0)][

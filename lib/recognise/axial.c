@@ -1,0 +1,385 @@
+/* Proposing rotary tables of grids: sizes by the columns that each axis turns, frequencies and
+ * coordinates by the waves along each axis. */
+#include "numerics/angle.h"
+#include "numerics/elementary.h"
+#include "recognise/axial_columns.h"
+#include "recognise/lattice.h"
+#include "recognise/recognisers.h"
+#include "waves/axial_presets.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT       64
+#define SUFFIX_MAX 8    /* rows after the cells */
+#define NEARLY     2e-3 /* relative: what a measured step may be off by */
+
+typedef unsigned long long number;
+
+/* A table of cosines or of sines, and the grid that its rows are. */
+typedef struct axial_table {
+    pe_grid_view grid;
+    bool sines;
+    size_t axes;
+    uint64_t sizes[PE_AXES_MAX];
+    pe_observation lines[PE_AXES_MAX]; /* the cells along each axis from the first one on */
+    int32_t *axis_of_column;           /* [columns]; -1: it does not change */
+} axial_table;
+
+/* ---- the axes ---- */
+
+/* The rows from a cell to the next one along an axis. */
+static uint64_t find_distance(const axial_table *table, size_t axis)
+{
+    uint64_t distance = 1;
+    for (size_t a = axis + 1; a < table->axes; a++)
+        distance *= table->sizes[a];
+    return distance;
+}
+
+/* Whether a column changes along a line. */
+static bool changes(const pe_observation *line, uint64_t column)
+{
+    const double first = line->sampled > 0 ? pe_observation_entry(line, 0, column) : 0;
+    for (size_t row = 1; row < line->sampled; row++)
+        if (pe_observation_entry(line, row, column) != first)
+            return true;
+    return false;
+}
+
+/* Read the lines of the axes that have more than one cell, and which axis turns which column:
+ * the one along which it changes. False: a column changes along two, the lines cannot be read,
+ * or memory ran out. */
+static bool read_axes(axial_table *self)
+{
+    const pe_observation *seen = self->grid.seen;
+    bool good = true;
+    self->axis_of_column = malloc((size_t)seen->columns * sizeof *self->axis_of_column);
+    for (size_t a = 0; a < self->axes; a++) {
+        pe_view line = pe_view_part(&seen->view, 0, self->grid.before, self->sizes[a]);
+        line.strides[0] *= find_distance(self, a);
+        self->lines[a] = (pe_observation){.rows = 0};
+        if (self->sizes[a] > 1)
+            good = pe_observation_begin(&self->lines[a], &line) && good;
+    }
+    for (uint64_t c = 0; good && self->axis_of_column && c < seen->columns; c++) {
+        self->axis_of_column[c] = -1;
+        for (size_t a = 0; good && a < self->axes; a++)
+            if (changes(&self->lines[a], c)) {
+                good = self->axis_of_column[c] < 0;
+                self->axis_of_column[c] = (int32_t)a;
+            }
+    }
+    return good && self->axis_of_column;
+}
+
+static void end_axes(axial_table *self)
+{
+    for (size_t a = 0; a < self->axes; a++)
+        pe_observation_end(&self->lines[a]);
+    free(self->axis_of_column);
+}
+
+/* ---- frequencies and coordinates ---- */
+
+/* What the waves along the axes say, of one arrangement of columns. */
+typedef struct axial_laws {
+    bool found[PE_AXES_MAX], any;
+    double first[PE_AXES_MAX];  /* the frequency of theta's power 0, in radians per cell */
+    double offset[PE_AXES_MAX]; /* the position of the first cell, in cells */
+    char theta[TEXT];           /* "&rope_theta=…", or nothing */
+} axial_laws;
+
+static void read_laws(axial_table *table, const pe_axial_columns *columns, axial_laws *ret_laws)
+{
+    double least = INFINITY, log_theta = 0;
+    *ret_laws = (axial_laws){.any = false};
+    for (size_t a = 0; a < table->axes; a++) {
+        pe_wave_law law;
+        const pe_columns own = pe_axial_columns_select(columns, a);
+        const double pairs = (double)own.count;
+        if (own.count == 0 || table->lines[a].sampled < 4 ||
+            !pe_wave_law_read(&table->lines[a], own, table->sines, &law) || !law.geometric)
+            continue;
+        ret_laws->found[a] = ret_laws->any = true;
+        ret_laws->first[a] = law.first;
+        ret_laws->offset[a] = law.offset;
+        if (pairs * law.ratio_error >= least)
+            continue;
+        least = pairs * law.ratio_error;
+        log_theta = -pairs * pe_log_double(law.ratio);
+        pe_wave_law_base(&law, pairs, 1, "rope_theta", "10000", ret_laws->theta,
+                         sizeof ret_laws->theta);
+    }
+    for (size_t a = 0; a < table->axes && columns->split_ladder; a++) {
+        const pe_columns own = pe_axial_columns_select(columns, a);
+        const double pairs = (double)(own.count > 0 ? own.count : 1);
+        ret_laws->first[a] *=
+            pe_exp_double(log_theta * pe_axial_columns_start(columns, a) / pairs);
+    }
+}
+
+/* Write "&name=1,2" of numbers of the axes; nothing if all are the default. */
+static void write_list(const axial_table *table, const char *name, const double *numbers,
+                       double usual, char dst[TEXT])
+{
+    int used = snprintf(dst, TEXT, "&%s=", name);
+    bool all = true;
+    for (size_t a = 0; a < table->axes && used < TEXT; a++) {
+        all = all && numbers[a] == usual;
+        used +=
+            snprintf(dst + used, TEXT - (size_t)used, "%s%.10g", a > 0 ? "," : "", numbers[a]);
+    }
+    if (all || used >= TEXT)
+        dst[0] = '\0';
+}
+
+/* Write "&first_index=…", or that and "&reference_sizes=…": angles of 1 radian for each cell of
+ * the reference grid. */
+static void write_index(const axial_table *table, const axial_laws *laws, char dst[2 * TEXT])
+{
+    double first[PE_AXES_MAX] = {0}, reference[PE_AXES_MAX] = {0}, rate = 1, offset = 0;
+    bool same = true;
+    char text[TEXT];
+    for (size_t a = 0; a < table->axes; a++)
+        if (laws->found[a]) {
+            rate = laws->first[a];
+            offset = pe_wave_offset(laws->offset[a]);
+        }
+    for (size_t a = 0; a < table->axes; a++) { /* of a short axis as of the others */
+        const double own = laws->found[a] ? laws->first[a] : rate;
+        const double size = (double)table->sizes[a];
+        first[a] = laws->found[a] ? pe_wave_offset(laws->offset[a]) : size > 1 ? offset : 0;
+        reference[a] = fmax(rint(own * size), 1);
+        same = same && fabs(own - 1) < NEARLY;
+    }
+    write_list(table, "first_index", first, 0, dst);
+    text[0] = '\0';
+    if (!same)
+        write_list(table, "reference_sizes", reference, -1, text);
+    snprintf(dst + strlen(dst), TEXT, "%s", text);
+}
+
+/* Write "&coordinate_type=centres…" if the steps tell the size by which all axes are
+ * normalised, and the first coordinates are those of its cells. */
+static void write_centres(const axial_table *table, const axial_laws *laws, char dst[2 * TEXT])
+{
+    bool separate = true, longest = true, shortest = true;
+    double most = 0, least = INFINITY;
+    dst[0] = '\0';
+    for (size_t a = 0; a < table->axes; a++) {
+        most = fmax(most, (double)table->sizes[a]);
+        least = fmin(least, (double)table->sizes[a]);
+    }
+    for (size_t a = 0; a < table->axes; a++) {
+        const double size = (double)table->sizes[a], extent = 2 * PE_TURN / laws->first[a];
+        if (!laws->found[a])
+            continue;
+        if (fabs(laws->offset[a] + (extent - 1) / 2) > 0.05)
+            return;
+        separate = separate && fabs(extent - size) < NEARLY * size;
+        longest = longest && fabs(extent - most) < NEARLY * most;
+        shortest = shortest && fabs(extent - least) < NEARLY * least;
+    }
+    if (separate || longest || shortest)
+        snprintf(dst, 2 * TEXT, "&coordinate_type=centres%s",
+                 separate  ? ""
+                 : longest ? "&normalize=max"
+                           : "&normalize=min");
+}
+
+/* ---- proposals ---- */
+
+/* What is proposed of one grid. */
+typedef struct axial_proposer {
+    axial_table *table;
+    pe_proposals *proposals;
+    char cells[4 * TEXT]; /* "sizes=…", and the rows beside the grid */
+    char rest[4 * TEXT];  /* what presets were proposed with last */
+} axial_proposer;
+
+/* Propose the presets once with each theta and coordinates that arrangements tell. */
+static void propose_presets(axial_proposer *self, const pe_axial_columns *columns,
+                            const char *theta, const char *places)
+{
+    char rest[sizeof self->rest];
+    snprintf(rest, sizeof rest, "&dim=%zu%s%s%s", 2 * columns->request.pairs,
+             columns->full ? "&table=full" : "", theta, places);
+    if (strcmp(rest, self->rest) == 0)
+        return;
+    memcpy(self->rest, rest, sizeof rest);
+    for (size_t i = 0; i < PE_AXIAL_PRESET_COUNT; i++) {
+        /* those of frames are in the middle of the table, that of EVA is the last one */
+        const size_t place = self->table->axes > 2 ? i : PE_AXIAL_PRESET_COUNT - 1 - i;
+        pe_propose(self->proposals, self->table->sines ? "sin" : "cos", "preset=%s&%s%s",
+                   pe_axial_presets[place].name, self->cells, rest);
+    }
+}
+
+/* A pe_axial_columns_use. */
+static void propose_columns(void *context, const pe_axial_columns *columns)
+{
+    axial_proposer *self = context;
+    const char *tensor = self->table->sines ? "sin" : "cos";
+    axial_laws laws;
+    char index[2 * TEXT] = "", centres[2 * TEXT] = "";
+    read_laws(self->table, columns, &laws);
+    if (laws.any) {
+        write_centres(self->table, &laws, centres);
+        write_index(self->table, &laws, index);
+    }
+    propose_presets(self, columns, laws.theta, centres[0] ? "" : index);
+    pe_propose(self->proposals, tensor, "%s%s%s%s", self->cells, columns->text, laws.theta,
+               centres[0] ? centres : index);
+    if (!laws.any) /* DINOv3's */
+        pe_propose(self->proposals, tensor, "%s%s&rope_theta=100&coordinate_type=centres",
+                   self->cells, columns->text);
+}
+
+/* Write the rows beside the cells. */
+static void write_rows(const pe_grid_view *grid, char dst[2 * TEXT])
+{
+    size_t used = 0;
+    dst[0] = '\0';
+    if (grid->before + grid->after > 0)
+        used = (size_t)snprintf(dst, 2 * TEXT, "&prefix=%llu&suffix=%llu", (number)grid->before,
+                                (number)grid->after);
+    if (grid->repeats > 1)
+        snprintf(dst + used, 2 * TEXT - used, "&repeats=%llu", (number)grid->repeats);
+}
+
+static void propose_sizes(const pe_grid_view *grid, bool sines, size_t axes,
+                          const uint64_t *sizes, pe_proposals *proposals)
+{
+    axial_table table = {.grid = *grid, .sines = sines, .axes = axes};
+    axial_proposer self = {.table = &table, .proposals = proposals};
+    char rows[2 * TEXT];
+    size_t used = (size_t)snprintf(self.cells, sizeof self.cells, "sizes=");
+    for (size_t a = 0; a < axes; a++) {
+        table.sizes[a] = sizes[a];
+        used += (size_t)snprintf(self.cells + used, sizeof self.cells - used, "%s%llu",
+                                 a > 0 ? "," : "", (number)sizes[a]);
+    }
+    write_rows(grid, rows);
+    snprintf(self.cells + used, sizeof self.cells - used, "%s", rows);
+    if (read_axes(&table))
+        pe_axial_columns_try(grid->seen, table.axis_of_column, axes, propose_columns, &self);
+    end_axes(&table);
+}
+
+/* Propose a grid of two axes, and one of frames. A single frame is the less likely origin. */
+static void propose_grid(const pe_grid_view *grid, bool sines, pe_proposals *proposals)
+{
+    const uint64_t rows = pe_grid_frame_rows(grid), frames = grid->height / rows;
+    const uint64_t volume[] = {frames, rows, grid->width}, area[] = {grid->height, grid->width};
+    proposals->angle = fmax((double)grid->height, (double)grid->width) + 7;
+    for (int i = 0; i < 2; i++) {
+        const bool framed = (i == 0) == (frames > 1);
+        if (!framed || frames * rows == grid->height)
+            propose_sizes(grid, sines, framed ? 3 : 2, framed ? volume : area, proposals);
+    }
+}
+
+/* Propose cells that come in squares of 2 x 2. */
+static void propose_merged(const pe_grid_view *grid, bool sines, pe_proposals *proposals)
+{
+    char rows[2 * TEXT];
+    write_rows(grid, rows);
+    proposals->angle = fmax((double)grid->height, (double)grid->width) + 7;
+    for (int full = 0; full < 2 && grid->seen->columns % (full ? 4 : 1) == 0; full++)
+        pe_propose(proposals, sines ? "sin" : "cos",
+                   "preset=qwen2_vl_vision&sizes=%llu,%llu&dim=%llu%s%s", (number)grid->height,
+                   (number)grid->width,
+                   (number)(full ? grid->seen->columns : 2 * grid->seen->columns),
+                   full ? "&table=full" : "", rows);
+}
+
+/* ---- rows ---- */
+
+/* Whether all entries of a row are those of angle 0. */
+static bool is_still(const pe_observation *seen, const double *row, bool sines)
+{
+    for (uint64_t column = 0; column < seen->columns; column++)
+        if (row[column] != (sines ? 0 : 1))
+            return false;
+    return true;
+}
+
+/* Count the rows of angle 0 at the end. */
+static uint64_t still_rows_at_end(const pe_observation *seen, bool sines, double *row)
+{
+    uint64_t count = 0;
+    while (count < SUFFIX_MAX && count < seen->rows &&
+           pe_view_read(&seen->view, seen->rows - 1 - count, 1, row) &&
+           is_still(seen, row, sines))
+        count++;
+    return count;
+}
+
+/* Whether every column depends on one axis alone, in the first square of 2 x 2 cells. */
+static bool has_square(const pe_grid_view *table)
+{
+    pe_grid_view square = *table;
+    square.width = 2;
+    for (uint64_t c = 0; c < table->seen->columns; c++) {
+        const double corner = pe_grid_cell(&square, 0, 0, c),
+                     both = pe_grid_cell(&square, 1, 1, c);
+        const double right = pe_grid_cell(&square, 0, 1, c),
+                     below = pe_grid_cell(&square, 1, 0, c);
+        if (!(corner == below && right == both) && !(corner == right && below == both))
+            return false;
+    }
+    return true;
+}
+
+/* Propose the sizes that fit: a grid, or else those whose cells may come in squares. */
+static void propose_cells(const pe_grid_view *table, bool sines, pe_proposals *proposals)
+{
+    const uint64_t cells = (table->seen->rows - table->before - table->after) / table->repeats;
+    pe_grid_view found = *table;
+    if (pe_grid_find_width(&found)) {
+        propose_grid(&found, sines, proposals);
+        return;
+    }
+    const uint64_t widest = has_square(table) ? cells / 2 : 0;
+    for (uint64_t width = 2; width <= widest; width += 2) {
+        pe_grid_view grid = *table;
+        grid.width = width;
+        grid.height = cells / width;
+        if (cells % (2 * width) == 0 && width <= 4 * grid.height && grid.height <= 4 * width)
+            propose_merged(&grid, sines, proposals);
+    }
+}
+
+/* Propose the grids of a table of cosines or of sines; `rows` has room for two. */
+static void propose_table(pe_observation *seen, bool sines, double *rows,
+                          pe_proposals *proposals)
+{
+    pe_grid_view grid = {.seen = seen};
+    while (grid.before < seen->sampled &&
+           is_still(seen, seen->sample + grid.before * seen->columns, sines))
+        grid.before++;
+    if (grid.before == seen->sampled)
+        return;
+    grid.after = still_rows_at_end(seen, sines, rows);
+    if (grid.before > 0)
+        grid.before--; /* the first cell has angle 0, too, unless all cells turn */
+    for (int more = 0; more < 2 && grid.before + grid.after < seen->rows;
+         more++, grid.before++) {
+        grid.repeats = pe_grid_find_repeats(&grid, rows);
+        propose_cells(&grid, sines, proposals);
+    }
+}
+
+void pe_recognise_axial_rope(pe_observation *seen, pe_proposals *proposals)
+{
+    double *rows;
+    if (seen->view.rank != 2 || seen->sampled < 4 || seen->columns < 2 || seen->columns > 4096)
+        return;
+    rows = malloc(2 * (size_t)seen->columns * sizeof *rows);
+    for (int sines = 0; rows && sines < 2; sines++)
+        propose_table(seen, sines, rows, proposals);
+    free(rows);
+}

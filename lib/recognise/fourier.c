@@ -1,0 +1,115 @@
+/* Proposing Fourier features of the points of a grid. */
+#include "recognise/lattice.h"
+#include "recognise/recognisers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define TEXT 48
+#define ROWS 4 /* that pairs are looked at in */
+
+typedef unsigned long long number;
+
+/* Whether two columns are a sine and a cosine of the same angles, in the rows between the first
+ * and the last one that have been read. */
+static bool is_pair(const pe_observation *seen, uint64_t sine, uint64_t cosine)
+{
+    size_t far = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const uint64_t row = i * (seen->sampled - 1) / (ROWS - 1);
+        const double x = pe_observation_entry(seen, row, sine);
+        const double y = pe_observation_entry(seen, row, cosine);
+        far += !(fabs(x * x + y * y - 1) <= 0.05);
+    }
+    return 4 * far <= ROWS;
+}
+
+/* Whether the columns after some coordinates are pairs at one of the distances that layouts
+ * have. */
+static bool has_pairs(const pe_observation *seen, uint64_t first, uint64_t count, uint64_t axes)
+{
+    const uint64_t distances[] = {count / 2, axes};
+    for (size_t i = 0; i < PE_COUNT(distances); i++) {
+        const uint64_t distance = distances[i];
+        uint64_t far = 0;
+        for (uint64_t pair = 0; pair < count / 2 && 8 * far <= count / 2; pair++) {
+            const uint64_t sine = first + pair / distance * 2 * distance + pair % distance;
+            far += !is_pair(seen, sine, sine + distance);
+        }
+        if (8 * far <= count / 2)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the angles of the first pairs, of sines and cosines side by side, fall from more than
+ * a little: frequencies of features rise. */
+static bool falls(const pe_observation *seen)
+{
+    double cosines[3];
+    for (uint64_t i = 0; i < 3; i++) {
+        const uint64_t column = seen->columns / 16 * i * 2;
+        cosines[i] =
+            pe_observation_entry(seen, 0, column) * pe_observation_entry(seen, 1, column) +
+            pe_observation_entry(seen, 0, column + 1) *
+                pe_observation_entry(seen, 1, column + 1);
+    }
+    return seen->columns >= 16 && cosines[0] < 0.955 && cosines[0] < cosines[1] &&
+           cosines[1] < cosines[2];
+}
+
+/* Propose the published frequencies and layouts for points of a grid. */
+static void propose_features(const pe_observation *seen, pe_proposals *proposals,
+                             const char *sizes, uint64_t axes, uint64_t longest)
+{
+    static const char *const GRIDS[] = {"", "&grid=centers", "&grid=unit", "&grid=index"};
+    static const char *const PRESETS[] = {"nerfstudio", "nerf", "perceiver", "timm_pixel",
+                                          "timm_fourier_embed"};
+    static const char *const ANGLES[] = {"", "&angle=half_turns", "&angle=radians"};
+    static const char *const LAYOUTS[] = {"", "&layout=by_frequency",
+                                          "&layout=concat_by_frequency"};
+    static const char *const INPUTS[] = {"", "&include_input=first", "&include_input=last"};
+    const bool input = seen->columns % (2 * axes) != 0;
+    const number bands = (seen->columns - (input ? axes : 0)) / (2 * axes);
+    char points[160];
+    if ((input && seen->columns % (2 * axes) != axes) || bands == 0 ||
+        (!has_pairs(seen, 0, 2 * axes * bands, axes) &&
+         !(input && has_pairs(seen, axes, 2 * axes * bands, axes))))
+        return;
+    snprintf(points, sizeof points, "sizes=%s&bands=%llu", sizes, bands);
+    for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
+        for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
+            pe_propose(proposals, "encoding", "preset=%s&%s%s", PRESETS[i], points,
+                       GRIDS[grid]);
+    for (size_t i = 0; i < 9; i++)
+        for (size_t in = input ? 1 : 0; in < (input ? 3 : 1); in++) {
+            for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
+                pe_propose(proposals, "encoding", "%s%s%s%s%s", points, GRIDS[grid],
+                           ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
+            pe_propose(proposals, "encoding", "%s&spacing=linear&max_frequency=%.17g%s%s%s",
+                       points, (double)longest / 2, ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
+        }
+}
+
+void pe_recognise_fourier(pe_observation *seen, pe_proposals *proposals)
+{
+    pe_grid_view grid = {.seen = seen};
+    char sizes[3 * TEXT];
+    if (seen->view.rank != 2 || seen->sampled < 2)
+        return;
+    proposals->angle = 1000;
+    if (seen->sampled >= 4 && pe_grid_find_width(&grid)) {
+        const uint64_t rows = pe_grid_frame_rows(&grid);
+        snprintf(sizes, sizeof sizes, "%llu,%llu", (number)grid.height, (number)grid.width);
+        propose_features(seen, proposals, sizes, 2,
+                         grid.width > grid.height ? grid.width : grid.height);
+        snprintf(sizes, sizeof sizes, "%llu,%llu,%llu", (number)(grid.height / rows),
+                 (number)rows, (number)grid.width);
+        if (rows < grid.height)
+            propose_features(seen, proposals, sizes, 3, grid.width > rows ? grid.width : rows);
+        return;
+    }
+    snprintf(sizes, sizeof sizes, "%llu", (number)seen->rows);
+    if (!falls(seen))
+        propose_features(seen, proposals, sizes, 1, seen->rows);
+}
