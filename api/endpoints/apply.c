@@ -23,6 +23,7 @@ typedef struct applying {
     api_table_format format;
     pe_options *given, *tolerances;
     pe_apply_options options;
+    bool any_mask;
     const char *against; /* the tensor to compare with, or NULL */
     char *target;        /* of the encoding, from malloc; where it is compared */
     api_applied *applied;
@@ -30,7 +31,7 @@ typedef struct applying {
 
 /* ---- reading ---- */
 
-#define TOLERANCES (API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE)
+#define TOLERANCES (API_COMPARE_READ - API_COMPARE_TOLERANCE)
 
 /* Whether the scheme has an application of a kind. */
 static bool does(const pe_scheme *scheme, pe_application_kind kind)
@@ -53,8 +54,14 @@ static void refuse_options(const applying *self, pe_error *error)
     if (!does(self->scheme, PE_APPLY_ROTATE))
         pe_options_refuse(self->given, API_APPLY_INVERSE, error, "left out: %s does not rotate",
                           scheme);
+    if (pe_options_value(self->tolerances, 0)->integer > 0)
+        api_refuse_arithmetic(self->tolerances, 0, "what a result loses depends on the input",
+                              error);
     for (size_t i = 0; i < TOLERANCES && !self->against; i++)
         pe_options_refuse(self->tolerances, i, error, "left out without against");
+    if (self->any_mask && !self->against)
+        pe_error_add(error, PE_MALFORMED, api_compare_options[API_COMPARE_MASK].name, "any",
+                     "left out without against");
 }
 
 /* Read the options. The request itself is of f64, which has room for every entry. */
@@ -63,6 +70,7 @@ static void read_options(applying *self, pe_error *error)
     api_arguments *arguments = &self->arguments;
     self->given = pe_options_take(api_apply_options, API_APPLY_OPTIONS, arguments->items,
                                   &arguments->count, error);
+    self->any_mask = api_take_any_mask(arguments);
     self->tolerances = pe_options_take(&api_compare_options[API_COMPARE_TOLERANCE], TOLERANCES,
                                        arguments->items, &arguments->count, error);
     const pe_value *dtype = pe_options_value(self->given, API_APPLY_DTYPE);
@@ -146,7 +154,7 @@ static api_reply *compare(const applying *self)
 {
     const api_applied_tensor *result = api_applied_result(self->applied);
     const pe_view *view = pe_apply_shape(result->apply);
-    const api_judgement judgement = api_read_judgement(self->tolerances, 0);
+    const api_judgement judgement = api_read_judgement(self->tolerances, 0, self->any_mask);
     api_compared compared = {
         .dtype = PE_F32, .rank = view->rank, .elements = pe_view_elements(view)};
     const api_compared_names names = {.scheme = pe_scheme_describe(self->scheme)->name,
@@ -165,7 +173,7 @@ static api_reply *compare(const applying *self)
     memcpy(compared.shape, view->shape, sizeof compared.shape);
     if (api_applied_compare(self->applied, judgement.tolerance,
                             self->call->service->host->runner, comparison, &error))
-        reply = api_comparison_reply(&names, comparison, &compared, judgement.judged,
+        reply = api_comparison_reply(&names, comparison, &compared, judgement.judged, "by",
                                      describe_axes(result->apply, comparison));
     else
         reply = api_problem_from_error(&error);
