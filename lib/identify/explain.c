@@ -1,4 +1,6 @@
 /* Explaining what is wrong with a table: its shape, or what its request says. */
+#include "foreign/tolerance.h"
+#include "identify/lines.h"
 #include "identify/mistakes.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -101,7 +103,7 @@ static bool find_rows(pe_trial *trial, const pe_view *shape)
             (unsigned long long)((rows < wanted ? rows : wanted) - 1), (unsigned long long)rows,
             text);
     }
-    if (rows > wanted && find_more_rows(trial, shape))
+    if (rows > wanted ? find_more_rows(trial, shape) : pe_find_fewer(trial, shape))
         return true;
     char query[PE_IDENTITY_QUERY_MAX]; /* a window of them */
     const char *given = trial->query;
@@ -171,6 +173,15 @@ static void add_format(pe_trial *trial)
                                            : "float32");
 }
 
+/* Accept what rounding to the format of the values loses: those of the exact table, too, have
+ * been rounded to it. */
+static void widen_tolerance(pe_trial *trial)
+{
+    trial->tolerance.relative =
+        fmax(trial->tolerance.relative, 2 * pe_dtypes[trial->format].unit);
+    trial->tolerance.absolute += pe_dtype_ulp(trial->format, 0);
+}
+
 /* The largest entry of some lines. */
 static double find_most(const pe_view *view)
 {
@@ -218,9 +229,12 @@ pe_status pe_explain(pe_request *request, const char *query, size_t tensor, cons
         trial.tolerance.arithmetic = PE_F32;
     }
     bool found = find_any(&trial, &shape);
-    if (!found && (trial.format = find_format(&trial)) != trial.dtype &&
-        (found = find_any(&trial, &shape)))
-        add_format(&trial);
+    if (!found && (trial.format = find_format(&trial)) != trial.dtype) {
+        widen_tolerance(&trial);
+        found = find_any(&trial, &shape);
+        if (found)
+            add_format(&trial);
+    }
     ret_explanation->found = found;
     return reterr->status;
 }

@@ -249,9 +249,11 @@ static bool try_scaling(pe_trial *trial, const char *type, const char *factor,
 
 static bool find_scaling(pe_trial *trial)
 {
-    static const char *const FACTORS[] = {"2",  "4", "8", "16", "32",
-                                          "64", "3", "5", "10", "40"};
+    static const char *const FACTORS[] = {"2",  "4",  "8",   "16",  "32",  "64", "3",
+                                          "5",  "10", "40",  "6",   "12",  "20", "24",
+                                          "48", "80", "100", "128", "1.5", "2.5"};
     static const char *const LENGTHS[] = {"2048", "4096", "8192", "16384", "32768"};
+    const size_t blended = 10; /* factors of yarn and llama3 */
     if (!find_row(trial, "rope_type"))
         return false;
     if (find_added_scaling(trial))
@@ -260,7 +262,7 @@ static bool find_scaling(pe_trial *trial)
         if (try_scaling(trial, "linear", FACTORS[i], NULL) ||
             try_scaling(trial, "ntk", FACTORS[i], NULL))
             return true;
-        for (size_t k = 0; k < PE_COUNT(LENGTHS); k++)
+        for (size_t k = 0; i < blended && k < PE_COUNT(LENGTHS); k++)
             if (try_scaling(trial, "yarn", FACTORS[i], LENGTHS[k]) ||
                 try_scaling(trial, "llama3", FACTORS[i], LENGTHS[k]))
                 return true;
@@ -317,8 +319,9 @@ static bool find_values(pe_trial *trial)
 bool pe_find_mistake(pe_trial *trial)
 {
     static bool (*const MISTAKES[])(pe_trial *) = {
-        find_values, find_tensor, find_negated, find_factor, pe_find_shift,        find_choice,
-        find_base,   find_number, find_scaling, find_preset, pe_find_narrow_angles};
+        find_values,           find_tensor,    find_negated, find_factor,  pe_find_shift,
+        find_choice,           find_base,      find_number,  find_scaling, find_preset,
+        pe_find_narrow_angles, pe_find_overlap};
     for (size_t i = 0; i < PE_COUNT(MISTAKES) && !trial->watch.ended; i++)
         if (MISTAKES[i](trial))
             return true;

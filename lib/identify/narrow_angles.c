@@ -1,6 +1,7 @@
 /* Explaining by angles in 16 bits: positions, frequencies or their products were rounded to
  * bfloat16 or float16 before the sine and the cosine. */
 #include "identify/judge.h"
+#include "identify/lines.h"
 #include "identify/mistakes.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -29,6 +30,8 @@ typedef struct columns {
     double *frequencies, *amplitudes; /* the second ones of cosines; 0: it is a sine */
     double *line;
     double amplitude, step, offset;
+    uint64_t differing; /* entries that are not the recipe's, as doubles */
+    double max_abs;
 } columns;
 
 /* The frequency whose sine and cosine lose this at position 1: pe_wave_loss grows with it. */
@@ -101,7 +104,7 @@ static bool read_columns(columns *self, pe_trial *trial)
 }
 
 /* Whether a line is that of a recipe. */
-static bool is_line(const columns *self, pe_trial *trial, uint64_t row, const recipe *rounds,
+static bool is_line(columns *self, pe_trial *trial, uint64_t row, const recipe *rounds,
                     pe_dtype narrow)
 {
     const double exact = self->offset + self->step * (double)row;
@@ -118,6 +121,8 @@ static bool is_line(const columns *self, pe_trial *trial, uint64_t row, const re
         const double entry = self->amplitudes[c] != 0 ? self->amplitudes[c] * cos(angle)
                                                       : self->amplitude * sin(angle);
         const double error = fabs(entry - self->line[c]);
+        self->differing += error > 0;
+        self->max_abs = fmax(self->max_abs, error);
         if (!(error <= self->amplitude * (lost + 0x1p-21) + 2 * unit * fabs(entry)))
             return false;
     }
@@ -125,8 +130,7 @@ static bool is_line(const columns *self, pe_trial *trial, uint64_t row, const re
 }
 
 /* Whether all lines are those of a recipe: some first. */
-static bool are_lines(const columns *self, pe_trial *trial, const recipe *rounds,
-                      pe_dtype narrow)
+static bool are_lines(columns *self, pe_trial *trial, const recipe *rounds, pe_dtype narrow)
 {
     const uint64_t rows = trial->view.shape[0];
     const uint64_t step = rows > 2 * PE_TRIAL_LINES ? rows / PE_TRIAL_LINES : 1;
@@ -135,6 +139,8 @@ static bool are_lines(const columns *self, pe_trial *trial, const recipe *rounds
         if (!pe_view_read_line(&trial->view, row - 1, self->line) ||
             !is_line(self, trial, row - 1, rounds, narrow))
             return false;
+    self->differing = 0;
+    self->max_abs = 0;
     for (uint64_t row = 0; row < rows; row++)
         if (!pe_view_read_line(&trial->view, row, self->line) ||
             !is_line(self, trial, row, rounds, narrow))
@@ -158,6 +164,8 @@ bool pe_find_narrow_angles(pe_trial *trial)
             if (found) {
                 trial->found->found = true;
                 trial->found->entries = pe_view_elements(&trial->view);
+                trial->found->differing = self.differing;
+                trial->found->max_abs = self.max_abs;
                 pe_trial_say(trial, "angles", "%s to %s before the sines and cosines.",
                              rounds->text, FORMATS[format].name);
             }

@@ -26,11 +26,6 @@ typedef struct pe_trial {
     pe_error *reterr;
 } pe_trial;
 
-/* Columns of a view: the extent of its last axis. Lines along that, and reading one. */
-uint64_t pe_view_columns(const pe_view *view);
-uint64_t pe_view_lines(const pe_view *view);
-bool pe_view_read_line(const pe_view *view, uint64_t line, double *dst);
-
 /* Whether a view is the tensor of a request times a factor: every entry is within the
  * tolerance. Notes the request and the figures in trial->found then. */
 bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const pe_view *view,

@@ -64,6 +64,24 @@ class Explained(CompareCase):
         table = self.fetch(query + "14", "alibi")
         self.assert_explained(query + "15", table, "shift", {"query_offset": "14"}, "alibi")
 
+    def test_rows_are_shifted_where_no_request_has_the_shift(self):
+        for query, scheme, axis in (
+            ("length=30&heads=8&tensor=bias&seed=3", "t5", 1),
+            ("length=30&heads=8&tensor=bias", "alibi", 1),
+            ("length=25&heads=2&tensor=bucket", "t5", 0),
+            ("sizes=6,7&dim=32&tensor=cos", "axial_rope", 0),
+            ("height=9&width=8&dim=16&shape=nc", "sinusoidal_2d", 0),
+        ):
+            exact = self.fetch(query, scheme)
+            table = numpy.roll(exact, -2, axis)
+            found = self.assert_explained(query, table, "shift", scheme=scheme)
+            self.assertIn(f"Shifted by 2 along axis {axis}", found["sentence"])
+            self.assertEqual((found["differing"], found["max_abs"]), (0, 0))
+            self.assertNotIn("request", found)
+            table = numpy.roll(exact, 1, axis)
+            found = self.assert_explained(query, table, "shift", scheme=scheme)
+            self.assertIn("index i - 1", found["sentence"])
+
     def test_another_tensor(self):
         self.assertIn(
             "is the tensor sin, not cos",
@@ -150,6 +168,9 @@ class Explained(CompareCase):
         for rounded, name in ((bfloat16(table), "bfloat16"), (table.astype("f2"), "float16")):
             found = self.assert_explained(LLAMA, rounded.astype("f4"), "values")
             self.assertIn(f"The values are {name} numbers", found["sentence"])
+        query = "height=4&width=4&heads=3&tensor=bias"
+        table = self.fetch(query, "swin").astype("f2").astype("f4")
+        self.assert_explained(query, table, "values", scheme="swin")
         table = numpy.cos(angles(300, 64, 500000))
         found = self.assert_explained(LLAMA, bfloat16(table), "base", {"rope_theta": "500000"})
         self.assertIn("The values are bfloat16 numbers", found["sentence"])
@@ -231,6 +252,14 @@ class Explained(CompareCase):
         self.assertEqual(found["rows"], {"first": 2, "count": 64})
         window = self.fetch("length=9&dim=256&offset=30")
         self.assert_explained(query, window, "shift", {"offset": "30"}, **scheme)
+        cells = self.fetch("sizes=6,7&dim=32&tensor=cos", "axial_rope")
+        for part, rows in ((cells[:-2], "0 to 39"), (cells[2:], "2 to 41")):
+            found = self.assert_explained(
+                "sizes=6,7&dim=32&tensor=cos", part, "rows", scheme="axial_rope", status=422
+            )
+            self.assertIn(
+                f"2 rows fewer: the table has rows {rows} of the request", found["sentence"]
+            )
         half = numpy.cos(angles(90, 48))
         query = "length=90&dim=48&tensor=cos"
         self.assert_explained(
