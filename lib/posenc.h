@@ -12,7 +12,7 @@
  *
  * The sections below are: status and errors, element types, schemes, arguments, tensors and
  * stored sets, requests, runners, tables, streams, the cache, foreign tables, comparing,
- * pairings, identifying, applying, memory.
+ * pairings, identifying, explaining, applying, memory.
  *
  * These rules hold throughout:
  *
@@ -137,7 +137,9 @@ typedef enum pe_dtype {
     PE_BF16,
     PE_I32,
     PE_DTYPE_COUNT,
-    PE_DD /* two doubles whose sum is the element: of pe_request_with_dtype, and nowhere else */
+    PE_DD,  /* two doubles whose sum is the element: of pe_request_with_dtype, and nowhere else
+             */
+    PE_LOSS /* doubles: what an entry loses where its angle is rounded; see lib/scheme.h */
 } pe_dtype;
 
 const char *pe_dtype_name(pe_dtype dtype); /* "f32" … */
@@ -166,7 +168,7 @@ void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count
 
 typedef enum pe_type {
     PE_INTEGER, /* |value| <= 2^53 */
-    PE_REAL,    /* the double nearest to the text */
+    PE_REAL,    /* the double nearest to the text; of options also one of the choices */
     PE_BOOLEAN,
     PE_CHOICE,       /* one of a list of names */
     PE_REAL_LIST,    /* at least one real, at most pe_limits.list_length */
@@ -208,7 +210,7 @@ struct pe_parameter {
     bool open_minimum, open_maximum; /* whether the bound itself is outside the range */
     int64_t multiple_of;             /* 0: any */
     size_t list_length;              /* the most items of a list; 0: pe_limits.list_length */
-    const char *const *choices;      /* PE_CHOICE: NULL-terminated */
+    const char *const *choices;      /* PE_CHOICE, and PE_REAL of options: NULL-terminated */
     const char *unit;                /* NULL: a plain number or name */
     const char *help;                /* one line: what the parameter is */
 };
@@ -342,9 +344,10 @@ typedef struct pe_limits {
 
 /* The value of a parameter after presets and defaults have been applied. */
 typedef struct pe_value {
-    bool present;        /* if false, the other members mean nothing */
-    int64_t integer;     /* PE_INTEGER; PE_BOOLEAN: 0 or 1; PE_CHOICE: the choice's index */
-    double real;         /* PE_REAL and PE_INTEGER */
+    bool present;    /* if false, the other members mean nothing */
+    int64_t integer; /* PE_INTEGER; PE_BOOLEAN: 0 or 1; PE_CHOICE: the choice's index; PE_REAL:
+                      * 0 of a number, or 1 + the choice's index */
+    double real;     /* PE_REAL and PE_INTEGER */
     const double *items; /* lists */
     size_t count;
     const char *text;  /* PE_STORED: the set's name; PE_TEXT and PE_TEXT_LIST */
@@ -725,6 +728,7 @@ typedef struct pe_comparison {
     uint64_t entries, differing, not_finite;
     uint64_t signs;   /* equal entries whose bits differ: zeros of the other sign */
     uint64_t outside; /* entries that are further off than the tolerances */
+    uint64_t masked;  /* numbers that stand for -infinity, as pe_tolerance.any_mask has it */
     pe_deviation absolute, ulps;
     double one; /* absolute.error in units in the last place of numbers just below 1 */
     uint64_t first_not_finite;
@@ -740,10 +744,29 @@ typedef struct pe_comparison {
     size_t axis_parts[PE_VIEW_RANK_MAX];
 } pe_comparison;
 
-/* An entry is outside if its error is above `absolute` and above `ulps` ulps. */
+/* An entry is outside if its error is above absolute + relative * |exact|, above `ulps` ulps
+ * and, if `bounded`, above what computing in `arithmetic`, a real dtype, may lose. With u, the
+ * unit roundoff of that (2^-24 of PE_F32), the entry a * cos(angle) or a * sin(angle) and angle
+ * = position * w, this bound is
+ *
+ *     u * (a * |angle| * (8 + 3 * |ln w|) + 12 * |entry|) + one ulp of the dtype of the table:
+ *
+ * the position, w = base^(-2i/dim) and their product are rounded, which are 8 roundings with
+ * those of scalings, and so is the exponent of w, whose error is multiplied by ln w. Other
+ * entries are products of a few numbers, and have the last two terms alone. */
 typedef struct pe_tolerance {
-    double absolute, ulps;
+    double absolute, ulps, relative;
+    bool bounded;
+    pe_dtype arithmetic;
+    bool any_mask; /* where the exact entry is -infinity, numbers that are at least 50 below 0
+                    * and the finite exact entries of its row (along the last axis) are equal to
+                    * it
+                    */
 } pe_tolerance;
+
+/* Whether pe_tolerance.bounded is known of a scheme: not if its entries are sums whose terms
+ * may cancel. */
+bool pe_scheme_is_bounded(const pe_scheme *scheme);
 
 /* Compare every entry of a tensor of a request with a view of the same shape, axes of size 1
  * aside. Memory is that of a stream and a few MB. The runner is asked between
@@ -900,6 +923,51 @@ typedef struct pe_alike {
 pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most,
                         const pe_limits *limits, const pe_runner *runner, pe_alike *ret_alike,
                         pe_error *reterr);
+
+/* ---- explaining ---- */
+
+#define PE_CHANGES_MAX 6
+
+/* A parameter that another request has. */
+typedef struct pe_change {
+    char name[48], value[PE_PRINT_MAX]; /* no value: left out */
+} pe_change;
+
+/* What is wrong with a table that was compared with another one than it is. */
+typedef struct pe_explanation {
+    bool found;
+    const char *kind;   /* "shift", "tensor" …, as the sentence says; a constant */
+    char sentence[320]; /* for people */
+    /* The request that makes the table, but for what the sentence says besides; empty: the
+     * table is compared with the one that it was meant for. */
+    char query[PE_IDENTITY_QUERY_MAX], tensor[32];
+    size_t change_count;
+    pe_change changes[PE_CHANGES_MAX]; /* of the request that was given */
+    double factor;                     /* the table is that times this */
+    uint64_t first_row, rows; /* of the table that was sent, which were compared: its others
+                               * have no counterpart */
+    /* after the change: entries in all, those that differ, the largest error */
+    uint64_t entries, differing;
+    double max_abs;
+    size_t tried; /* requests of which some rows were computed */
+} pe_explanation;
+
+/* Find out why a table does not fit a tensor of a request. A request of `query`,
+ * "length=4&dim=8" without dtype, is changed in the ways in which requests are usually wrong,
+ * and in what is read off the table: a shift of rows, a factor. Each is looked at in a few
+ * rows; the first one that fits there is compared in full. It counts only if all entries are
+ * then within the tolerance or within what float32 arithmetic may lose (pe_tolerance.bounded).
+ * The shape of the view may be another one. Takes some MB, and as long as computing the table a
+ * few times. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, and with
+ * PE_MALFORMED for "body" if the view cannot be read. */
+pe_status pe_explain(pe_request *request, const char *query, size_t tensor, const pe_view *view,
+                     const pe_tolerance *tolerance, const pe_limits *limits,
+                     const pe_runner *runner, pe_explanation *ret_explanation,
+                     pe_error *reterr);
+
+/* At most as many bytes does explaining take, and as many multiply-adds. */
+uint64_t pe_explain_footprint(const pe_request *request, size_t tensor);
+double pe_explain_price(const pe_request *request, size_t tensor);
 
 /* ---- applying ---- */
 

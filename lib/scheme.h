@@ -129,6 +129,11 @@ struct pe_scheme {
     /* Free what `prepare` has allocated, as far as it came. NULL: it allocates nothing. */
     void (*release)(void *state);
 
+    /* How far entries may be off that were computed in some arithmetic: pe_tolerance.bounded.
+     * Entries of PE_ERRORS_OF_ANGLES are those of waves: with the dtype PE_LOSS, `fill` writes
+     * a * |angle| * (8 + 3 * |ln w|) of each, and 0 of entries that have no angle. */
+    enum { PE_ERRORS_OF_PRODUCTS, PE_ERRORS_OF_ANGLES, PE_ERRORS_OF_SUMS } errors;
+
     /* State and rows take at most a few dozen MB, whatever the parameters, so that a table of
      * any size can be computed block by block. */
     bool streamable;

@@ -28,13 +28,14 @@ typedef struct applying {
     pe_options *given, *tolerances;
     pe_apply_options options;
     char first[32], rows[32]; /* of position_ids, as texts of arguments */
-    char *target;             /* of the encoding, from malloc; where it is compared */
+    bool any_mask;
+    char *target; /* of the encoding, from malloc; where it is compared */
     api_applied *applied;
 } applying;
 
 /* ---- reading ---- */
 
-#define TOLERANCES (API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE)
+#define TOLERANCES (API_COMPARE_READ - API_COMPARE_TOLERANCE)
 
 /* Whether the scheme has an application of a kind. */
 static bool does(const pe_scheme *scheme, pe_application_kind kind)
@@ -72,8 +73,14 @@ static void refuse_options(const applying *self, pe_error *error)
     if (self->options.without_rotation && !self->options.query_factors)
         pe_options_refuse(self->given, API_APPLY_ROTATION, error,
                           "true without query_factors, as nothing is left to do");
+    if (pe_options_value(self->tolerances, 0)->integer > 0)
+        api_refuse_arithmetic(self->tolerances, 0, "what a result loses depends on the input",
+                              error);
     for (size_t i = 0; i < TOLERANCES && !find_text(self, API_APPLY_AGAINST); i++)
         pe_options_refuse(self->tolerances, i, error, "left out without against");
+    if (self->any_mask && !find_text(self, API_APPLY_AGAINST))
+        pe_error_add(error, PE_MALFORMED, api_compare_options[API_COMPARE_MASK].name, "any",
+                     "left out without against");
 }
 
 /* The member of an enum that a choice stands for: 0 if it is not given. */
@@ -92,6 +99,7 @@ static void read_options(applying *self, pe_error *error)
     const pe_options *given = self->given =
         pe_options_take(api_apply_options, rotates ? API_APPLY_OPTIONS : API_APPLY_ROTATIONS,
                         arguments->items, &arguments->count, error);
+    self->any_mask = api_take_any_mask(arguments);
     self->tolerances = pe_options_take(&api_compare_options[API_COMPARE_TOLERANCE], TOLERANCES,
                                        arguments->items, &arguments->count, error);
     const pe_value *dtype = pe_options_value(given, API_APPLY_DTYPE);
@@ -274,7 +282,7 @@ static json_t *compare_one(const applying *self, size_t index, pe_comparison *co
 {
     const api_applied_tensor *result = api_applied_get(self->applied, index);
     const pe_view *view = pe_apply_compared_shape(result->apply);
-    const api_judgement judgement = api_read_judgement(self->tolerances, 0);
+    const api_judgement judgement = api_read_judgement(self->tolerances, 0, self->any_mask);
     api_compared compared = {
         .dtype = PE_F32, .rank = view->rank, .elements = pe_view_elements(view)};
     const api_compared_names names = {.scheme = pe_scheme_describe(self->scheme)->name,
@@ -288,7 +296,7 @@ static json_t *compare_one(const applying *self, size_t index, pe_comparison *co
     if (pe_apply_compare(result->apply, &result->compared, judgement.tolerance,
                          self->call->service->host->runner, comparison, error) != PE_OK)
         return NULL;
-    return api_comparison_describe(&names, comparison, &compared, judgement.judged,
+    return api_comparison_describe(&names, comparison, &compared, judgement.judged, "by",
                                    describe_axes(result->apply, comparison));
 }
 

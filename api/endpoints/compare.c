@@ -4,10 +4,12 @@
 #include "files/body_file.h"
 #include "http/target.h"
 #include "replies/comparison.h"
+#include "replies/explanation.h"
 #include "replies/problem.h"
 #include "replies/table_post.h"
 #include "representations/representation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,8 @@ typedef struct comparing {
     char found_tensor[API_SET_NAME_MAX + 1];
     api_judgement judgement;
     pe_view view;
-    char *target; /* of the exact table, from malloc */
+    char query[PE_IDENTITY_QUERY_MAX]; /* the scheme's arguments; "": they are longer */
+    char *target;                      /* of the exact table, from malloc */
 } comparing;
 
 /* ---- reading ---- */
@@ -50,6 +53,22 @@ static void add_dtype(comparing *self)
         (pe_argument){.name = "dtype", .text = pe_dtype_name(dtype)};
 }
 
+/* Write the arguments of the scheme as explaining takes them. */
+static void write_query(comparing *self)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < self->arguments.count; i++) {
+        const pe_argument *item = &self->arguments.items[i];
+        const bool own = strcmp(item->name, "tensor") != 0 && strcmp(item->name, "dtype") != 0;
+        if (own && used < sizeof self->query)
+            used +=
+                (size_t)snprintf(self->query + used, sizeof self->query - used, "%s%s=%s",
+                                 used > 0 ? "&" : "", item->name, item->text ? item->text : "");
+    }
+    if (used >= sizeof self->query)
+        self->query[0] = '\0';
+}
+
 /* Read the file's header. `tensor` is the scheme's. Raw elements are looked at later: they have
  * the shape of the exact tensor. */
 static void read_file(comparing *self, const char *tensor, pe_error *error)
@@ -63,6 +82,28 @@ static void read_file(comparing *self, const char *tensor, pe_error *error)
     if (self->format != API_TABLE_SAFETENSORS)
         pe_options_refuse(self->options, API_COMPARE_FILE_TENSOR, error,
                           "left out: only a safetensors file has tensors with names");
+}
+
+/* Refuse a request for several tensors that names none of them. */
+static void check_named(const comparing *self, pe_error *error)
+{
+    const pe_request *request = self->representation.request;
+    char names[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < pe_request_tensor_count(request) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                 pe_request_tensor(request, i)->name);
+    if (self->representation.selection.count > 1)
+        pe_error_add(error, PE_OUT_OF_RANGE, "tensor", "", "one of %s", names)->reason =
+            PE_REASON_MISSING;
+}
+
+/* Refuse the bound of an arithmetic where none is known. */
+static void check_tolerance(const comparing *self, pe_error *error)
+{
+    if (self->judgement.tolerance.bounded && !pe_scheme_is_bounded(self->scheme))
+        api_refuse_arithmetic(self->options, API_COMPARE_TOLERANCE,
+                              "entries of this scheme are sums whose terms may cancel", error);
 }
 
 /* The exact tensor. */
@@ -94,10 +135,12 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     pe_error error;
     pe_error_init(&error);
     api_arguments_from_query(self->call->query, &self->arguments, &error);
-    self->options = pe_options_take(api_compare_options, API_COMPARE_OPTIONS,
+    const bool any_mask = api_take_any_mask(&self->arguments);
+    self->options = pe_options_take(api_compare_options, API_COMPARE_READ,
                                     self->arguments.items, &self->arguments.count, &error);
-    self->judgement = api_read_judgement(self->options, API_COMPARE_TOLERANCE);
+    self->judgement = api_read_judgement(self->options, API_COMPARE_TOLERANCE, any_mask);
     read_file(self, given(&self->arguments, "tensor"), &error);
+    write_query(self);
     add_dtype(self);
     self->target = api_target_write(self->call, self->scheme, &self->arguments, &error);
     if (!api_representation_read(&self->representation, self->call, self->scheme,
@@ -106,6 +149,10 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     if (asked)
         pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
                      "left out: a comparison is JSON");
+    if (reterr->count == 0) {
+        check_named(self, reterr);
+        check_tolerance(self, reterr);
+    }
     if (reterr->count == 0)
         check_kind(self, reterr);
     return true;
@@ -116,7 +163,7 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 /* What comparing holds: the stream of the exact table, a block of it and of the other one as
  * elements and doubles, and what is counted for each column. */
 #define BLOCK_BYTES  ((uint64_t)1 << 20) /* of exact elements, and at least a row */
-#define ENTRY_BYTES  32
+#define ENTRY_BYTES  40
 #define COLUMN_BYTES 128
 
 static uint64_t estimate_bytes(const comparing *self)
@@ -126,21 +173,62 @@ static uint64_t estimate_bytes(const comparing *self)
     uint64_t block = BLOCK_BYTES / pe_dtype_size(tensor->dtype);
     block = block > row ? block : row;
     block = block < tensor->elements ? block : tensor->elements;
-    return pe_stream_footprint(self->representation.request,
-                               self->representation.selection.first, BLOCK_BYTES) +
+    const uint64_t streams = self->judgement.tolerance.bounded ? 2 : 1;
+    return streams * pe_stream_footprint(self->representation.request,
+                                         self->representation.selection.first, BLOCK_BYTES) +
            ENTRY_BYTES * block + COLUMN_BYTES * row + sizeof(pe_comparison);
 }
 
 static double estimate_price(const void *job)
 {
     const comparing *self = job;
-    return self->representation.facts.price;
+    return (self->judgement.tolerance.bounded ? 2 : 1) * self->representation.facts.price;
 }
 
-static api_reply *compare(void *job)
+#define FEW 4 /* entries that need no explanation */
+
+/* Whether what was found needs an explanation: a table that differs in more than a few entries,
+ * or has another shape. Nothing is explained that may not be computed. */
+static bool needs_explanation(const comparing *self, const pe_comparison *comparison,
+                              const pe_error *error)
 {
-    const comparing *self = job;
+    const uint64_t limit = self->call->service->host->compute_cost;
+    const double price =
+        pe_explain_price(self->representation.request, self->representation.selection.first);
+    const uint64_t wrong = self->judgement.judged ? comparison->outside : comparison->differing;
+    const bool is_shape =
+        error->count == 1 && strcmp(error->problems[0].parameter, "shape") == 0;
+    return self->query[0] && (limit == 0 || price <= (double)limit) &&
+           (error->count == 0 ? wrong > FEW : is_shape);
+}
+
+/* What is wrong with the table; NULL if that is not found. A lack of memory, too, leaves an
+ * answer without explanation. */
+static json_t *explain(const comparing *self)
+{
     const api_host *host = self->call->service->host;
+    const size_t tensor = self->representation.selection.first;
+    pe_request *request = self->representation.request;
+    pe_explanation *explanation = malloc(sizeof *explanation);
+    json_t *document = NULL;
+    pe_error error;
+    pe_error_init(&error);
+    if (explanation &&
+        api_reserve(pe_explain_footprint(request, tensor), "the explanation", &error) &&
+        pe_explain(request, self->query, tensor, &self->view, &self->judgement.tolerance,
+                   &host->limits, host->runner, explanation, &error) == PE_OK &&
+        explanation->found)
+        document = api_explanation_document(explanation, self->scheme, &self->view);
+    free(explanation);
+    return document;
+}
+
+/* Answer with what was compared, or why it could not be; and what explains it, or NULL. */
+static api_reply *answer(const comparing *self, const pe_comparison *comparison,
+                         const pe_error *error, json_t *explanation)
+{
+    if (error->count > 0)
+        return api_problem_explained(error, explanation);
     const api_compared compared = api_compared_init(find_tensor(self));
     const api_compared_names names = {.scheme = pe_scheme_describe(self->scheme)->name,
                                       .tensor = find_tensor(self)->name,
@@ -149,20 +237,28 @@ static api_reply *compare(void *job)
                                       .file_tensor =
                                           self->found_tensor[0] ? self->found_tensor : NULL,
                                       .element = self->view.element};
-    pe_comparison *comparison = malloc(sizeof *comparison);
+    return api_comparison_answer(api_comparison_describe(
+        &names, comparison, &compared, self->judgement.judged, "explanation", explanation));
+}
+
+static api_reply *compare(void *job)
+{
+    const comparing *self = job;
+    const size_t tensor = self->representation.selection.first;
+    pe_comparison *comparison = calloc(1, sizeof *comparison);
     api_reply *reply = NULL;
     pe_error error;
     if (!comparison)
         return NULL;
     pe_error_init(&error);
-    if (api_reserve(estimate_bytes(self), "the comparison", &error) &&
-        pe_compare(self->representation.request, self->representation.selection.first,
-                   &self->view, self->judgement.tolerance, host->runner, comparison,
-                   &error) == PE_OK)
-        reply = api_comparison_answer(api_comparison_describe(&names, comparison, &compared,
-                                                              self->judgement.judged, NULL));
-    else
-        reply = api_problem_from_error(&error);
+    if (api_reserve(estimate_bytes(self), "the comparison", &error))
+        pe_compare(self->representation.request, tensor, &self->view, self->judgement.tolerance,
+                   self->call->service->host->runner, comparison, &error);
+    const bool needed = needs_explanation(self, comparison, &error);
+    const double price =
+        estimate_price(self) + pe_explain_price(self->representation.request, tensor);
+    if (!needed || api_may_begin(self->call, price))
+        reply = answer(self, comparison, &error, needed ? explain(self) : NULL);
     free(comparison);
     return reply;
 }

@@ -68,6 +68,7 @@ static bool is_finite(const pe_tensor *tensor, const char *data)
     case PE_I32:
     case PE_DTYPE_COUNT:
     case PE_DD:
+    case PE_LOSS:
         break;
     }
     return false;

@@ -26,6 +26,7 @@ static const char *descriptor(pe_dtype dtype)
     case PE_BF16:
     case PE_DTYPE_COUNT:
     case PE_DD:
+    case PE_LOSS:
         break;
     }
     return NULL;

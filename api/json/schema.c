@@ -163,6 +163,14 @@ static void add_limits(json_t *object, const pe_parameter *parameter)
 json_t *api_parameter_schema(const pe_parameter *parameter)
 {
     json_t *schema = json_object(), *number = schema; /* where minimum and maximum go */
+    if (parameter->type == PE_REAL && parameter->choices) {
+        number = json_pack("{s:s}", "type", type_name(parameter->type));
+        add_bounds(number, parameter, "exclusiveMinimum", "exclusiveMaximum");
+        json_object_set_new(schema, "oneOf",
+                            json_pack("[o, {s:s, s:o}]", number, "type", "string", "enum",
+                                      list_choices(parameter)));
+        return schema;
+    }
     json_object_set_new(schema, "type", json_string(type_name(parameter->type)));
     if (item_type(parameter->type)) {
         number = json_pack("{s:s}", "type", item_type(parameter->type));

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Names in place of a tolerance, and their dtypes. */
+static const char *const ARITHMETICS[] = {"float32", "bfloat16", "float16", "float64", NULL};
+static const pe_dtype ARITHMETIC_DTYPES[] = {PE_F32, PE_BF16, PE_F16, PE_F64};
+
 const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
     [API_COMPARE_FILE_TENSOR] =
         {.name = "file_tensor",
@@ -18,7 +22,9 @@ const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
          .type = PE_REAL,
          .minimum = 0,
          .maximum = 1e300,
-         .help = "largest absolute error that is accepted: with it, or with ulps, the "
+         .choices = ARITHMETICS,
+         .help = "largest absolute error that is accepted; or an arithmetic, and then what "
+                 "that may lose at the position of each entry. With this, rtol or ulps, the "
                  "answer to a table with larger errors is 409"},
     [API_COMPARE_ULPS] =
         {.name = "ulps",
@@ -27,6 +33,19 @@ const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
          .maximum = 1e300,
          .help = "largest error that is accepted in units in the last place of the exact "
                  "entry, whatever its absolute size"},
+    [API_COMPARE_RTOL] =
+        {.name = "rtol",
+         .type = PE_REAL,
+         .minimum = 0,
+         .maximum = 1e300,
+         .help = "largest relative error that is accepted: tolerance + rtol * |exact|, as "
+                 "numpy.allclose has it"},
+    [API_COMPARE_MASK] =
+        {.name = "mask",
+         .type = PE_TEXT_LIST,
+         .help = "any: where the exact entry is minus infinity, numbers 50 or more below "
+                 "the finite entries of its row are equal to it, as -1e9 or the least float; a "
+                 "value of the scheme's parameter of this name goes before it: causal,any"},
 };
 
 /* An error; null if it is infinite. */
@@ -166,6 +185,8 @@ json_t *api_comparison_document(const pe_comparison *comparison, const api_compa
     }
     json_object_set_new(document, "ulps_of_one", describe_error(comparison->one));
     json_object_set_new(document, "not_finite", describe_integer(comparison->not_finite));
+    if (comparison->masked > 0)
+        json_object_set_new(document, "masked", describe_integer(comparison->masked));
     if (comparison->not_finite > 0)
         json_object_set_new(document, "first_not_finite",
                             api_comparison_index(tensor, comparison->first_not_finite));
@@ -178,17 +199,66 @@ json_t *api_comparison_document(const pe_comparison *comparison, const api_compa
     return document;
 }
 
-api_judgement api_read_judgement(const pe_options *options, size_t row)
+/* Take "any" out of a list of names joined by commas, which lies in `text`. False: it is not
+ * there. */
+static bool take_any(const char **list, char *text)
 {
-    const pe_value *absolute = pe_options_value(options, row);
-    const pe_value *ulps = pe_options_value(options, row + 1);
-    return (api_judgement){absolute->present || ulps->present,
-                           {.absolute = absolute->real, .ulps = ulps->real}};
+    static const char ANY[] = ",any";
+    const size_t length = strlen(*list), own = strlen(ANY);
+    if (length >= own && strcmp(*list + length - own, ANY) == 0) {
+        text[(*list - text) + (ptrdiff_t)(length - own)] = '\0';
+        return true;
+    }
+    const bool first = strncmp(*list, "any,", own) == 0;
+    *list += first ? own : 0;
+    return first;
+}
+
+bool api_take_any_mask(api_arguments *arguments)
+{
+    const char *name = api_compare_options[API_COMPARE_MASK].name;
+    for (size_t i = 0; i < arguments->count; i++) {
+        pe_argument *item = &arguments->items[i];
+        if (strcmp(item->name, name) != 0 || !item->text)
+            continue;
+        if (strcmp(item->text, "any") == 0) {
+            arguments->count--;
+            memmove(item, item + 1, (arguments->count - i) * sizeof *item);
+            return true;
+        }
+        if (take_any(&item->text, arguments->text))
+            return true;
+    }
+    return false;
+}
+
+api_judgement api_read_judgement(const pe_options *options, size_t row, bool any_mask)
+{
+    const pe_value *values[API_COMPARE_READ];
+    for (size_t i = API_COMPARE_TOLERANCE; i < API_COMPARE_READ; i++)
+        values[i] = pe_options_value(options, row + i - API_COMPARE_TOLERANCE);
+    const pe_value *absolute = values[API_COMPARE_TOLERANCE];
+    const size_t named = (size_t)absolute->integer;
+    return (api_judgement){absolute->present || values[API_COMPARE_ULPS]->present ||
+                               values[API_COMPARE_RTOL]->present,
+                           {.absolute = absolute->real,
+                            .ulps = values[API_COMPARE_ULPS]->real,
+                            .relative = values[API_COMPARE_RTOL]->real,
+                            .bounded = named > 0,
+                            .arithmetic = named > 0 ? ARITHMETIC_DTYPES[named - 1] : PE_F32,
+                            .any_mask = any_mask}};
+}
+
+void api_refuse_arithmetic(const pe_options *options, size_t row, const char *why,
+                           pe_error *reterr)
+{
+    pe_error_add(reterr, PE_OUT_OF_RANGE, api_compare_options[API_COMPARE_TOLERANCE].name,
+                 pe_options_text(options, row), "a number: %s", why);
 }
 
 json_t *api_comparison_describe(const api_compared_names *names,
                                 const pe_comparison *comparison, const api_compared *tensor,
-                                bool judged, json_t *by)
+                                bool judged, const char *name, json_t *member)
 {
     json_t *document =
         json_pack("{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s, s:s*}}", "request", "scheme",
@@ -205,8 +275,8 @@ json_t *api_comparison_describe(const api_compared_names *names,
     json_t *found = api_comparison_document(comparison, tensor);
     json_object_update(document, found);
     json_decref(found);
-    if (by)
-        json_object_set_new(document, "by", by);
+    if (member)
+        json_object_set_new(document, name, member);
     return document;
 }
 

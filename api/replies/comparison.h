@@ -2,15 +2,21 @@
 #ifndef API_COMPARISON_H
 #define API_COMPARISON_H
 
+#include "http/arguments.h"
 #include "replies/reply.h"
 
 #include <jansson.h>
 
-/* API_COMPARE_TOLERANCE and what follows are options of /v1/apply as well; others go above. */
+/* API_COMPARE_TOLERANCE and what follows are options of /v1/apply as well; others go above.
+ * Those from API_COMPARE_READ on share their names with parameters of schemes, and are taken
+ * before the others are read: api_take_any_mask. */
 typedef enum api_compare_option {
     API_COMPARE_FILE_TENSOR,
     API_COMPARE_TOLERANCE,
     API_COMPARE_ULPS,
+    API_COMPARE_RTOL,
+    API_COMPARE_READ,
+    API_COMPARE_MASK = API_COMPARE_READ,
     API_COMPARE_OPTIONS
 } api_compare_option;
 
@@ -23,9 +29,17 @@ typedef struct api_judgement {
     pe_tolerance tolerance;
 } api_judgement;
 
+/* Take mask=any out of the arguments; false if it is not there. */
+bool api_take_any_mask(api_arguments *arguments);
+
 /* Read the tolerances of options whose rows begin with that of API_COMPARE_TOLERANCE at `row`.
  */
-api_judgement api_read_judgement(const pe_options *options, size_t row);
+api_judgement api_read_judgement(const pe_options *options, size_t row, bool any_mask);
+
+/* Refuse a tolerance that is the bound of an arithmetic, which is not known; `row` is that of
+ * API_COMPARE_TOLERANCE. */
+void api_refuse_arithmetic(const pe_options *options, size_t row, const char *why,
+                           pe_error *reterr);
 
 /* The exact table of a comparison. */
 typedef struct api_compared {
@@ -54,10 +68,11 @@ typedef struct api_compared_names {
     pe_element element;
 } api_compared_names;
 
-/* What was compared, what was found, and `by`, which may be NULL and is consumed. */
+/* What was compared, what was found, and another member `name`, which may be NULL and is
+ * consumed: `by` or `explanation`. */
 json_t *api_comparison_describe(const api_compared_names *names,
                                 const pe_comparison *comparison, const api_compared *tensor,
-                                bool judged, json_t *by);
+                                bool judged, const char *name, json_t *member);
 
 /* The answer, which consumes the document: it is 409 where larger errors than those that are
  * accepted were found. */

@@ -200,9 +200,8 @@ static void encode(const char *query, char *dst, size_t size)
     dst[used] = '\0';
 }
 
-/* A request that makes the exact table. */
-static json_t *describe_request(const pe_scheme *scheme, const char *query, const char *tensor,
-                                const pe_view *view)
+json_t *api_table_request(const pe_scheme *scheme, const char *query, const char *tensor,
+                          const pe_view *view)
 {
     char encoded[PE_IDENTITY_QUERY_MAX + 64], url[PE_IDENTITY_QUERY_MAX + 192];
     pe_dtype dtype;
@@ -220,7 +219,7 @@ static json_t *found_request(const pe_identity *identity, const pe_alike *alike,
                              const pe_view *view)
 {
     json_t *request =
-        describe_request(identity->scheme, identity->query, identity->tensor, view);
+        api_table_request(identity->scheme, identity->query, identity->tensor, view);
     json_t *presets = json_array();
     for (size_t i = 0; i < alike->preset_count; i++)
         json_array_append_new(presets, json_string(alike->presets[i]));
@@ -234,8 +233,8 @@ static json_t *list_same(const pe_alike *alike, const pe_view *view)
     json_t *same = json_array();
     for (size_t i = 0; i < alike->same_count; i++)
         json_array_append_new(same,
-                              describe_request(alike->same[i].scheme, alike->same[i].query,
-                                               alike->same[i].tensor, view));
+                              api_table_request(alike->same[i].scheme, alike->same[i].query,
+                                                alike->same[i].tensor, view));
     return same;
 }
 

@@ -35,4 +35,8 @@ extern const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTION
 json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
                               const pe_view *view);
 
+/* A request that makes the exact table of a view: scheme, tensor and url. */
+json_t *api_table_request(const pe_scheme *scheme, const char *query, const char *tensor,
+                          const pe_view *view);
+
 #endif

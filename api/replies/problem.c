@@ -123,10 +123,10 @@ static json_t *list_errors(const pe_error *error)
     return errors;
 }
 
-/* The document of a code. Takes over the list of errors, which may be NULL; `dropped` more of
- * them are not in it. */
+/* The document of a code. Takes over the list of errors, and what explains them, which may be
+ * NULL; `dropped` more of them are not in it. */
 static api_reply *problem_reply(api_code code, const char *detail, const char *did_you_mean,
-                                json_t *errors, size_t dropped)
+                                json_t *errors, size_t dropped, json_t *explanation)
 {
     unsigned status = CODES[code].status;
     json_t *document = json_object();
@@ -141,6 +141,8 @@ static api_reply *problem_reply(api_code code, const char *detail, const char *d
         json_object_set_new(document, "errors", errors);
     if (dropped)
         json_object_set_new(document, "errors_dropped", json_integer((json_int_t)dropped));
+    if (explanation)
+        json_object_set_new(document, "explanation", explanation);
     api_reply *reply = api_reply_new(status);
     api_reply_add(reply, "Cache-Control", "no-store");
     api_reply_add(reply, "Link",
@@ -155,7 +157,7 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
                        const pe_error *error)
 {
     return problem_reply(code, detail, did_you_mean, error ? list_errors(error) : NULL,
-                         error ? error->dropped : 0);
+                         error ? error->dropped : 0, NULL);
 }
 
 /* The document of a problem, to be freed by json_decref; NULL if the reply is none or memory
@@ -238,7 +240,7 @@ api_reply *api_problem_of_store(api_store_status status)
                        NULL, NULL);
 }
 
-api_reply *api_problem_from_error(const pe_error *error)
+api_reply *api_problem_explained(const pe_error *error, json_t *explanation)
 {
     api_text text = {0};
     const char *suggestion = NULL;
@@ -247,10 +249,19 @@ api_reply *api_problem_from_error(const pe_error *error)
             suggestion = error->problems[i].did_you_mean;
     api_word_detail(error, &text);
     char *detail = api_text_take(&text);
-    api_reply *reply =
-        detail ? api_problem(find_code(error->status), detail, suggestion, error) : NULL;
+    if (!detail) {
+        json_decref(explanation);
+        return NULL;
+    }
+    api_reply *reply = problem_reply(find_code(error->status), detail, suggestion,
+                                     list_errors(error), error->dropped, explanation);
     free(detail);
     return reply;
+}
+
+api_reply *api_problem_from_error(const pe_error *error)
+{
+    return api_problem_explained(error, NULL);
 }
 
 #define NAMES_MAX 256
@@ -332,7 +343,7 @@ api_reply *api_joint_problem_reply(const api_joint_problem *joint)
     if (!text)
         return NULL;
     api_reply *reply = problem_reply(find_code(joint->worst.status), text, NULL,
-                                     json_incref(joint->errors), joint->worst.dropped);
+                                     json_incref(joint->errors), joint->worst.dropped, NULL);
     free(text);
     return reply;
 }

@@ -61,6 +61,9 @@ api_reply *api_problem_of_store(api_store_status status);
 /* The problem document of a failure of the library. */
 api_reply *api_problem_from_error(const pe_error *error);
 
+/* The same with the member `explanation`, which is consumed and may be NULL. */
+api_reply *api_problem_explained(const pe_error *error, json_t *explanation);
+
 /* ---- problems of several requests that came as one ---- */
 
 /* What is wrong with all of them; begins as zeros. */

@@ -1,6 +1,7 @@
 /* Comparing a table from elsewhere with exact elements, block by block. */
 #include "foreign/comparison.h"
 
+#include "foreign/tolerance.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
 
@@ -11,19 +12,6 @@
 
 #define GROUPS_MAX  65536 /* of columns: wider tables have more than one column in each */
 #define BLOCK_BYTES ((size_t)1 << 20) /* of the exact tensor, at least one row */
-
-/* The distance of numbers of the dtype at a value: integers are 1 apart. */
-static double find_unit(pe_dtype dtype, double value)
-{
-    int exponent;
-    if (dtype == PE_I32)
-        return 1;
-    frexp(value, &exponent);
-    exponent--; /* so that |value| >= 2^exponent */
-    if (value == 0 || exponent < pe_dtypes[dtype].least_exponent)
-        exponent = pe_dtypes[dtype].least_exponent;
-    return ldexp(pe_dtypes[dtype].unit, exponent);
-}
 
 typedef struct tally {
     pe_comparison *result;
@@ -96,7 +84,9 @@ static void note_axes(tally *self, uint64_t place, double error, double ulps)
     }
 }
 
-static void note_difference(tally *self, uint64_t place, double found, double exact)
+/* `loss`: of the entry, where the tolerance is bounded. */
+static void note_difference(tally *self, uint64_t place, double found, double exact,
+                            double loss)
 {
     pe_comparison *result = self->result;
     uint64_t row = place / self->columns, column = place % self->columns;
@@ -104,9 +94,10 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
                                  &result->blocks[row / self->rows_in_block]};
     bool finite = isfinite(found) && isfinite(exact);
     double error = finite ? fabs(found - exact) : INFINITY;
-    double ulps = finite ? error / find_unit(self->dtype, exact) : INFINITY;
+    double ulps = finite ? error / pe_dtype_ulp(self->dtype, exact) : INFINITY;
     result->differing++;
-    result->outside += error > self->tolerance.absolute && ulps > self->tolerance.ulps;
+    result->outside +=
+        pe_is_outside(&self->tolerance, self->dtype, error, ulps, found, exact, loss);
     for (size_t i = 0; i < PE_COUNT(parts); i++)
         note_part(parts[i], error, ulps);
     note_axes(self, place, error, ulps);
@@ -122,13 +113,15 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
     keep_most(&result->ulps, ulps, place, found, exact);
 }
 
-/* Compare some entries from `place` on. */
-static void compare_entries(tally *self, uint64_t place, const double *found,
-                            const double *exact, size_t count)
+/* Compare some entries from `place` on. `losses`: NULL if they have none. */
+static void compare_entries(tally *self, uint64_t place, double *found, const double *exact,
+                            const double *losses, size_t count)
 {
+    if (self->tolerance.any_mask)
+        self->result->masked += pe_mask_entries(found, exact, count, self->columns);
     for (size_t i = 0; i < count; i++)
         if (!(found[i] == exact[i]) && !(isnan(found[i]) && isnan(exact[i])))
-            note_difference(self, place + i, found[i], exact[i]);
+            note_difference(self, place + i, found[i], exact[i], losses ? losses[i] : 0);
         else if (found[i] == 0 && self->has_signs)
             self->result->signs += !signbit(found[i]) != !signbit(exact[i]);
 }
@@ -196,6 +189,7 @@ typedef struct pass {
     uint64_t planes, rows, row_entries;
     unsigned char *exact, *found;
     double *exact_values, *found_values;
+    double *losses; /* NULL: none are asked for */
 } pass;
 
 static bool allocate(pass *self, uint64_t block_rows)
@@ -205,7 +199,9 @@ static bool allocate(pass *self, uint64_t block_rows)
     self->found = malloc(entries * pe_element_size(self->view.element));
     self->exact_values = malloc(entries * sizeof(double));
     self->found_values = malloc(entries * sizeof(double));
-    return self->exact && self->found && self->exact_values && self->found_values;
+    self->losses = self->side->losses ? malloc(entries * sizeof(double)) : NULL;
+    return self->exact && self->found && self->exact_values && self->found_values &&
+           (self->losses || !self->side->losses);
 }
 
 static void release(pass *self)
@@ -214,14 +210,15 @@ static void release(pass *self)
     free(self->found);
     free(self->exact_values);
     free(self->found_values);
+    free(self->losses);
 }
 
-static bool read_exact(pass *self, uint64_t offset, size_t bytes)
+/* Read bytes of the exact side, or of its losses. */
+static bool read_side(const pass *self, void *context, uint64_t offset, void *dst, size_t bytes)
 {
     size_t done = 0;
     for (size_t part = 1; done < bytes && part > 0; done += part)
-        part = self->side->read(self->side->context, offset + done, self->exact + done,
-                                bytes - done);
+        part = self->side->read(context, offset + done, (char *)dst + done, bytes - done);
     return done == bytes;
 }
 
@@ -246,7 +243,7 @@ static bool compare_rows(pass *self, tally *counts, const pe_view *plane, uint64
     size_t size = pe_dtype_size(self->dtype), bytes = (size_t)entries * size;
     pe_dtype same;
     place += first * self->row_entries;
-    if (!read_exact(self, place * size, bytes))
+    if (!read_side(self, self->side->context, place * size, self->exact, bytes))
         return false;
     if (pe_element_is_real(plane->element, &same) && same == self->dtype) {
         if (!pe_view_read_elements(plane, first, rows, self->found))
@@ -257,8 +254,12 @@ static bool compare_rows(pass *self, tally *counts, const pe_view *plane, uint64
     } else if (!pe_view_read(plane, first, rows, self->found_values)) {
         return false;
     }
+    if (self->losses && !read_side(self, self->side->losses, place * sizeof(double),
+                                   self->losses, (size_t)entries * sizeof(double)))
+        return false;
     pe_read_row(self->exact_values, self->dtype, self->exact, (size_t)entries);
-    compare_entries(counts, place, self->found_values, self->exact_values, (size_t)entries);
+    compare_entries(counts, place, self->found_values, self->exact_values, self->losses,
+                    (size_t)entries);
     return true;
 }
 

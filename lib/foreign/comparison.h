@@ -7,6 +7,7 @@
 /* The exact elements, row-major. */
 typedef struct pe_exact_side {
     void *context;
+    void *losses; /* the same of entries of PE_LOSS; NULL: they have none, or none are needed */
     /* As pe_stream_read; 0 before the end: they cannot be read. */
     size_t (*read)(void *context, uint64_t offset, void *dst, size_t size);
     const char *name;

@@ -125,8 +125,8 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
                     pe_request *request, size_t tensor)
 {
     pe_identity found = *self->best;
-    if (pe_compare(request, tensor, &self->seen.view, (pe_tolerance){0, 0}, &self->watch.runner,
-                   &self->comparison, self->reterr) != PE_OK)
+    if (pe_compare(request, tensor, &self->seen.view, (pe_tolerance){.absolute = 0},
+                   &self->watch.runner, &self->comparison, self->reterr) != PE_OK)
         return false;
     self->best->compared++;
     found.status = PE_IDENTITY_EXACT;

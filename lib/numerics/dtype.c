@@ -18,13 +18,14 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
         .overflow = (limit), .element = (its_element)                                          \
     }
 
-const pe_dtype_facts pe_dtypes[PE_DD + 1] = {
+const pe_dtype_facts pe_dtypes[PE_LOSS + 1] = {
     [PE_F32] = REAL("f32", 4, 24, -126, 0x1.ffffffp+127, PE_ELEMENT_F32),
     [PE_F64] = REAL("f64", 8, 53, -1022, INFINITY, PE_ELEMENT_F64),
     [PE_F16] = REAL("f16", 2, 11, -14, 65520, PE_ELEMENT_F16),
     [PE_BF16] = REAL("bf16", 2, 8, -126, 0x1.ffp+127, PE_ELEMENT_BF16),
     [PE_I32] = {.name = "i32", .size = 4, .overflow = 2147483648, .element = PE_ELEMENT_I32},
     [PE_DD] = {.name = "dd", .size = sizeof(dd), .overflow = INFINITY},
+    [PE_LOSS] = {.name = "loss", .size = sizeof(double), .overflow = INFINITY},
 };
 
 /* Other words for element types: numpy's, torch's, C's and those of papers. */
@@ -95,6 +96,9 @@ void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
             pairs[i] = (dd){values[i] + 0.0, 0};
         return;
     }
+    case PE_LOSS: /* only the angles of waves are lossy */
+        memset(dst, 0, count * sizeof(double));
+        return;
     case PE_I32:
     case PE_DTYPE_COUNT:
         break;
@@ -167,6 +171,7 @@ double pe_element_value(pe_dtype dtype, const void *element)
     uint16_t half;
     switch (dtype) {
     case PE_F64:
+    case PE_LOSS:
         memcpy(&double_precision, element, sizeof double_precision);
         return double_precision;
     case PE_F32:

@@ -20,7 +20,7 @@ typedef struct pe_dtype_facts {
  * "np.int64"; NULL if it is none. */
 const char *pe_dtype_from_word(const char *word);
 
-extern const pe_dtype_facts pe_dtypes[PE_DD + 1];
+extern const pe_dtype_facts pe_dtypes[PE_LOSS + 1];
 
 /* Round `count` doubles to the nearest element, ties to even, zeros to +0, and store them. */
 void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst);

@@ -60,6 +60,14 @@ static const char *bound_text(double bound, char *dst)
     return dst;
 }
 
+static size_t count_choices(const pe_parameter *parameter)
+{
+    size_t count = 0;
+    while (parameter->choices[count])
+        count++;
+    return count;
+}
+
 static void describe_number(const pe_parameter *parameter, char *dst, size_t size)
 {
     bool integral = parameter->type == PE_INTEGER || parameter->type == PE_INTEGER_LIST;
@@ -76,7 +84,11 @@ static void describe_number(const pe_parameter *parameter, char *dst, size_t siz
     }
     bound_text(parameter->minimum, low);
     bound_text(parameter->maximum, high);
-    if (parameter->open_minimum || parameter->open_maximum)
+    if (parameter->choices) {
+        size_t used = (size_t)snprintf(dst, size, "%s from %s to %s, or ", noun, low, high);
+        pe_describe_choices(parameter->choices, count_choices(parameter), dst + used,
+                            size - used);
+    } else if (parameter->open_minimum || parameter->open_maximum)
         snprintf(dst, size, "%s %s %s and %s %s", noun,
                  parameter->open_minimum ? "above" : "of at least", low,
                  parameter->open_maximum ? "below" : "at most", high);
@@ -86,7 +98,6 @@ static void describe_number(const pe_parameter *parameter, char *dst, size_t siz
 
 void pe_parameter_describe(const pe_parameter *parameter, char *dst, size_t size)
 {
-    size_t count = 0;
     switch (parameter->type) {
     case PE_INTEGER:
     case PE_REAL:
@@ -98,9 +109,7 @@ void pe_parameter_describe(const pe_parameter *parameter, char *dst, size_t size
         snprintf(dst, size, "true or false");
         return;
     case PE_CHOICE:
-        while (parameter->choices[count])
-            count++;
-        pe_describe_choices(parameter->choices, count, dst, size);
+        pe_describe_choices(parameter->choices, count_choices(parameter), dst, size);
         return;
     case PE_STORED:
         snprintf(dst, size, "the name of a stored set");
@@ -208,15 +217,22 @@ static void read_list(const pe_parameter *parameter, const char *text, pe_kind k
     ret_value->value = (pe_value){.present = true, .items = items, .count = count};
 }
 
+/* The index of a choice; how many there are if it is none of them. */
+static size_t find_choice(const pe_parameter *parameter, const char *text)
+{
+    size_t index = 0;
+    while (parameter->choices[index] && strcmp(parameter->choices[index], text) != 0)
+        index++;
+    return index;
+}
+
 static void read_choice(const pe_parameter *parameter, const char *text, pe_kind kind,
                         pe_value *ret_value, pe_error *reterr)
 {
-    size_t count = 0;
-    for (; parameter->choices[count]; count++) {
-        if (strcmp(parameter->choices[count], text) == 0) {
-            *ret_value = (pe_value){.present = true, .integer = (int64_t)count};
-            return;
-        }
+    const size_t index = find_choice(parameter, text), count = count_choices(parameter);
+    if (index < count) {
+        *ret_value = (pe_value){.present = true, .integer = (int64_t)index};
+        return;
     }
     pe_problem *problem =
         pe_error_add_choice(reterr, parameter->name, text, parameter->choices, count);
@@ -305,6 +321,9 @@ void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind 
                        const pe_limits *limits, pe_owned_value *ret_value, pe_error *reterr)
 {
     double number;
+    size_t named = 0; /* 1 + the index of a choice in place of a real */
+    if (parameter->type == PE_REAL && parameter->choices)
+        named = (find_choice(parameter, text) + 1) % (count_choices(parameter) + 1);
     if (!kind_fits(parameter, kind)) {
         refuse_text(parameter, PE_MALFORMED, PE_REASON_KIND, kind, text, reterr);
         return;
@@ -312,7 +331,9 @@ void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind 
     switch (parameter->type) {
     case PE_INTEGER:
     case PE_REAL:
-        if (read_number(parameter, text, strlen(text), kind, &number, reterr))
+        if (named > 0)
+            ret_value->value = (pe_value){.present = true, .integer = (int64_t)named};
+        else if (read_number(parameter, text, strlen(text), kind, &number, reterr))
             ret_value->value = (pe_value){
                 .present = true,
                 .real = number,

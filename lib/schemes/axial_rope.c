@@ -82,9 +82,8 @@ static const pe_parameter PARAMETERS[] = {
              "each axis in turn"},
     {.name = "coordinate_type",
      CHOICE(COORDINATE_TYPES, "index"),
-     .help =
-         "index: cells are counted from first_index; centres: from -1 to 1, and angles are 2π "
-         "times as large; listed: given as coordinates"},
+     .help = "index: cells are counted from first_index; centres: from -1 to 1, and angles "
+             "are 2π times as large; listed: given as coordinates"},
     {.name = "first_index",
      .type = PE_REAL_LIST,
      .when = "coordinate_type",
@@ -342,20 +341,20 @@ static bool prepare(void *context, pe_pace *pace)
 static void fill(const void *context, pe_window window, void *dst)
 {
     const axial_state *state = context;
-    const pe_axes *axes = &state->axes;
     switch ((enum tensor)window.tensor) {
     case COS:
     case SIN:
         pe_axial_fill(&state->axial, window.tensor == COS, window.first, window.rows, dst);
         return;
     case INV_FREQ:
-        pe_wave_write_radians(axes->dtype, state->ladder + window.first, window.rows, dst);
+        pe_wave_write_radians(state->axes.dtype, state->ladder + window.first, window.rows,
+                              dst);
         return;
     case COORDINATES_OF_ROWS:
         pe_axial_fill_coordinates(&state->axial, window.first, window.rows, dst);
         return;
     case AXIS:
-        memcpy(dst, axes->axis_of_pair + window.first, window.rows * sizeof(int32_t));
+        memcpy(dst, state->axes.axis_of_pair + window.first, window.rows * sizeof(int32_t));
         return;
     }
 }
@@ -381,9 +380,8 @@ const pe_scheme pe_scheme_axial_rope = {
             .convention =
                 "frequencies start anew for each axis, half-split columns; the presets "
                 "are as Hugging Face's transformers and diffusers and timm compute",
-            .reference =
-                "arXiv:2104.09864 per axis; arXiv:2403.13298 (axial), arXiv:2409.12191 "
-                "(Qwen2-VL), arXiv:2508.10104 (DINOv3)",
+            .reference = "arXiv:2104.09864 per axis; arXiv:2403.13298 (axial), "
+                         "arXiv:2409.12191 (Qwen2-VL), arXiv:2508.10104 (DINOv3)",
             .example = "sizes=4,4&dim=16",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
@@ -397,5 +395,6 @@ const pe_scheme pe_scheme_axial_rope = {
     .release = release,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .applied_otherwise = APPLIED_OTHERWISE,
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

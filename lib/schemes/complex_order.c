@@ -272,6 +272,7 @@ const pe_scheme pe_scheme_complex_order = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),

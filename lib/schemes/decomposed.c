@@ -265,5 +265,6 @@ const pe_scheme pe_scheme_decomposed = {
     .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

@@ -227,5 +227,6 @@ const pe_scheme pe_scheme_fire = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

@@ -395,5 +395,6 @@ const pe_scheme pe_scheme_floater = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .errors = PE_ERRORS_OF_SUMS,
     PE_APPLIES(PE_ADDITION("length,dim")),
 };

@@ -289,5 +289,6 @@ const pe_scheme pe_scheme_fourier = {
     .prepare = prepare,
     .fill = fill,
     .release = pe_lattice_done,
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

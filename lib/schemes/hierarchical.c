@@ -240,5 +240,6 @@ const pe_scheme pe_scheme_hierarchical = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_WEIGHTED_ADDITION("length,dim")),
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

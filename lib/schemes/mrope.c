@@ -273,5 +273,6 @@ const pe_scheme pe_scheme_mrope = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

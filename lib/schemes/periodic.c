@@ -87,5 +87,6 @@ const pe_scheme pe_scheme_periodic = {
     .fill = pe_wave_fill_tensor,
     .release = pe_wave_done,
     PE_APPLIES(PE_ADDITION("length,dim")),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

@@ -158,5 +158,6 @@ const pe_scheme pe_scheme_random_fourier = {
     .prepare = prepare,
     .fill = fill,
     .release = pe_projection_done,
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

@@ -361,5 +361,6 @@ const pe_scheme pe_scheme_resized = {
     .fill = fill,
     .release = pe_resized_done,
     PE_APPLIES(PE_WEIGHTED_ADDITION("tokens,dim")),
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

@@ -158,5 +158,6 @@ const pe_scheme pe_scheme_retnet = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_FACTOR("scores", "mask")),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

@@ -191,6 +191,7 @@ const pe_scheme pe_scheme_rotation_matrix = {
     .prepare = prepare,
     .fill = fill,
     .release = pe_wave_done,
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),

@@ -158,5 +158,6 @@ const pe_scheme pe_scheme_sandwich = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

@@ -324,5 +324,6 @@ const pe_scheme pe_scheme_shaw = {
     .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

@@ -190,5 +190,6 @@ const pe_scheme pe_scheme_sinusoidal = {
     .fill = pe_wave_fill_tensor,
     .release = pe_wave_done,
     PE_APPLIES(PE_ADDITION("length,dim")),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

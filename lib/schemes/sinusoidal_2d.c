@@ -338,5 +338,6 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
     .fill = fill,
     .release = pe_grid_done,
     PE_APPLIES(PE_ADDITION("chw:dim,height,width|hwc:height,width,dim|nc:tokens,dim")),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

@@ -206,5 +206,6 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
     .fill = fill,
     .release = pe_lattice_done,
     PE_APPLIES(PE_ADDITION("dhwc:depth,height,width,dim|dnc:depth,cells,dim|nc:cells,dim")),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

@@ -318,5 +318,6 @@ const pe_scheme pe_scheme_swin = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

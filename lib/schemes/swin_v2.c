@@ -288,5 +288,6 @@ const pe_scheme pe_scheme_swin_v2 = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
+    .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

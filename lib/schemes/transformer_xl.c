@@ -253,5 +253,6 @@ const pe_scheme pe_scheme_transformer_xl = {
     .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

@@ -199,5 +199,6 @@ const pe_scheme pe_scheme_xpos = {
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_ROTATION("query", "q_cos", "q_sin"), PE_ROTATION("key", "k_cos", "k_sin")),
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

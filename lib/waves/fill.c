@@ -51,6 +51,22 @@ static void write_exactly(const pe_chunk *chunk, uint64_t first, uint64_t rows,
     }
 }
 
+/* Write what the entries of rows lose. */
+static void write_losses(const pe_chunk *chunk, uint64_t first, uint64_t rows,
+                         unsigned char *dst)
+{
+    const pe_wave *wave = chunk->wave;
+    double losses[PE_KERNEL_PAIRS];
+    for (uint64_t r = 0; r < rows; r++) {
+        dd position = pe_position_get(&wave->positions, first + r);
+        for (size_t i = 0; i < chunk->count; i++)
+            losses[i] =
+                pe_wave_loss(wave->amplitude, position.hi, wave->frequencies[chunk->first + i]);
+        pe_columns_place(wave, chunk->first, chunk->count, (unsigned char *)losses,
+                         (unsigned char *)losses, dst + r * pe_wave_row_bytes(wave));
+    }
+}
+
 /* Whether rows can be computed from their distances to one in the middle. */
 static bool can_use_distances(const pe_chunk *chunk, uint64_t rows)
 {
@@ -77,6 +93,8 @@ static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bo
         const pe_chunk chunk = limit_chunk(wave, f, part.small, nontemporal);
         if (wave->dtype == PE_DD)
             write_exactly(&chunk, first, rows, dst);
+        else if (wave->dtype == PE_LOSS)
+            write_losses(&chunk, first, rows, dst);
         else if (wave->dtype == PE_F64)
             pe_rows_f64(&chunk, first, rows, dst);
         else if (can_use_distances(&chunk, rows))
@@ -97,7 +115,7 @@ static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bo
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
     bool nontemporal =
-        rows * pe_wave_row_bytes(wave) >= PE_NONTEMPORAL_MIN && wave->dtype != PE_DD;
+        rows * pe_wave_row_bytes(wave) >= PE_NONTEMPORAL_MIN && wave->dtype < PE_DD;
     size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
     assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
     (void)copies; /* unused without assertions */

@@ -36,10 +36,27 @@ static void compute_sincos(const pe_growth *growth, uint64_t row, size_t i, dd *
         pe_angle_small_sincos(radians, ret_sin, ret_cos);
 }
 
+/* Write what an entry loses: by its angle, and by the exponent of its amplitude. */
+static void write_loss(const pe_growth *growth, pe_growth_table table, uint64_t row, size_t i,
+                       void *dst)
+{
+    const double position = pe_position_get(&growth->positions, row).hi;
+    const double exponent = fabs((position - growth->centre) * growth->rates[i].hi);
+    const double amplitude = pe_unscaled(compute_amplitude(growth, table.sign, row, i)).hi;
+    double loss = 3 * exponent * amplitude;
+    if (table.kind != PE_GROWTH_AMPLITUDES)
+        loss += pe_wave_loss(amplitude, position, growth->frequencies[i]);
+    memcpy(dst, &loss, sizeof loss);
+}
+
 /* Write an entry, rounded once. */
 static void write_entry(const pe_growth *growth, pe_growth_table table, uint64_t row, size_t i,
                         void *dst)
 {
+    if (growth->dtype == PE_LOSS) {
+        write_loss(growth, table, row, i, dst);
+        return;
+    }
     pe_scaled amplitude = compute_amplitude(growth, table.sign, row, i);
     dd sine, cosine, product = amplitude.value;
     if (table.kind != PE_GROWTH_AMPLITUDES) {
@@ -154,7 +171,7 @@ void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t fir
     size_t columns = growth->copies == PE_WAVE_ONCE ? growth->count : 2 * growth->count;
     size_t row_bytes = columns * pe_dtype_size(growth->dtype);
     bool each =
-        growth->dtype == PE_F64 || growth->dtype == PE_DD || table.kind == PE_GROWTH_AMPLITUDES;
+        growth->dtype == PE_F64 || growth->dtype >= PE_DD || table.kind == PE_GROWTH_AMPLITUDES;
     unsigned char entries[PAIRS * sizeof(dd)];
     for (size_t f = 0; f < growth->count; f += PAIRS) {
         growth_chunk chunk = {.growth = growth, .table = table, .first = f};

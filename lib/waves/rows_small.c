@@ -61,7 +61,7 @@ pe_small_part pe_small_part_find(const pe_wave *wave, uint64_t first, uint64_t r
     const double amplitude = fabs(wave->amplitude);
     pe_small_part part = {end, end};
     const double small = wave->dtype == PE_F64 ? PE_SMALL_ANGLE_F64 : PE_SMALL_ANGLE;
-    if (wave->dtype == PE_DD || end == 0 || amplitude < ldexp(1, PE_EXPONENT_MIN) ||
+    if (wave->dtype >= PE_DD || end == 0 || amplitude < ldexp(1, PE_EXPONENT_MIN) ||
         amplitude > ldexp(1, PE_EXPONENT_MAX))
         return part;
     double extent = find_extent(&wave->positions, first, rows) * (1 + 0x1p-40);

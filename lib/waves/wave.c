@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void pe_wave_geometric_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
                               uint64_t denominator, pe_wide *frequencies)
@@ -115,12 +116,22 @@ bool pe_wave_scale_positions(pe_wave *wave, double scale)
     return positions->list != NULL;
 }
 
+double pe_wave_loss(double amplitude, double position, pe_wide frequency)
+{
+    const double w = pe_phase_radians(frequency).hi;
+    const double lost = w > 0 ? w * (8 + 3 * fabs(log(w))) : 0;
+    return fabs(amplitude * position) * lost;
+}
+
 void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
                            void *dst)
 {
     unsigned char *at = dst;
     for (uint64_t i = 0; i < count; i++, at += pe_dtype_size(dtype))
-        pe_round_dd(dtype, dd_snap(pe_phase_radians(frequencies[i])), at);
+        if (dtype == PE_LOSS)
+            memcpy(at, &(double){pe_wave_loss(1, 1, frequencies[i])}, sizeof(double));
+        else
+            pe_round_dd(dtype, dd_snap(pe_phase_radians(frequencies[i])), at);
 }
 
 void pe_wave_done(void *state)

@@ -142,6 +142,11 @@ void pe_wave_geometric_ladder(pe_wide first, size_t count, double base, uint64_t
 void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
                            void *dst);
 
+/* What the sines and cosines of a frequency, in turns per position, lose where they are
+ * computed in some arithmetic, in units of its roundoff: amplitude * |angle| * (8 + 3 * |ln
+ * w|). The least w is that below which it has fewer bits in float16. */
+double pe_wave_loss(double amplitude, double position, pe_wide frequency);
+
 /* Free the frequencies and the scaled positions: the release hook of schemes whose state is, or
  * begins with, a wave. */
 void pe_wave_done(void *state);

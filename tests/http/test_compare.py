@@ -179,11 +179,10 @@ class Compare(CompareCase):
             (2, [1, 2], None),
         )
         self.assertEqual(found["histogram"][-1], {"ulps": None, "entries": 2})
-        bias = self.fetch("length=4&heads=2&mask=causal", "alibi")
+        query = "length=4&heads=2&mask=causal&tensor=bias"
+        bias = self.fetch(query, "alibi")
         self.assertTrue(numpy.isinf(bias).any())
-        self.assertTrue(
-            self.compared("length=4&heads=2&mask=causal", npy(bias), scheme="alibi")["equal"]
-        )
+        self.assertTrue(self.compared(query, npy(bias), scheme="alibi")["equal"])
 
     def test_a_tolerance_makes_a_mismatch_409(self):
         table = self.fetch("length=8&dim=4")
@@ -257,8 +256,17 @@ class Compare(CompareCase):
         self.refuse(
             422, "file_tensor", "length=7&dim=8&file_tensor=Cos", file, SAFETENSORS, "rope"
         )
-        self.refuse(422, "dtype", "length=7&dim=8&file_tensor=odd", file, SAFETENSORS, "rope")
-        self.refuse(422, "shape", "length=7&dim=8&file_tensor=none", file, SAFETENSORS, "rope")
+        self.refuse(
+            422, "dtype", "length=7&dim=8&tensor=cos&file_tensor=odd", file, SAFETENSORS, "rope"
+        )
+        self.refuse(
+            422,
+            "shape",
+            "length=7&dim=8&tensor=cos&file_tensor=none",
+            file,
+            SAFETENSORS,
+            "rope",
+        )
         self.refuse(
             400, "file_tensor", "length=7&dim=8&file_tensor=cos", npy(cos), scheme="rope"
         )

@@ -40,6 +40,7 @@ static void put(pe_dtype dtype, double value, unsigned char *dst)
     case PE_F16:
     case PE_DTYPE_COUNT:
     case PE_DD:
+    case PE_LOSS:
         break;
     }
     ck_abort_msg("no such elements here");

@@ -55,7 +55,7 @@ static pe_comparison compared(copy *self, size_t tensor, pe_tolerance tolerance)
     return result;
 }
 
-static const pe_tolerance NONE = {0, 0};
+static const pe_tolerance NONE = {.absolute = 0};
 
 START_TEST(a_table_is_equal_to_itself_in_every_order_and_type)
 {
@@ -150,8 +150,8 @@ START_TEST(what_is_within_a_tolerance_is_not_outside)
     float *data = (float *)(void *)table.data;
     data[9] = nextafterf(data[9], 2);
     data[13] += 0x1p-10f;
-    ck_assert_uint_eq(compared(&table, 0, (pe_tolerance){0, 1}).outside, 1);
-    ck_assert_uint_eq(compared(&table, 0, (pe_tolerance){0x1p-9, 0}).outside, 0);
+    ck_assert_uint_eq(compared(&table, 0, (pe_tolerance){.ulps = 1}).outside, 1);
+    ck_assert_uint_eq(compared(&table, 0, (pe_tolerance){.absolute = 0x1p-9}).outside, 0);
     ck_assert_uint_eq(compared(&table, 0, NONE).outside, 2);
     end(&table);
 }

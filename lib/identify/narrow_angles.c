@@ -1,0 +1,177 @@
+/* Explaining by angles in 16 bits: positions, frequencies or their products were rounded to
+ * bfloat16 or float16 before the sine and the cosine. */
+#include "identify/judge.h"
+#include "identify/lines.h"
+#include "identify/mistakes.h"
+#include "numerics/dtype.h"
+#include "requests/request.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What was rounded to 16 bits; the rest is float32. */
+typedef struct recipe {
+    bool position, frequency, product;
+    const char *text;
+} recipe;
+
+static const recipe RECIPES[] = {
+    {false, false, true, "The angles were rounded"},
+    {true, true, true, "Positions, frequencies and angles were rounded"},
+    {true, true, false, "Positions and frequencies were rounded"},
+    {true, false, false, "Positions were rounded"},
+    {false, true, false, "Frequencies were rounded"},
+};
+
+/* The waves of a table's columns. */
+typedef struct columns {
+    uint64_t count;
+    double *frequencies, *amplitudes; /* the second ones of cosines; 0: it is a sine */
+    double *line;
+    double amplitude, step, offset;
+    uint64_t differing; /* entries that are not the recipe's, as doubles */
+    double max_abs;
+} columns;
+
+/* The frequency whose sine and cosine lose this at position 1: pe_wave_loss grows with it. */
+static double find_frequency(double loss)
+{
+    double low = 0, high = 1;
+    if (loss >= 8)
+        return loss / 8;
+    for (int i = 0; i < 200; i++) {
+        const double w = (low + high) / 2;
+        if (w * (8 - 3 * log(w)) < loss)
+            low = w;
+        else
+            high = w;
+    }
+    return low;
+}
+
+/* Read the row of a position, in a dtype of 8 bytes. */
+static bool read_position(pe_trial *trial, const char *position, pe_dtype dtype, uint64_t count,
+                          double *dst)
+{
+    char before[PE_IDENTITY_QUERY_MAX], query[PE_IDENTITY_QUERY_MAX];
+    pe_query_change(trial->query, "offset", position, before);
+    pe_query_change(before, "length", "1", query);
+    pe_request *request = pe_trial_request(trial, query, PE_F64), *other = NULL;
+    pe_stream *stream = NULL;
+    pe_error error;
+    const pe_view row = {.rank = count == 1 ? 0 : 1, .shape = {count}};
+    const int index = request ? pe_query_tensor(request, trial->tensor, &row) : -1;
+    bool good = index >= 0 && pe_request_with_dtype(request, dtype, &other, &error) == PE_OK &&
+                pe_stream_new(other, (size_t)index, (size_t)count * sizeof(double),
+                              &trial->watch.runner, &stream, &error) == PE_OK &&
+                pe_judge_read(stream, 0, dst, (size_t)count * sizeof(double));
+    pe_stream_free(stream);
+    pe_request_unref(other);
+    pe_request_unref(request);
+    return good;
+}
+
+static bool read_columns(columns *self, pe_trial *trial)
+{
+    pe_value step, offset;
+    char text[PE_PRINT_MAX];
+    if (trial->scheme->errors != PE_ERRORS_OF_ANGLES || trial->dtype == PE_I32 ||
+        trial->view.rank != 2 || !pe_trial_value(trial, "step", &step, text) ||
+        !pe_trial_value(trial, "offset", &offset, text))
+        return false;
+    self->step = step.real;
+    self->offset = offset.real;
+    self->count = trial->view.shape[1];
+    const size_t bytes = (size_t)self->count * sizeof(double);
+    self->frequencies = malloc(bytes);
+    self->amplitudes = malloc(bytes);
+    self->line = malloc(bytes);
+    if (!self->frequencies || !self->amplitudes || !self->line) {
+        pe_error_add(trial->reterr, PE_NO_MEMORY, "", "", "memory for the explanation");
+        return false;
+    }
+    if (!read_position(trial, "1", PE_LOSS, self->count, self->frequencies) ||
+        !read_position(trial, "0", PE_F64, self->count, self->amplitudes))
+        return false;
+    for (uint64_t c = 0; c < self->count; c++)
+        self->amplitude = fmax(self->amplitude, fabs(self->amplitudes[c]));
+    if (self->amplitude == 0) /* sines alone */
+        self->amplitude = 1;
+    for (uint64_t c = 0; c < self->count; c++)
+        self->frequencies[c] = find_frequency(self->frequencies[c] / self->amplitude);
+    return true;
+}
+
+/* Whether a line is that of a recipe. */
+static bool is_line(columns *self, pe_trial *trial, uint64_t row, const recipe *rounds,
+                    pe_dtype narrow)
+{
+    const double exact = self->offset + self->step * (double)row;
+    const double position = rounds->position ? pe_round_number(exact, narrow) : exact;
+    const double unit = pe_dtypes[trial->format].unit;
+    for (uint64_t c = 0; c < self->count; c++) {
+        double w = self->frequencies[c];
+        if (rounds->frequency)
+            w = pe_round_number((double)(float)w, narrow);
+        double angle = position * w;
+        double lost = rounds->product ? 0 : fabs(angle) * 0x1p-22;
+        if (rounds->product)
+            angle = pe_round_number((double)(float)angle, narrow);
+        const double entry = self->amplitudes[c] != 0 ? self->amplitudes[c] * cos(angle)
+                                                      : self->amplitude * sin(angle);
+        const double error = fabs(entry - self->line[c]);
+        self->differing += error > 0;
+        self->max_abs = fmax(self->max_abs, error);
+        if (!(error <= self->amplitude * (lost + 0x1p-21) + 2 * unit * fabs(entry)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether all lines are those of a recipe: some first. */
+static bool are_lines(columns *self, pe_trial *trial, const recipe *rounds, pe_dtype narrow)
+{
+    const uint64_t rows = trial->view.shape[0];
+    const uint64_t step = rows > 2 * PE_TRIAL_LINES ? rows / PE_TRIAL_LINES : 1;
+    trial->found->tried++;
+    for (uint64_t row = rows; row > 0; row = row > step ? row - step : 0)
+        if (!pe_view_read_line(&trial->view, row - 1, self->line) ||
+            !is_line(self, trial, row - 1, rounds, narrow))
+            return false;
+    self->differing = 0;
+    self->max_abs = 0;
+    for (uint64_t row = 0; row < rows; row++)
+        if (!pe_view_read_line(&trial->view, row, self->line) ||
+            !is_line(self, trial, row, rounds, narrow))
+            return false;
+    return true;
+}
+
+bool pe_find_narrow_angles(pe_trial *trial)
+{
+    static const struct {
+        pe_dtype dtype;
+        const char *name;
+    } FORMATS[] = {{PE_BF16, "bfloat16"}, {PE_F16, "float16"}};
+    columns self = {.count = 0};
+    bool found = false;
+    if (read_columns(&self, trial))
+        for (size_t i = 0; !found && i < PE_COUNT(RECIPES) * PE_COUNT(FORMATS); i++) {
+            const recipe *rounds = &RECIPES[i / PE_COUNT(FORMATS)];
+            const size_t format = i % PE_COUNT(FORMATS);
+            found = are_lines(&self, trial, rounds, FORMATS[format].dtype);
+            if (found) {
+                trial->found->found = true;
+                trial->found->entries = pe_view_elements(&trial->view);
+                trial->found->differing = self.differing;
+                trial->found->max_abs = self.max_abs;
+                pe_trial_say(trial, "angles", "%s to %s before the sines and cosines.",
+                             rounds->text, FORMATS[format].name);
+            }
+        }
+    free(self.frequencies);
+    free(self.amplitudes);
+    free(self.line);
+    return found;
+}
