@@ -54,6 +54,11 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
         refuse_names(self, reterr);
     if (describe_value(self, API_CONVERT_MODEL)->present)
         pe_options_refuse(self->options, API_CONVERT_CONFIG, reterr, "left out beside model");
+    if (self->call->request->config) {
+        static const char rule[] = "left out: the body has a config";
+        pe_options_refuse(self->options, API_CONVERT_MODEL, reterr, rule);
+        pe_options_refuse(self->options, API_CONVERT_CONFIG, reterr, rule);
+    }
     self->asked = (api_convert_request){
         .to = (pe_pairing)describe_value(self, API_CONVERT_TO)->integer,
         .axis = (int)describe_value(self, API_CONVERT_AXIS)->integer,
@@ -74,6 +79,7 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 static bool read_config(converting *self, const json_t *header, pe_error *reterr)
 {
     const pe_limits *limits = &self->call->service->host->limits;
+    const api_request *request = self->call->request;
     const char *model = pe_options_text(self->options, API_CONVERT_MODEL);
     const char *text = pe_options_text(self->options, API_CONVERT_CONFIG);
     const char *in_file = text ? NULL : api_attention_find_config(header);
@@ -81,6 +87,9 @@ static bool read_config(converting *self, const json_t *header, pe_error *reterr
                            !describe_value(self, API_CONVERT_HEAD_DIM)->present;
     pe_error other;
     self->asked.config = model ? "model" : "config";
+    if (request->config)
+        return api_attention_from_config(request->config, request->config_size, "config",
+                                         limits, &self->attention, reterr);
     if (model)
         return api_attention_from_name(model, "model", limits, &self->attention, reterr);
     if (text && text[strspn(text, " \t\r\n")] == '{')

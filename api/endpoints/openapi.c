@@ -235,7 +235,8 @@ static void add_body(const json_t *document, api_kind kind, json_t *operation)
         {API_PLAN_BY_POST, "config"},
         {API_PLAN_COMPARISON, "configs"},
         {API_COMPARISON | API_IDENTIFICATION, "table"},
-        {API_CONVERSION | API_APPLICATIONS, "tensors"},
+        {API_CONVERSION, "weights"},
+        {API_APPLICATIONS, "tensors"},
     };
     for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++)
         if (BODIES[i].kinds & (unsigned)kind)

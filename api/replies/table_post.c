@@ -57,6 +57,19 @@ bool api_refuse_table_head(const api_call *call, api_reply **ret_refusal)
     return !is_table_post(call, &format, ret_refusal);
 }
 
+bool api_is_form(const char *media_type)
+{
+    static const char FORM[] = "multipart/form-data";
+    return media_type && strncasecmp(media_type, FORM, strlen(FORM)) == 0 &&
+           strchr("; \t", media_type[strlen(FORM)]);
+}
+
+bool api_refuse_form_head(const api_call *call, api_reply **ret_refusal)
+{
+    return !api_is_form(api_call_header(call, API_HEADER_CONTENT_TYPE)) &&
+           api_refuse_table_head(call, ret_refusal);
+}
+
 api_reply *api_answer_table(const api_call *call, const api_table_endpoint *endpoint, void *job)
 {
     api_reply *reply = NULL;

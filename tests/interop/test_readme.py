@@ -66,6 +66,7 @@ FILES = {
     "head.png": (64, 64),
     "llama.safetensors": {"cos": (8192, 128), "sin": (8192, 128), "inv_freq": (64,)},
     "mae.npy": (197, 768),
+    "moved.npy": (64, 32),
     "own.npy": (512, 64),
     "pe.npy": (512, 512),
     "query.npy": (64, 32),
