@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLOATS        9   /* how far a computation moves a frequency, in floats */
+#define FLOATS                                                                                 \
+    14 /* how far a computation moves a frequency, in floats: exp of i·(-ln base)             \
+        * as much as the logarithm */
 #define PROBED_ROWS   384 /* by which frequencies are chosen first */
 #define PROBES_MAX    448 /* with rows that were found not to fit */
 #define PASSES_MAX    8   /* over all rows, until a choice holds */
@@ -82,12 +84,12 @@ typedef struct computation {
     formats in;
     double factor; /* by which the request divides all frequencies; else 1 */
     float amplitude;
-    pe_dtype dtype;      /* of the table */
-    double *frequencies; /* [columns]: those of the computation, or divisors */
-    size_t *off;         /* [columns]: probed entries that are not the nearest floats */
-    uint64_t *next;      /* [columns]: the next column of the same frequency, or itself */
-    bool *first_of_its;  /* [columns]: whether none before has the same frequency */
-    double *probed;      /* [probes, columns] */
+    pe_dtype dtype;        /* of the table */
+    double *frequencies;   /* [columns]: those of the computation, or divisors */
+    size_t *off;           /* [columns]: probed entries that are not the nearest floats */
+    uint64_t *next;        /* [columns]: the next column of the same frequency, or itself */
+    bool *first_of_its;    /* [columns]: whether none before has the same frequency */
+    double *probed;        /* [probes, columns] */
     size_t probes, spread; /* rows; of these the ones that are spread over the table */
     uint64_t probed_rows[PROBES_MAX];
     pe_computation found;

@@ -15,10 +15,10 @@
 #define FAR        5.0 /* errors: beyond, a frequency is not of the first, unscaled ones */
 #define THETAS_MAX 40
 
-const double pe_rotary_thetas[PE_ROTARY_THETAS] = {1e4,   5e5,   1e6, 1.5e5, 1e5,   5e6,   1e7, 8e6,
-                                2e6,   3e6,   5e4, 4e4,   2.5e4, 1.6e5, 6e5, 1e8,
-                                1e9,   1e10,  2e4, 2.5e5, 1e11,  5e7,   3e5, 2e5,
-                                1.2e6, 3.5e6, 7e5, 1.6e6, 4e6,   1e3,   100, 10};
+const double pe_rotary_thetas[PE_ROTARY_THETAS] = {
+    1e4, 5e5,   1e6,   1.5e5, 1e5, 5e6,   1e7,  8e6, 2e6,   3e6,  5e4,
+    4e4, 2.5e4, 1.6e5, 6e5,   1e8, 1e9,   1e10, 2e4, 2.5e5, 1e11, 5e7,
+    3e5, 2e5,   1.2e6, 3.5e6, 7e5, 1.6e6, 4e6,  1e3, 100,   10};
 static const double FACTORS[] = {8,   4,   2,  16, 32, 40, 64, 10, 20,  3,   6,  5,
                                  1.5, 2.5, 12, 24, 7,  9,  48, 80, 100, 128, 256};
 

@@ -172,9 +172,9 @@ static void try_ntk(pe_rotary_trial *self)
     pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
     rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
     if (pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
-        consider_grown(
-            self, &rotary, rotary.factor,
-            PE_ROTARY_DIGIT * (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
+        consider_grown(self, &rotary, rotary.factor,
+                       PE_ROTARY_DIGIT *
+                           (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
     for (size_t f = 0; f < self->factor_count; f++) {
         rotary.factor = self->factors[f];
         if (fabs(pe_log_double(rotary.factor) - log) <= 4 * error)
@@ -203,8 +203,8 @@ static void try_dynamic(pe_rotary_trial *self)
                 const double free = i == 2 ? PE_ROTARY_CHOSEN : 0;
                 if (lengths[i] > length && fabs(lengths[i] - whole) <= off + 0.5)
                     consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length,
-                                   free + PE_ROTARY_DIGIT * (4 + (double)(2 * i) +
-                                                             (double)(f + l) / 8));
+                                   free + PE_ROTARY_DIGIT *
+                                              (4 + (double)(2 * i) + (double)(f + l) / 8));
             }
         }
 }
