@@ -121,21 +121,19 @@ static void search_grown(pe_rotary_trial *self)
 
 #define FINER 12 /* from one decimal of theta to the next one */
 
-/* Thetas of as many digits as the table may decide, as plain laws. */
+/* Thetas of as many digits as all frequencies may decide, as plain laws. */
 static void search_fine(pe_rotary_trial *self)
 {
-    double thetas[THETAS_MAX];
-    size_t count = 0;
-    for (size_t end = self->seen->count; end > 1; end = end > 4 ? end / 2 : end - 1) {
-        if (!measure_theta(self, end))
+    const double least = 1e-10;
+    if (!measure_theta(self, self->seen->count))
+        return;
+    const double theta = pe_exp_double(self->log_theta), most = 2 * self->log_error;
+    for (double error = fmin(most, 0.05), before = 0; error > least; error /= FINER) {
+        self->theta = pe_find_decimal(theta, error);
+        if (self->theta == before)
             continue;
-        const double theta = pe_exp_double(self->log_theta);
-        for (double error = fmin(2 * self->log_error, 0.05); error > 1e-10; error /= FINER)
-            add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, error));
-    }
-    for (size_t t = 0; t < count; t++) {
-        self->theta = thetas[t];
-        pe_rotary_predict_base(self, thetas[t]);
+        before = self->theta;
+        pe_rotary_predict_base(self, self->theta);
         pe_rotary_known[PE_ROTARY_DEFAULT].search.scaled(self);
     }
 }

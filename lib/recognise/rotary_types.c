@@ -7,7 +7,10 @@
 #include <string.h>
 
 #define LEAST_THETA 1.5 /* of blends */
-#define FEW_DIGITS  3   /* of a factor by which theta grows: with more, theta says it itself */
+#define RATIO_MAX                                                                              \
+    64               /* of a length to the original one, a whole number or a half: others say  \
+                      * nothing of a theta that grows */
+#define FEW_DIGITS 3 /* of a factor by which theta grows: with more, theta says it itself */
 
 static const double LENGTHS[] = {8192,   4096,  32768, 2048,   16384,   65536, 131072, 1024,
                                  262144, 40960, 512,   524288, 1048576, 4000,  20480,  10240,
@@ -200,7 +203,10 @@ static void try_dynamic(pe_rotary_trial *self)
                 rotary.factor = factor;
                 rotary.original = (int64_t)length;
                 rotary.seq_len = (int64_t)lengths[i];
-                const double free = i == 2 ? PE_ROTARY_CHOSEN : 0;
+                const double ratio = lengths[i] / length;
+                const bool plain =
+                    i == 0 || (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio));
+                const double free = plain ? 0 : PE_ROTARY_CHOSEN;
                 if (lengths[i] > length && fabs(lengths[i] - whole) <= off + 0.5)
                     consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length,
                                    free + PE_ROTARY_DIGIT *

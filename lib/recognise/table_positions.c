@@ -1,5 +1,7 @@
 #include "recognise/table_positions.h"
 
+#include "numerics/dtype.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +167,16 @@ static bool write_list(const double *numbers, size_t count, pe_table_positions *
     return true;
 }
 
+/* Whether positions are 0, 1, 2 … rounded to a format: that is how a table is computed, and no
+ * list of positions. */
+static bool are_rounded(const double *numbers, size_t count, pe_dtype dtype)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] != pe_round_number((double)i, dtype))
+            return false;
+    return true;
+}
+
 /* Find the position of each row; a few rows may be of no position, and are said to be at 0. */
 static bool find_list(const pe_observation *seen, const pe_row_law *law,
                       pe_table_positions *ret)
@@ -181,7 +193,8 @@ static bool find_list(const pe_observation *seen, const pe_row_law *law,
         numbers[row] = at.found ? pe_row_position_number(at) : 0;
         lost += !at.found;
     }
-    bool found = numbers && 16 * lost <= count && write_list(numbers, count, ret);
+    bool found = numbers && 16 * lost <= count && !are_rounded(numbers, count, PE_BF16) &&
+                 !are_rounded(numbers, count, PE_F16) && write_list(numbers, count, ret);
     free(numbers);
     return found;
 }
@@ -229,7 +242,8 @@ void pe_row_law_init(pe_row_law *law, const double *frequencies, pe_columns sine
 bool pe_table_positions_find(const pe_observation *seen, pe_row_law *law,
                              pe_table_positions *ret_positions)
 {
-    if (law->count < 2)
+    const pe_runner *runner = seen->runner;
+    if (law->count < 2 || (runner && runner->go_on && !runner->go_on(runner->context, NULL, 0)))
         return false;
     law->recipe = EXACT_RECIPE;
     if (law->unit <= 0x1p-20 && find_positions(seen, law, ret_positions))
