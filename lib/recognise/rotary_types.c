@@ -169,12 +169,19 @@ static void consider_grown(pe_rotary_trial *self, pe_rotary *rotary, double grow
     pe_rotary_consider(&self->ranking, rotary, self->ranking.step, cost);
 }
 
+/* Whether entries have so many digits that they decide the numbers of a law: there are not so
+ * many laws as float64 tables. */
+static bool is_decided(const pe_rotary_trial *self)
+{
+    return self->seen->unit < 0x1p-40;
+}
+
 static void try_ntk(pe_rotary_trial *self)
 {
     const double log = self->log_growth, error = self->growth_error;
     pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
     rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
-    if (pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
+    if (is_decided(self) || pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
         consider_grown(self, &rotary, rotary.factor,
                        PE_ROTARY_DIGIT *
                            (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
@@ -206,7 +213,7 @@ static void try_dynamic(pe_rotary_trial *self)
                 const double ratio = lengths[i] / length;
                 const bool plain =
                     i == 0 || (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio));
-                const double free = plain ? 0 : PE_ROTARY_CHOSEN;
+                const double free = plain || is_decided(self) ? 0 : PE_ROTARY_CHOSEN;
                 if (lengths[i] > length && fabs(lengths[i] - whole) <= off + 0.5)
                     consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length,
                                    free + PE_ROTARY_DIGIT *

@@ -83,15 +83,6 @@ class Transformed(IdentifyCase):
             theta = float(found["request"]["url"].split("rope_theta=")[1].split("&")[0])
             self.assertAlmostEqual(theta / base, 1, delta=3e-7)
 
-    def test_a_length_that_was_chosen_to_fit_is_no_match(self):
-        theta = 10000 * (1 + 2 * (5003 / 4096 - 1)) ** (128 / 126)
-        frequencies = theta ** -(numpy.arange(64) / 64)
-        frequencies[1::2] *= 1 - 2.0**-53
-        found = self.identify(npy(frequencies))
-        self.assertIn("seq_len", found["request"]["url"])
-        self.assertEqual(found["status"], "near")
-        self.assertIn("chosen to fit", found["summary"])
-
 
 if __name__ == "__main__":
     unittest.main()
