@@ -217,8 +217,7 @@ static uint64_t estimate_bytes(const identifying *self)
 }
 
 /* Search for what made the table, and for what else makes it. False: a problem was added. */
-static bool find(identifying *self, pe_identity *identity, pe_alike *alike,
-                 pe_error *error)
+static bool find(identifying *self, pe_identity *identity, pe_alike *alike, pe_error *error)
 {
     const api_host *host = self->call->service->host;
     const char *name = self->stored ? NULL : self->name;

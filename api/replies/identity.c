@@ -166,7 +166,8 @@ static void add_found(const pe_identity *identity, const pe_alike *alike, pe_ele
                      (unsigned long long)identity->comparison.entries);
     add_misfits(&identity->misfits, tensor, text);
     if (identity->chosen)
-        api_text_add(text, "; a number of it was chosen to fit, as one can be for other tables");
+        api_text_add(text,
+                     "; a number of it was chosen to fit, as one can be for other tables");
     add_values(identity, stored, text);
     api_text_add(text, ".");
 }
@@ -334,18 +335,18 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
     compared.element = identity->element;
 
     const api_compared tensor = find_tensor(identity, view);
-    json_t *document = json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status],
-                                 "summary",
-                                 write_summary(identity, alike, table->element, &tensor), "shape",
-                                 api_document_shape(view->shape, view->rank));
+    json_t *document =
+        json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status], "summary",
+                  write_summary(identity, alike, table->element, &tensor), "shape",
+                  api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         if (identity->column_count > 0)
             json_object_set_new(document, "columns", list_columns(identity));
-        json_object_set_new(document, "values",
-                            json_string(identity->tf32 ? "tf32"
-                                                       : pe_element_name(identity->element)));
+        json_object_set_new(
+            document, "values",
+            json_string(identity->tf32 ? "tf32" : pe_element_name(identity->element)));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
         add_computation(&identity->computation, document);

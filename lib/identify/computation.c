@@ -2,15 +2,15 @@
 
 #include "identify/exact_waves.h"
 #include "identify/named.h"
+#include "identify/recipe.h"
 #include "numerics/dtype.h"
-#include "recognise/quick_cosine.h"
 #include "requests/request.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FLOATS        9   /* how far a computation moves a frequency, in floats */
+#define FLOATS        14  /* how far a computation moves a frequency: an exp by its exponent */
 #define PROBED_ROWS   384 /* by which frequencies are chosen first */
 #define PROBES_MAX    448 /* with rows that were found not to fit */
 #define PASSES_MAX    8   /* over all rows, until a choice holds */
@@ -18,76 +18,19 @@
 #define ANGLE_MAX     0x1p30 /* radians: beyond, quarter turns are not told apart exactly */
 #define ANGLE_JUDGED  4      /* radians: beyond, libraries' functions differ visibly */
 
-/* ---- formats ---- */
-
-typedef enum phase_form {
-    PRODUCT,  /* position · frequency */
-    QUOTIENT, /* position / divisor */
-    SCALED,   /* (position / factor) · frequency: positions are a fraction apart */
-} phase_form;
-
-/* In which formats positions, frequencies, angles and the functions of these are. */
-typedef struct formats {
-    phase_form form;
-    pe_dtype position, frequency, angle, function;
-    const char *text;
-} formats;
-
-#define FLOAT_COMPUTATIONS                                                                     \
-    4 /* the first ones, of tables as near as float32 arithmetic brings them */
-static const formats COMPUTATIONS[] = {
-    {PRODUCT, PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions times float32 frequencies"},
-    {PRODUCT, PE_F64, PE_F32, PE_F64, PE_F64, "float64 positions times float32 frequencies"},
-    {QUOTIENT, PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions divided by float32 powers"},
-    {SCALED, PE_F32, PE_F32, PE_F32, PE_F32,
-     "float32 positions, divided by a factor, times float32 frequencies"},
-    {PRODUCT, PE_F32, PE_BF16, PE_F32, PE_F32, "float32 positions times bfloat16 frequencies"},
-    {PRODUCT, PE_F32, PE_F16, PE_F32, PE_F32, "float32 positions times float16 frequencies"},
-    {PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_BF16, "all in bfloat16"},
-    {PRODUCT, PE_F16, PE_F16, PE_F16, PE_F16, "all in float16"},
-    {PRODUCT, PE_F32, PE_F32, PE_BF16, PE_F32,
-     "float32 positions times float32 frequencies, products in bfloat16"},
-    {PRODUCT, PE_F32, PE_F32, PE_F16, PE_F32,
-     "float32 positions times float32 frequencies, products in float16"},
-    {PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_F32,
-     "bfloat16 positions and frequencies, products in bfloat16"},
-    {PRODUCT, PE_F16, PE_F16, PE_F16, PE_F32,
-     "float16 positions and frequencies, products in float16"},
-    {PRODUCT, PE_BF16, PE_F32, PE_F32, PE_F32, "bfloat16 positions times float32 frequencies"},
-    {PRODUCT, PE_F16, PE_F32, PE_F32, PE_F32, "float16 positions times float32 frequencies"},
-    {PRODUCT, PE_BF16, PE_BF16, PE_F32, PE_F32,
-     "bfloat16 positions and frequencies, float32 products"},
-    {PRODUCT, PE_F16, PE_F16, PE_F32, PE_F32,
-     "float16 positions and frequencies, float32 products"},
-};
-
-/* The number of a format `steps` places above one of its numbers, which is normal and positive.
- */
-static double step_number(double number, pe_dtype format, int steps)
-{
-    for (int i = 0; i < abs(steps); i++) {
-        int exponent;
-        double part = frexp(number, &exponent); /* in [1/2, 1) */
-        double unit = ldexp(pe_dtypes[format].unit, exponent - 1);
-        number = steps > 0 ? number + unit : number - (part == 0.5 ? unit / 2 : unit);
-    }
-    return pe_round_number(number, format);
-}
-
 /* ---- one entry ---- */
 
 typedef struct computation {
     pe_observation *seen;
     pe_exact_waves waves;
-    formats in;
+    const pe_recipe *in;
     double factor; /* by which the request divides all frequencies; else 1 */
-    float amplitude;
-    pe_dtype dtype;      /* of the table */
-    double *frequencies; /* [columns]: those of the computation, or divisors */
-    size_t *off;         /* [columns]: probed entries that are not the nearest floats */
-    uint64_t *next;      /* [columns]: the next column of the same frequency, or itself */
-    bool *first_of_its;  /* [columns]: whether none before has the same frequency */
-    double *probed;      /* [probes, columns] */
+    pe_recipe_entries entries;
+    double *frequencies;   /* [columns]: those of the computation, or divisors */
+    size_t *off;           /* [columns]: probed entries that are not the nearest floats */
+    uint64_t *next;        /* [columns]: the next column of the same frequency, or itself */
+    bool *first_of_its;    /* [columns]: whether none before has the same frequency */
+    double *probed;        /* [probes, columns] */
     size_t probes, spread; /* rows; of these the ones that are spread over the table */
     uint64_t probed_rows[PROBES_MAX];
     pe_computation found;
@@ -96,40 +39,13 @@ typedef struct computation {
 /* The angle of a row by a frequency or divisor, as it was rounded. */
 static double compute_angle(const computation *self, double frequency, uint64_t row)
 {
-    double position = pe_exact_position(&self->waves, row);
-    if (self->in.form == SCALED)
-        position = pe_round_number(position, PE_F32) / (double)(float)self->factor;
-    position = pe_round_number(position, self->in.position);
-    return pe_round_number(self->in.form == QUOTIENT ? position / frequency
-                                                     : position * frequency,
-                           self->in.angle);
+    return pe_recipe_angle(self->in, pe_exact_position(&self->waves, row), self->factor,
+                           frequency);
 }
 
-/* Round a number to the table's dtype, or to the fewer digits that its numbers have. */
-static double round_to_table(const computation *self, double number)
-{
-    const double unit = self->seen->view.unit;
-    int exponent;
-    number = pe_round_number(number, self->dtype);
-    if (unit == 0)
-        return number;
-    const double part = frexp(number, &exponent);
-    return ldexp(rint(part / unit * 2) * unit / 2, exponent);
-}
-
-/* How far an entry is from what an angle gives: 0 if it is that, 1 if it is what a neighbouring
- * float would be rounded to, 2 if it is neither. */
 static int measure_distance(const computation *self, double angle, int quarters, double found)
 {
-    float value = (float)pe_quick_cosine(angle, quarters);
-    for (int i = 0; i < 3; i++) {
-        float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
-        double scaled =
-            (double)(self->amplitude * (float)pe_round_number((double)near, self->in.function));
-        if (round_to_table(self, scaled) == found)
-            return i > 0;
-    }
-    return 2;
+    return pe_recipe_distance(self->in, &self->entries, angle, quarters, found);
 }
 
 /* ---- one column ---- */
@@ -191,9 +107,9 @@ static void set_frequency(computation *self, uint64_t first, double frequency)
 static double find_exact(const computation *self, uint64_t column)
 {
     double angle = self->waves.items[column].angle;
-    if (self->in.form == SCALED)
+    if (self->in->form == PE_SCALED)
         angle *= self->factor;
-    return self->in.form == QUOTIENT ? 1 / angle : angle;
+    return self->in->form == PE_QUOTIENT ? 1 / angle : angle;
 }
 
 /* Choose a frequency among the float32 numbers near the exact one, rounded to the format: the
@@ -205,8 +121,9 @@ static bool choose(computation *self, uint64_t first)
     size_t least = NEVER;
     double before = 0, best = 0;
     for (int step = 0; step <= 2 * FLOATS && least > 0; step++) {
-        double frequency = step_number(nearest, PE_F32, step % 2 ? (step + 1) / 2 : -step / 2);
-        frequency = pe_round_number(frequency, self->in.frequency);
+        double frequency =
+            pe_step_number(nearest, PE_F32, step % 2 ? (step + 1) / 2 : -step / 2);
+        frequency = pe_round_number(frequency, self->in->frequency);
         if (frequency == before)
             continue;
         before = frequency;
@@ -227,8 +144,8 @@ static bool is_as_good(void *context, uint64_t column, float frequency, int floa
     const computation *self = context;
     double number = (double)frequency;
     if (floats != 0)
-        number = step_number(number, PE_F32, floats);
-    number = pe_round_number(number, self->in.frequency);
+        number = pe_step_number(number, PE_F32, floats);
+    number = pe_round_number(number, self->in->frequency);
     return !self->first_of_its[column] || number == self->frequencies[column] ||
            count_all_misses(self, column, number, 2 * self->off[column] + 16) < NEVER;
 }
@@ -281,8 +198,8 @@ static bool choose_again(computation *self, uint64_t column, uint64_t row, const
 static bool rows_fit(computation *self, const double *found, uint64_t first, uint64_t rows,
                      bool *ret_changed)
 {
-    const bool judged =
-        self->in.function == PE_F32 && self->dtype == PE_F32 && self->amplitude == 1;
+    const bool judged = self->in->function == PE_F32 && self->entries.dtype == PE_F32 &&
+                        self->entries.amplitude == 1;
     for (uint64_t row = 0, i = 0; row < rows; row++) {
         const double *entries = found + row * self->waves.count;
         const bool zero = is_zero_row(self, first + row);
@@ -315,7 +232,7 @@ static bool look(computation *self, pe_request *wide, double *found, const pe_ru
     const uint64_t rows = self->waves.rows, count = self->waves.count;
     const uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
     bool good = true;
-    self->found = (pe_computation){.text = self->in.text};
+    self->found = (pe_computation){.text = self->in->text};
     for (uint64_t row = 0, now; good && *ret_fits && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
         good = (row == 0 || pe_may_continue(runner, wide->values.scheme,
@@ -368,7 +285,7 @@ static bool take_formula(computation *self, const pe_named_law *law, size_t form
         if (!self->first_of_its[c])
             continue;
         double number =
-            pe_round_number((double)pe_named_number(law, formula, c), self->in.frequency);
+            pe_round_number((double)pe_named_number(law, formula, c), self->in->frequency);
         self->off[c] = count_all_misses(self, c, number, NEVER);
         if (self->off[c] == NEVER)
             return false;
@@ -409,20 +326,20 @@ static void count_decided(computation *self)
 }
 
 /* Try one computation. False: it was ended, or memory ran out. */
-static bool try_computation(computation *self, const formats *in, pe_request *wide,
+static bool try_computation(computation *self, const pe_recipe *in, pe_request *wide,
                             const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
     pe_named_law law;
-    self->in = *in;
+    self->in = in;
     self->probes = self->spread; /* without those that another computation asked for */
     *ret_fits = false;
-    if (in->form == SCALED && self->factor == 1)
+    if (in->form == PE_SCALED && self->factor == 1)
         return true; /* the same as the first one */
     bool good = !choose_all(self) || all_fit(self, wide, true, runner, ret_fits, reterr);
-    if (!good || (!*ret_fits && self->dtype == PE_F32))
+    if (!good || (!*ret_fits && self->entries.dtype == PE_F32))
         return good;
-    good = pe_named_law_init(&law, wide, &self->waves, in->form == QUOTIENT,
-                             in->form == SCALED ? self->factor : 1);
+    good = pe_named_law_init(&law, wide, &self->waves, in->form == PE_QUOTIENT,
+                             in->form == PE_SCALED ? self->factor : 1);
     if (good && !*ret_fits)
         good = try_formulas(self, wide, &law, runner, ret_fits, reterr);
     if (good && *ret_fits) {
@@ -445,16 +362,16 @@ static bool try_all(computation *self, pe_request *wide, bool low_precision,
     self->next = malloc(count * sizeof *self->next);
     self->first_of_its = malloc(count * sizeof *self->first_of_its);
     self->probed = malloc(PROBES_MAX * count * sizeof *self->probed);
-    self->amplitude = (float)self->waves.amplitude;
+    self->entries.amplitude = (float)self->waves.amplitude;
+    self->entries.unit = self->seen->view.unit;
     self->factor = pe_linear_factor(wide);
     bool good = self->frequencies && self->off && self->next && self->first_of_its &&
                 self->probed && probe(self) &&
                 pe_exact_waves_join(&self->waves, self->next, self->first_of_its);
     bool fits = false;
-    for (size_t i = 0;
-         good && !fits && i < (low_precision ? PE_COUNT(COMPUTATIONS) : FLOAT_COMPUTATIONS);
+    for (size_t i = 0; good && !fits && i < (low_precision ? PE_RECIPES : PE_FLOAT_RECIPES);
          i++)
-        good = try_computation(self, &COMPUTATIONS[i], wide, runner, &fits, reterr);
+        good = try_computation(self, &pe_recipes[i], wide, runner, &fits, reterr);
     if (good && fits)
         *ret_computation = self->found;
     free(self->frequencies);
@@ -472,11 +389,12 @@ bool pe_computation_find(pe_request *wide, size_t tensor, pe_observation *seen,
     computation self = {.seen = seen};
     bool whole = false;
     *ret_computation = (pe_computation){.text = NULL};
-    if (!pe_element_is_real(seen->view.element, &self.dtype) || self.dtype == PE_F64)
+    if (!pe_element_is_real(seen->view.element, &self.entries.dtype) ||
+        self.entries.dtype == PE_F64)
         return true;
     bool good = true;
     if (seen->columns == 1)
-        good = pe_name_vector(wide, seen, self.dtype, ret_computation);
+        good = pe_name_vector(wide, seen, self.entries.dtype, ret_computation);
     else if (seen->sampled >= 4)
         good = pe_exact_waves_init(&self.waves, wide, tensor, seen, runner, &whole, reterr) &&
                (!whole || !all_are_waves(&self.waves) ||

@@ -34,10 +34,10 @@ static inline double pe_exact_position(const pe_exact_waves *waves, uint64_t row
  * outlives them. */
 bool pe_exact_waves_read(pe_exact_waves *waves, const pe_request *request, size_t tensor);
 
-/* The same, or measure the waves of a matrix, of which `wide` is the request in f64, by its first
- * rows, `sampled` of them, and by rows that are spread over it. *ret_whole: its positions are whole
- * numbers of rows from 0 on; if not, nothing is measured. False: it cannot be computed, or
- * memory ran out. pe_exact_waves_done frees what is held, also then. */
+/* The same, or measure the waves of a matrix, of which `wide` is the request in f64, by its
+ * first rows, `sampled` of them, and by rows that are spread over it. *ret_whole: its positions
+ * are whole numbers of rows from 0 on; if not, nothing is measured. False: it cannot be
+ * computed, or memory ran out. pe_exact_waves_done frees what is held, also then. */
 bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
                          const pe_observation *seen, const pe_runner *runner, bool *ret_whole,
                          pe_error *reterr);

@@ -67,8 +67,8 @@ static void read_step(const pe_values *values, pe_formula_law *law)
 {
     const double step = read_real(values, "step", 1);
     const double first = read_real(values, "offset", 0) / step;
-    law->counts_rows = law->rotary.type == PE_ROTARY_DEFAULT && step > 0 && step < 1 &&
-                       first == rint(first);
+    law->counts_rows =
+        law->rotary.type == PE_ROTARY_DEFAULT && step > 0 && step < 1 && first == rint(first);
     if (law->counts_rows) {
         law->rotary.type = PE_ROTARY_LINEAR;
         law->rotary.factor = 1 / step;
@@ -109,8 +109,8 @@ void pe_formula_positions(const pe_request *request, const pe_formula_law *law,
     if (list && list->present)
         ret_rows->list = list->items;
     if (law->counts_rows)
-        *ret_rows = (pe_formula_rows){.offset = rint(ret_rows->offset / ret_rows->step),
-                                      .step = 1};
+        *ret_rows =
+            (pe_formula_rows){.offset = rint(ret_rows->offset / ret_rows->step), .step = 1};
 }
 
 /* What is known of the columns of a sinusoidal table. */
@@ -122,7 +122,8 @@ static bool find_sinusoidal(const pe_values *values, const pe_formula_law *law, 
     if (has_choice(values, "layout", "interleaved"))
         *ret = (pe_formula_column){(size_t)column / 2, column % 2 == 0};
     else
-        *ret = (pe_formula_column){(size_t)column % half, (half_of_column == 0) != cosines_first};
+        *ret =
+            (pe_formula_column){(size_t)column % half, (half_of_column == 0) != cosines_first};
     return read_real(values, "position_scale", 1) == 1 && column < 2 * half;
 }
 
@@ -134,8 +135,8 @@ static bool find_rotary(const pe_values *values, const pe_formula_law *law, cons
     const bool full = has_choice(values, "table", "full");
     ret->sine = strcmp(tensor, "sin") == 0;
     ret->pair = full && has_choice(values, "layout", "interleaved") ? (size_t)column / 2
-                : full ? (size_t)column % half
-                       : (size_t)column;
+                : full                                              ? (size_t)column % half
+                                                                    : (size_t)column;
     return (ret->sine || strcmp(tensor, "cos") == 0) && column < (full ? 2 * half : half) &&
            read_real(values, "partial_rotary_factor", 1) == 1;
 }
@@ -147,8 +148,7 @@ bool pe_formula_find_column(const pe_request *request, const pe_formula_law *law
     const char *name = pe_scheme_describe(values->scheme)->name;
     if (strcmp(name, "sinusoidal") == 0)
         return find_sinusoidal(values, law, column, ret_column);
-    return strcmp(name, "rope") == 0 &&
-           find_rotary(values, law, tensor, column, ret_column);
+    return strcmp(name, "rope") == 0 && find_rotary(values, law, tensor, column, ret_column);
 }
 
 double pe_formula_amplitude(const pe_request *request, const pe_formula_law *law)

@@ -34,8 +34,7 @@ typedef struct pe_formula_column {
 
 /* Find that of a column of a tensor. False: it is not known. */
 bool pe_formula_find_column(const pe_request *request, const pe_formula_law *law,
-                            const char *tensor, uint64_t column,
-                            pe_formula_column *ret_column);
+                            const char *tensor, uint64_t column, pe_formula_column *ret_column);
 
 /* What the sines and cosines of a request are multiplied by. */
 double pe_formula_amplitude(const pe_request *request, const pe_formula_law *law);

@@ -15,10 +15,10 @@
 #define FAR        5.0 /* errors: beyond, a frequency is not of the first, unscaled ones */
 #define THETAS_MAX 40
 
-const double pe_rotary_thetas[PE_ROTARY_THETAS] = {1e4,   5e5,   1e6, 1.5e5, 1e5,   5e6,   1e7, 8e6,
-                                2e6,   3e6,   5e4, 4e4,   2.5e4, 1.6e5, 6e5, 1e8,
-                                1e9,   1e10,  2e4, 2.5e5, 1e11,  5e7,   3e5, 2e5,
-                                1.2e6, 3.5e6, 7e5, 1.6e6, 4e6,   1e3,   100, 10};
+const double pe_rotary_thetas[PE_ROTARY_THETAS] = {
+    1e4, 5e5,   1e6,   1.5e5, 1e5, 5e6,   1e7,  8e6, 2e6,   3e6,  5e4,
+    4e4, 2.5e4, 1.6e5, 6e5,   1e8, 1e9,   1e10, 2e4, 2.5e5, 1e11, 5e7,
+    3e5, 2e5,   1.2e6, 3.5e6, 7e5, 1.6e6, 4e6,  1e3, 100,   10};
 static const double FACTORS[] = {8,   4,   2,  16, 32, 40, 64, 10, 20,  3,   6,  5,
                                  1.5, 2.5, 12, 24, 7,  9,  48, 80, 100, 128, 256};
 
@@ -121,21 +121,19 @@ static void search_grown(pe_rotary_trial *self)
 
 #define FINER 12 /* from one decimal of theta to the next one */
 
-/* Thetas of as many digits as the table may decide, as plain laws. */
+/* Thetas of as many digits as all frequencies may decide, as plain laws. */
 static void search_fine(pe_rotary_trial *self)
 {
-    double thetas[THETAS_MAX];
-    size_t count = 0;
-    for (size_t end = self->seen->count; end > 1; end = end > 4 ? end / 2 : end - 1) {
-        if (!measure_theta(self, end))
+    const double least = 1e-10;
+    if (!measure_theta(self, self->seen->count))
+        return;
+    const double theta = pe_exp_double(self->log_theta), most = 2 * self->log_error;
+    for (double error = fmin(most, 0.05), before = 0; error > least; error /= FINER) {
+        self->theta = pe_find_decimal(theta, error);
+        if (self->theta == before)
             continue;
-        const double theta = pe_exp_double(self->log_theta);
-        for (double error = fmin(2 * self->log_error, 0.05); error > 1e-10; error /= FINER)
-            add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, error));
-    }
-    for (size_t t = 0; t < count; t++) {
-        self->theta = thetas[t];
-        pe_rotary_predict_base(self, thetas[t]);
+        before = self->theta;
+        pe_rotary_predict_base(self, self->theta);
         pe_rotary_known[PE_ROTARY_DEFAULT].search.scaled(self);
     }
 }

@@ -119,10 +119,8 @@ void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_tab
     published *self = malloc(sizeof *self);
     double *frequencies = malloc((size_t)table->columns.count * sizeof *frequencies);
     if (self && frequencies && table->columns.count > 1) {
-        *self = (published){.seen = seen,
-                            .table = table,
-                            .proposals = proposals,
-                            .frequencies = frequencies};
+        *self = (published){
+            .seen = seen, .table = table, .proposals = proposals, .frequencies = frequencies};
         proposals->first_distance = 0;
         try_thetas(self);
         try_presets(self);

@@ -142,20 +142,31 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
 
 /* ---- the best laws ---- */
 
-/* Keep a law if it is one of the best. Laws at the same distance are the same table. */
+/* Find a kept law that is the same table as another one: it has the same distance. Returns the
+ * number of kept laws if there is none. */
+static size_t find_same(const pe_rotary_ranking *self, const pe_rotary_law *law)
+{
+    size_t i = 0;
+    while (i < self->kept &&
+           fabs(self->laws[i].distance - law->distance) > 1e-9 * law->distance)
+        i++;
+    return i;
+}
+
+/* Keep a law if it is one of the best; of those that are the same table the best one. */
 static void keep(pe_rotary_ranking *self, const pe_rotary_law *law)
 {
+    const size_t same = find_same(self, law);
     size_t place = self->kept;
-    for (size_t i = 0; i < self->kept; i++)
-        if (fabs(self->laws[i].distance - law->distance) <= 1e-9 * law->distance) {
-            if (law->rank < self->laws[i].rank)
-                self->laws[i] = *law;
+    if (same < self->kept) { /* it gives up its place */
+        if (law->rank >= self->laws[same].rank)
             return;
-        }
-    if (self->kept < PE_ROTARY_LAWS_KEPT)
+        place = same;
+    } else if (self->kept < PE_ROTARY_LAWS_KEPT) {
         self->kept++;
-    else if (self->laws[--place].rank <= law->rank)
+    } else if (self->laws[--place].rank <= law->rank) {
         return;
+    }
     for (; place > 0 && self->laws[place - 1].rank > law->rank; place--)
         self->laws[place] = self->laws[place - 1];
     self->laws[place] = *law;

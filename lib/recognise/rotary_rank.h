@@ -6,8 +6,8 @@
 
 #define PE_ROTARY_DIGIT 1e-3 /* what a digit more costs in rank */
 
-/* What a number costs that can be chosen to fit any theta, such as the length of a sequence: more
- * than all digits, so that what needs none comes first. */
+/* What a number costs that can be chosen to fit any theta, such as the length of a sequence:
+ * more than all digits, so that what needs none comes first. */
 #define PE_ROTARY_CHOSEN 1.0
 
 #define PE_ROTARY_KNOWN_BITS 12

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #define LEAST_THETA 1.5 /* of blends */
-#define FEW_DIGITS  3   /* of a factor by which theta grows: with more, theta says it itself */
+#define RATIO_MAX                                                                              \
+    64               /* of a length to the original one, a whole number or a half: others say  \
+                      * nothing of a theta that grows */
+#define FEW_DIGITS 3 /* of a factor by which theta grows: with more, theta says it itself */
 
 static const double LENGTHS[] = {8192,   4096,  32768, 2048,   16384,   65536, 131072, 1024,
                                  262144, 40960, 512,   524288, 1048576, 4000,  20480,  10240,
@@ -166,15 +169,22 @@ static void consider_grown(pe_rotary_trial *self, pe_rotary *rotary, double grow
     pe_rotary_consider(&self->ranking, rotary, self->ranking.step, cost);
 }
 
+/* Whether entries have so many digits that they decide the numbers of a law: there are not so
+ * many laws as float64 tables. */
+static bool is_decided(const pe_rotary_trial *self)
+{
+    return self->seen->unit < 0x1p-40;
+}
+
 static void try_ntk(pe_rotary_trial *self)
 {
     const double log = self->log_growth, error = self->growth_error;
     pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
     rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
-    if (pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
-        consider_grown(
-            self, &rotary, rotary.factor,
-            PE_ROTARY_DIGIT * (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
+    if (is_decided(self) || pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
+        consider_grown(self, &rotary, rotary.factor,
+                       PE_ROTARY_DIGIT *
+                           (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
     for (size_t f = 0; f < self->factor_count; f++) {
         rotary.factor = self->factors[f];
         if (fabs(pe_log_double(rotary.factor) - log) <= 4 * error)
@@ -200,11 +210,14 @@ static void try_dynamic(pe_rotary_trial *self)
                 rotary.factor = factor;
                 rotary.original = (int64_t)length;
                 rotary.seq_len = (int64_t)lengths[i];
-                const double free = i == 2 ? PE_ROTARY_CHOSEN : 0;
+                const double ratio = lengths[i] / length;
+                const bool plain =
+                    i == 0 || (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio));
+                const double free = plain || is_decided(self) ? 0 : PE_ROTARY_CHOSEN;
                 if (lengths[i] > length && fabs(lengths[i] - whole) <= off + 0.5)
                     consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length,
-                                   free + PE_ROTARY_DIGIT * (4 + (double)(2 * i) +
-                                                             (double)(f + l) / 8));
+                                   free + PE_ROTARY_DIGIT *
+                                              (4 + (double)(2 * i) + (double)(f + l) / 8));
             }
         }
 }

@@ -80,7 +80,7 @@ static void narrow(const pe_row_signal *signal, interval from, double relative, 
 /* The arc cosines of what an entry may have been before it was rounded. False: of none. */
 static bool find_arc(const pe_row_law *law, double entry, interval *ret_arc)
 {
-    const bool fine = law->recipe < 1e-12, coarse = law->unit > 0x1p-20;
+    const bool fine = law->recipe<1e-12, coarse = law->unit> 0x1p-20;
     const double value = entry / law->amplitude;
     const double units = fine || coarse ? 0.51 : 1.1; /* a library's function is off by one */
     const double error = units * law->unit * fmax(fabs(value), 0x1p-14) + 0x1p-50 +

@@ -35,8 +35,8 @@ typedef struct pe_row_position {
 void pe_row_law_add(pe_row_law *law, uint64_t column, double frequency, bool sine);
 
 /* Narrow down the position of a row, from slow columns, which say it roughly and without doubt,
- * to fast ones, which say it exactly but for whole turns. Of several that are left it is a whole
- * number, and the one that is nearest to 0. */
+ * to fast ones, which say it exactly but for whole turns. Of several that are left it is a
+ * whole number, and the one that is nearest to 0. */
 pe_row_position pe_row_position_fit(const pe_row_law *law, const double *row);
 
 /* The number that lies between: a whole one, or a decimal of few digits. */

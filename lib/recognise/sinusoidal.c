@@ -13,15 +13,21 @@
 #include <string.h>
 
 #define SCALE_TEXT   48
+#define SCALE_ROWS   4 /* by which the amplitude is measured */
 #define BASE_TEXT    48
 #define FINENESSES   4 /* of a base, of ever more digits */
 #define PROPOSED_MAX 4 /* published laws of one layout */
 
+/* Write "&amplitude=…" of a measured one: the root of the width, or its inverse, by which
+ * models scale, or a decimal. */
 static void write_scale(double amplitude, double dim, double error, char dst[SCALE_TEXT])
 {
-    if (fabs(amplitude - sqrt(dim)) < fmax(error, 1e-5) * sqrt(dim))
-        snprintf(dst, SCALE_TEXT, "&amplitude=%.17g", sqrt(dim));
-    else
+    const double roots[] = {sqrt(dim), 1 / sqrt(dim)};
+    dst[0] = '\0';
+    for (size_t i = 0; i < PE_COUNT(roots) && !dst[0]; i++)
+        if (fabs(amplitude - roots[i]) < fmax(error, 1e-5) * roots[i])
+            snprintf(dst, SCALE_TEXT, "&amplitude=%.17g", roots[i]);
+    if (!dst[0])
         pe_propose_number(dst, SCALE_TEXT, "amplitude", amplitude, error, "1");
 }
 
@@ -40,13 +46,17 @@ typedef struct published {
     size_t proposed;
 } published;
 
-/* The amplitude, by the sine and cosine of the first frequency in row 0; 0: there is none. */
+/* The amplitude, by the sine and cosine of the first frequency in one of the first rows, since
+ * some may be padding; 0: there is none. */
 static double measure_scale(const published *self)
 {
-    const double sine = pe_observation_entry(self->seen, 0, self->sines.first);
-    const double cosine = pe_observation_entry(self->seen, 0, self->cosines.first);
-    const double scale = sqrt(sine * sine + cosine * cosine);
     const double unit = pe_observation_unit(&self->seen->view);
+    double scale = 0;
+    for (size_t row = 0; scale == 0 && row < self->seen->sampled && row < SCALE_ROWS; row++) {
+        const double sine = pe_observation_entry(self->seen, row, self->sines.first);
+        const double cosine = pe_observation_entry(self->seen, row, self->cosines.first);
+        scale = sqrt(sine * sine + cosine * cosine);
+    }
     return fabs(scale - 1) <= 2 * unit ? 1 : isnormal(scale) ? scale : 0;
 }
 
@@ -148,7 +158,8 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
     if (!pe_wave_law_read(seen, sines, true, &law) || !law.geometric || law.amplitude == 0)
         return;
     write_scale(law.amplitude, dim, 2e-3, scale);
-    const char *zero = pe_observation_entry(seen, 0, 0) == 0 &&
+    const char *zero = pe_wave_offset(law.offset * law.step) == 0 &&
+                               pe_observation_entry(seen, 0, 0) == 0 &&
                                pe_observation_entry(seen, 0, 1) == 0 &&
                                pe_observation_entry(seen, 0, seen->columns - 1) == 0
                            ? "&zero_first_row=true"

@@ -1,13 +1,15 @@
 #include "recognise/table_positions.h"
 
+#include "numerics/dtype.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOOKED        20 /* rows by which even spacing is told */
-#define LISTED_COARSE 12 /* columns at least by which entries of 16 bits tell any positions */
-#define LISTED        6  /* the same of others */
-#define DISTINCT      3  /* positions at least */
+#define LOOKED        20  /* rows by which even spacing is told */
+#define LISTED_COARSE 12  /* columns at least by which entries of 16 bits tell any positions */
+#define LISTED        6   /* the same of others */
+#define DISTINCT      3   /* positions at least */
 #define APART         1.4 /* a frequency to the one before, at least */
 
 /* ---- even spacing ---- */
@@ -33,17 +35,27 @@ static pe_row_position opposite(pe_row_position at)
     return (pe_row_position){at.found, -at.high, -at.low};
 }
 
+/* Whether a row is zero in all columns of the law: padding, which says nothing. */
+static bool is_padding(const pe_row_law *law, const double *row)
+{
+    for (size_t i = 0; i < law->count; i++)
+        if (row[law->signals[i].column] != 0)
+            return false;
+    return true;
+}
+
 /* Fit rows: the first ones, and some that are ever further. Returns how many; 0 if one is not
  * of the law. */
 static size_t fit_some(const pe_observation *seen, const pe_row_law *law,
                        fitted_row rows[LOOKED])
 {
-    size_t count = 0;
+    size_t count = 0, padding = 0;
     for (size_t row = 0; row < seen->sampled && count < LOOKED;) {
-        rows[count] = (fitted_row){
-            (double)row, pe_row_position_fit(law, seen->sample + row * seen->columns)};
-        if (!rows[count++].at.found)
+        const double *entries = seen->sample + row * seen->columns;
+        rows[count] = (fitted_row){(double)row, pe_row_position_fit(law, entries)};
+        if (!rows[count].at.found && (!is_padding(law, entries) || padding++ == LOOKED))
             return 0;
+        count += rows[count].at.found;
         if (row + 1 == seen->sampled)
             break;
         row += count < LOOKED / 2 ? 1 : 1 + row / 2;
@@ -67,16 +79,16 @@ static bool find_offset(const fitted_row *rows, size_t count, double step,
     return ret_offset->low <= ret_offset->high;
 }
 
-/* Spread rows over a line that begins with the first two, whose signs are given; of a table of
- * cosines alone the others' signs are chosen. False: they are not evenly spaced. */
+/* Spread rows over a line through the first two, whose signs are given; of a table of cosines
+ * alone the others' signs are chosen. False: they are not evenly spaced. */
 static bool is_even(fitted_row *rows, size_t count, bool signs, double *ret_step,
                     pe_row_position *ret_offset)
 {
     const pe_row_position first = rows[0].at;
-    double step = middle(rows[1].at) - middle(first), error = half(rows[1].at) + half(first);
-    for (size_t i = 2; i < count; i++) {
-        const double row = rows[i].row, expected = middle(first) + step * row;
-        if (signs && (expected < 0) != (middle(rows[i].at) < 0))
+    double step = 0, error = INFINITY;
+    for (size_t i = 1; i < count; i++) {
+        const double row = rows[i].row - rows[0].row, expected = middle(first) + step * row;
+        if (signs && i > 1 && (expected < 0) != (middle(rows[i].at) < 0))
             rows[i].at = opposite(rows[i].at);
         const double found = middle(rows[i].at), own = half(rows[i].at) + half(first);
         if (!(fabs(found - expected) <= error * row + own + 1e-9))
@@ -155,6 +167,16 @@ static bool write_list(const double *numbers, size_t count, pe_table_positions *
     return true;
 }
 
+/* Whether positions are 0, 1, 2 … rounded to a format: that is how a table is computed, and no
+ * list of positions. */
+static bool are_rounded(const double *numbers, size_t count, pe_dtype dtype)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] != pe_round_number((double)i, dtype))
+            return false;
+    return true;
+}
+
 /* Find the position of each row; a few rows may be of no position, and are said to be at 0. */
 static bool find_list(const pe_observation *seen, const pe_row_law *law,
                       pe_table_positions *ret)
@@ -171,7 +193,8 @@ static bool find_list(const pe_observation *seen, const pe_row_law *law,
         numbers[row] = at.found ? pe_row_position_number(at) : 0;
         lost += !at.found;
     }
-    bool found = numbers && 16 * lost <= count && write_list(numbers, count, ret);
+    bool found = numbers && 16 * lost <= count && !are_rounded(numbers, count, PE_BF16) &&
+                 !are_rounded(numbers, count, PE_F16) && write_list(numbers, count, ret);
     free(numbers);
     return found;
 }
@@ -219,7 +242,8 @@ void pe_row_law_init(pe_row_law *law, const double *frequencies, pe_columns sine
 bool pe_table_positions_find(const pe_observation *seen, pe_row_law *law,
                              pe_table_positions *ret_positions)
 {
-    if (law->count < 2)
+    const pe_runner *runner = seen->runner;
+    if (law->count < 2 || (runner && runner->go_on && !runner->go_on(runner->context, NULL, 0)))
         return false;
     law->recipe = EXACT_RECIPE;
     if (law->unit <= 0x1p-20 && find_positions(seen, law, ret_positions))

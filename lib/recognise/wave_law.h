@@ -34,8 +34,9 @@ double pe_wave_offset(double offset);
  * relative error. */
 void pe_wave_positions(double offset, double step, double error, char *dst, size_t size);
 
-/* The base whose power -exponent is the ratio of two neighbours: ratio^-exponent, as the shortest
- * decimal within what is measured, times `finer`. Writes "&name=…", nothing if it is the default.
+/* The base whose power -exponent is the ratio of two neighbours: ratio^-exponent, as the
+ * shortest decimal within what is measured, times `finer`. Writes "&name=…", nothing if it is
+ * the default.
  */
 void pe_wave_law_base(const pe_wave_law *law, double exponent, double finer, const char *name,
                       const char *default_text, char *dst, size_t size);

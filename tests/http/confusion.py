@@ -1,15 +1,18 @@
 """What /v1/identify says of random requests' own tables, of all schemes, and of tables that
 were spoilt. `make confusion` runs it:
 
-    confusion.py SERVER [REQUESTS [CORRUPTIONS [SEED]]]
+    confusion.py SERVER [REQUESTS [CORRUPTIONS [SEED [TRANSFORMED]]]]
 
 Every answer is checked. `exact` is wrong unless the request that is answered gives the table
 bit for bit; `match` is wrong unless all entries are within the bound of the arithmetic that is
 named, around the exact values of that request in float64. Both are wrong where another request
 or value that is said to make the same table does not. Columns are compared in the order that is
-answered. `near` and `unknown` claim nothing. The program fails if an answer is wrong."""
+answered. `near` and `unknown` claim nothing. Of tables of libraries that were transformed
+(transformed.py), TRANSFORMED of each kind, the request is known: another one is wrong. The program
+fails if an answer is wrong."""
 
 import random
+import re
 import sys
 import time
 from collections import Counter
@@ -21,11 +24,12 @@ import numpy
 from draws import PATIENT, Draw, Goal, Query, Scout
 from registry import query_of
 from server import Server
+from transformed import TRANSFORMED, judge
 
 DTYPES = ("f32", "f64", "f16", "bf16")
 TYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "bf16": "<u2", "i32": "<i4"}
-DIGITS = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8}
-LEAST = {"f32": -126, "f64": -1022, "f16": -14, "bf16": -126}
+DIGITS = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8, "tf32": 11}
+LEAST = {"f32": -126, "f64": -1022, "f16": -14, "bf16": -126, "tf32": -126}
 STATUSES = ("exact", "match", "near", "unknown", "wrong")
 LARGEST = 1 << 20  # bytes of a table
 WINDOWS = (
@@ -169,15 +173,16 @@ class Asker:
     def beyond(self, table, said, url):
         """Why entries are not what the arithmetic gives: its angles have a relative error of
         some units, and its results too."""
-        wide = (
-            self.get(url.replace(f"&dtype={table.dtype}", "") + "&dtype=f64").values().squeeze()
-        )
+        wide = self.get(re.sub("&dtype=[^&]*", "", url) + "&dtype=f64").values().squeeze()
+        dtype = said.get("values", table.dtype)  # what they were rounded to
         found = table.as_said(said).values()
         given = dict(pair.split("=") for pair in url.split("?")[1].split("&"))
         count = float(given.get("length", max(table.shape)))
         angle = (
             8 + abs(float(given.get("offset", 0))) + count * abs(float(given.get("step", 1)))
         )
+        if "positions" in given:
+            angle += max(abs(float(position)) for position in given["positions"].split(","))
         if said["arithmetic"] not in ("float32", "float64"):
             return f"a match in {said['arithmetic']}"
         in_float64 = said["arithmetic"] == "float64"
@@ -185,11 +190,11 @@ class Asker:
         finite = numpy.isfinite(wide)
         if not numpy.array_equal(found[~finite], wide[~finite]):
             return "infinite entries differ"
-        exponent = numpy.maximum(numpy.frexp(abs(found[finite]))[1] - 1, LEAST[table.dtype])
+        exponent = numpy.maximum(numpy.frexp(abs(found[finite]))[1] - 1, LEAST[dtype])
         rounding = (
             0
-            if in_float64 and table.dtype == "f64"
-            else numpy.ldexp(0.5, exponent + 1 - DIGITS[table.dtype])
+            if in_float64 and dtype == "f64"
+            else numpy.ldexp(0.5, exponent + 1 - DIGITS[dtype])
         )
         most = rounding + bound * numpy.maximum(abs(wide[finite]), 1)
         error = abs(found[finite] - wide[finite])
@@ -398,7 +403,42 @@ def of_libraries(asker, tables):
     return found
 
 
-def main(program, requests=2000, corruptions=540, seed=1):
+VERDICTS = ("right", "near", "unknown", "wrong")
+
+
+def of_transformed(asker, each, seed):
+    """What is said of tables of libraries after what happens to tables: (counts of verdicts by
+    transformation, what is wrong)."""
+    counts, wrong = {}, []
+    for name, make in TRANSFORMED.items():
+        generator = numpy.random.default_rng([seed, *name.encode()])
+        counts[name] = Counter()
+        for i in range(each):
+            made = make(generator)
+            table = Table(
+                f"{name} {i} of seed {seed}",
+                f"f{8 * made.table.itemsize}",
+                made.table.shape,
+                made.table.tobytes(),
+            )
+            said = asker.identify(table)
+            verdict = judge(made, said)
+            held = said["status"] in ("exact", "match") and asker.misses(table, said)
+            counts[name]["wrong" if held else verdict] += 1
+            if held or verdict == "wrong":
+                url = said.get("request", {}).get("url")
+                wrong.append(f"{table.origin}: {made.parts} as {said['status']} {url} {held}")
+    return counts, wrong
+
+
+def print_transformed(counts):
+    print("tables of libraries, transformed")
+    print(f"{'':24}" + "".join(f"{verdict:>9}" for verdict in VERDICTS))
+    for name, own in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
+        print(f"{name:24}" + "".join(f"{own[verdict] or '-':>9}" for verdict in VERDICTS))
+
+
+def main(program, requests=2000, corruptions=540, seed=1, each=20):
     from library_tables import LIBRARIES
 
     libraries = [
@@ -412,7 +452,9 @@ def main(program, requests=2000, corruptions=540, seed=1):
         told = of_libraries(
             asker, {name: row for name, row in LIBRARIES.items() if row[0].dtype.kind == "f"}
         )
+        transformed, mistaken = of_transformed(asker, int(each), int(seed))
         asker.done()
+        print_transformed(transformed)
         print(
             "tables of libraries",
             *(f"{status:>9} {name}" for name, status in told.items()),
@@ -431,9 +473,12 @@ def main(program, requests=2000, corruptions=540, seed=1):
             "",
             sep="\n",
         )
-    wrong = (
-        own.wrong + spoilt.wrong + [name for name, status in told.items() if status == "wrong"]
-    )
+    wrong = [
+        *own.wrong,
+        *spoilt.wrong,
+        *mistaken,
+        *(name for name, status in told.items() if status == "wrong"),
+    ]
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 

@@ -372,7 +372,6 @@ class Tables(IdentifyCase):
             "an entry": table.copy(),
             "a row": table.copy(),
             "a column": table.copy(),
-            "rows": table[generator.permutation(300)],
             "noise": table + generator.normal(size=table.shape).astype("f4") * F(1e-3),
             "halves": numpy.concatenate(
                 [numpy.sin(angles(300, frequencies(64))), table[:, :32] * F(1.01)], 1
@@ -387,6 +386,9 @@ class Tables(IdentifyCase):
         changed["a column"][:, 9] *= F(1.001)
         changed["an ulp"][200, 1] = numpy.nextafter(exact[200, 1], F(9))
         changed["nan"][5, 5] = numpy.nan
+        moved = self.identify(npy(table[generator.permutation(300)]))
+        self.assertEqual(moved["status"], "match")  # of the same rows in another order
+        self.assertIn("positions=", moved["request"]["url"])
         for name, other in changed.items():
             found = self.identify(npy(other))
             self.assertNotEqual(found["status"], "exact", name)

@@ -26,14 +26,16 @@ class Made:
     def __init__(self, table, scheme, **parts):
         self.table, self.scheme = numpy.ascontiguousarray(table), scheme
         self.parts = {name: str(text) for name, text in parts.items()}
+        self.base = None  # of the frequencies, where the parts do not say it
+        self.near = False  # whether `near` is the right status
 
 
-def rotary(random, positions, **parts):
+def rotary(random, at, **parts):
     """Cosines or sines in one of the three arrangements."""
     dim = int(random.choice([32, 64, 80, 96, 128, 256]))
     base = parts.pop("base", None) or float(random.choice(BASES))
     tensor = random.choice(["cos", "sin"])
-    angles = numpy.asarray(positions, F)[:, None] * inverse(dim, base, False, 2 * random.integers(2))
+    angles = numpy.asarray(at, F)[:, None] * inverse(dim, base, False, 2 * random.integers(2))
     arrangement = random.integers(3)
     if arrangement == 1:
         angles = numpy.concatenate([angles, angles], 1)
@@ -45,11 +47,11 @@ def rotary(random, positions, **parts):
     return Made(table, "rope", dim=dim, tensor=tensor, **parts)
 
 
-def sinusoidal(random, positions, **parts):
+def sinusoidal(random, at, **parts):
     dim = int(random.choice([32, 48, 64, 128, 192, 256]))
     base = parts.pop("base", None) or float(random.choice([1e4, 1e4, 1e4, 1e5, 5e5]))
     to_last = bool(random.integers(2))
-    angles = numpy.asarray(positions, F)[:, None] * inverse(dim, base, to_last, random.integers(3))
+    angles = numpy.asarray(at, F)[:, None] * inverse(dim, base, to_last, random.integers(3))
     sine, cosine = numpy.sin(angles), numpy.cos(angles)
     layout = random.integers(3)
     if layout == 0:
@@ -64,8 +66,8 @@ def sinusoidal(random, positions, **parts):
     return Made(table, "sinusoidal", dim=dim, **parts)
 
 
-def either(random, positions, **parts):
-    return (rotary, sinusoidal)[random.integers(2)](random, positions, **parts)
+def either(random, at, **parts):
+    return (rotary, sinusoidal)[random.integers(2)](random, at, **parts)
 
 
 # ---- positions ----
@@ -214,16 +216,18 @@ def odd_base(random):
     base = round(10 ** random.uniform(3.5, 6), 3)
     base = float(f"{base:.{random.integers(5, 9)}g}")
     made = either(random, numpy.arange(int(random.choice([128, 256, 512]))), base=base)
+    if made.parts.pop("frequencies", None):
+        base **= 1 / (1 - 2 / int(made.parts["dim"]))
     made.parts.pop("rope_theta", None)
     made.parts.pop("base", None)
-    made.near = ("rope_theta" if made.scheme == "rope" else "base", base)
+    made.base = base
     return made
 
 
 def odd_frequencies(random):
     base = float(f"{10 ** random.uniform(3.5, 6):.{random.integers(5, 9)}g}")
     made = Made(inverse(int(random.choice([64, 96, 128])), base), "rope", tensor="inv_freq")
-    made.near = ("rope_theta", base)
+    made.base = base
     return made
 
 
@@ -236,10 +240,14 @@ def zeros(random):
 
 
 def zero_row(random):
+    """Before a table; before sines alone it is that of position 0."""
     made = begun(random)
+    while made.parts.get("tensor") == "sin":
+        made = begun(random)
     rows = len(made.table)
     made.table = numpy.concatenate([made.table[:1] * 0, made.table])
     made.parts |= {"length": str(rows + 1), "offset": "-1"}
+    made.near = True
     return made
 
 
@@ -269,6 +277,16 @@ TRANSFORMED = {
 }
 
 
+def has_base(made, given):
+    """Whether a request has the base of a table, by either formula: they give the same table,
+    and the one of fewer digits is right."""
+    half = int(given["dim"]) / 2
+    found = float(given.get("rope_theta", given.get("base", 10000)))
+    last = half - 1 if given.get("frequencies") == "tensor2tensor" else half
+    logs = numpy.log(found) / last, numpy.log(made.base) / half
+    return "rope_type" not in given and abs(logs[0] - logs[1]) * half < 2e-6
+
+
 def judge(made, said):
     """right, near, unknown, or wrong: of `match` and `exact` the request must be right; `near`
     counts as wrong where it is another request."""
@@ -281,12 +299,8 @@ def judge(made, said):
     same = said["request"]["scheme"] == made.scheme and all(
         given.get(name) == text for name, text in made.parts.items()
     )
-    name, number = getattr(made, "near", (None, 0))
-    if name:
-        default = 10000.0
-        found = float(given.get(name, default))
-        same = same and abs(found / number - 1) < 2e-6 and "rope_type" not in given
-        same = same and len(f"{found:.17g}".rstrip("0").replace(".", "")) >= 0
-    if status == "near":
+    if made.base:
+        same = same and has_base(made, given)
+    if status == "near" and not made.near:
         return "near" if same else "wrong"
     return "right" if same else "wrong"
