@@ -1,6 +1,6 @@
 #include "identify/column_order.h"
 
-#include "recognise/observation.h"
+#include "recognise/wave_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,35 +70,39 @@ static bool read_kinds(matrix *self, bool *ret_waves)
     return true;
 }
 
-/* Fit waves to rows at a distance, for all columns that turn little in `known` rows. Returns
- * how many rows were fitted; 0 after a problem was added. */
-static uint64_t fit_rows(matrix *self, uint64_t distance, uint64_t known)
+/* Fit waves to rows at a distance, for the columns that turn little in `known` rows. False
+ * after a problem was added. */
+static bool fit_rows(matrix *self, uint64_t distance, uint64_t known)
 {
     const pe_view spread = rows_apart(self->view, distance);
     pe_observation seen;
-    const pe_observed_wave *waves =
-        pe_observation_begin(&seen, &spread) ? pe_observation_waves(&seen) : NULL;
-    const uint64_t fitted = waves ? seen.sampled : 0;
-    for (uint64_t c = 0; waves && c < self->count; c++)
-        if (self->columns[c].frequency * (double)known < SHORT_TURN)
-            self->columns[c].frequency =
-                waves[c].found ? waves[c].frequency / (double)distance : 0;
-    if (!waves)
+    const bool good = pe_observation_begin(&seen, &spread);
+    for (uint64_t c = 0; good && c < self->count; c++)
+        if (self->columns[c].frequency * (double)known < SHORT_TURN) {
+            const pe_observed_wave wave =
+                pe_fit_wave(seen.sample + c, (size_t)self->count, seen.sampled, PE_LEAST_ANGLE);
+            self->columns[c].frequency = wave.found ? wave.frequency / (double)distance : 0;
+        }
+    if (!good)
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
     pe_observation_end(&seen);
-    return fitted;
+    return good;
 }
 
-/* Measure the frequencies of all columns but the slow ones. */
-static bool measure(matrix *self, bool *ret_waves)
+/* Measure the frequencies of all columns but the slow ones, from the waves of the first rows.
+ */
+static bool measure(matrix *self, const pe_observed_wave *waves, bool *ret_waves)
 {
-    const uint64_t known = fit_rows(self, 1, 0);
-    bool good = known > 0;
+    const uint64_t known = pe_observation_rows(self->rows, self->count);
+    bool good = waves || fit_rows(self, 1, 0);
     *ret_waves = false;
-    for (uint64_t c = 0; c < self->count && !*ret_waves; c++)
-        *ret_waves = self->columns[c].frequency > 0;
+    for (uint64_t c = 0; c < self->count; c++) {
+        if (waves)
+            self->columns[c].frequency = waves[c].found ? waves[c].frequency : 0;
+        *ret_waves = *ret_waves || self->columns[c].frequency > 0;
+    }
     if (good && *ret_waves && known < self->rows)
-        good = fit_rows(self, (self->rows - 1) / known + 1, known) > 0;
+        good = fit_rows(self, (self->rows - 1) / known + 1, known);
     for (uint64_t c = 0; c < self->count; c++) {
         column *own = &self->columns[c];
         if (own->frequency * (double)self->rows < (own->sine ? SLOW_SINE : SLOW_COSINE))
@@ -162,19 +166,21 @@ static bool write_order(const matrix *self, uint16_t *order)
 
 /* Whether the columns are waves that can be ordered; *ret_good is false after a problem was
  * added. */
-static bool find(matrix *self, uint64_t at_once, bool *ret_good)
+static bool find(matrix *self, const pe_observed_wave *observed, uint64_t at_once,
+                 bool *ret_good)
 {
     bool waves = false, finite = false;
     *ret_good = read_kinds(self, &waves);
     if (*ret_good && waves)
-        *ret_good = measure(self, &waves);
+        *ret_good = measure(self, observed, &waves);
     if (*ret_good && waves)
         *ret_good = sum_rows(self, at_once, &finite);
     return *ret_good && waves && finite;
 }
 
-bool pe_column_order_find(const pe_view *view, uint16_t order[PE_IDENTITY_COLUMNS_MAX],
-                          uint64_t *ret_count, pe_error *reterr)
+bool pe_column_order_find(const pe_view *view, const pe_observed_wave *waves,
+                          uint16_t order[PE_IDENTITY_COLUMNS_MAX], uint64_t *ret_count,
+                          pe_error *reterr)
 {
     matrix self = {.view = view, .reterr = reterr};
     bool good = true;
@@ -190,7 +196,7 @@ bool pe_column_order_find(const pe_view *view, uint16_t order[PE_IDENTITY_COLUMN
     if (!self.columns || !self.block) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");
         good = false;
-    } else if (find(&self, at_once, &good)) {
+    } else if (find(&self, waves, at_once, &good)) {
         qsort(self.columns, (size_t)self.count, sizeof *self.columns, faster_first);
         *ret_count = write_order(&self, order) ? self.count : 0;
     }

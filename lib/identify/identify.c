@@ -29,6 +29,7 @@ typedef struct search {
     bool transposed;
     uint64_t column_count; /* as of the pe_identity */
     uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
+    pe_observed_wave *fitted[2]; /* of the table's columns, of its rows; NULL: none */
     pe_proposals proposals;
     const pe_exact_waves *waves; /* of the request that is looked at; NULL: not known */
     pe_comparison comparison;
@@ -255,6 +256,26 @@ static void note_waves(search *self)
         }
 }
 
+/* Bring the waves of the columns, which are fitted once, into the usual order. */
+static void order_waves(search *self)
+{
+    const pe_observed_wave *fitted = self->fitted[self->transposed];
+    const size_t count = (size_t)self->column_count;
+    self->seen.waves = fitted && count > 0 ? malloc(count * sizeof *fitted) : NULL;
+    for (size_t c = 0; self->seen.waves && c < count; c++)
+        self->seen.waves[c] = fitted[self->columns[c]];
+}
+
+static void keep_waves(search *self)
+{
+    pe_observed_wave **kept = &self->fitted[self->transposed];
+    if (self->column_count > 0)
+        return;
+    free(*kept);
+    *kept = self->seen.waves;
+    self->seen.waves = NULL;
+}
+
 /* Search a view as it is. False: the search was ended. */
 static bool search_view(search *self, const pe_view *view, bool transposed)
 {
@@ -263,12 +284,14 @@ static bool search_view(search *self, const pe_view *view, bool transposed)
     self->seen.set = self->set;
     self->seen.set_name = self->set_name;
     self->seen.runner = &self->watch.runner;
+    order_waves(self);
     if (!good)
         pe_error_add(self->reterr, PE_MALFORMED, "body", "",
                      "a table that can be read and held in part");
     good = good && look(self);
     if (good && !transposed && self->column_count == 0)
         note_waves(self);
+    keep_waves(self);
     pe_observation_end(&self->seen);
     return good;
 }
@@ -293,7 +316,8 @@ static bool search_ordered(search *self, const pe_view *view, bool transposed)
 {
     pe_ordered_view ordered;
     pe_view usual;
-    if (!pe_column_order_find(view, self->columns, &self->column_count, self->reterr))
+    if (!pe_column_order_find(view, self->fitted[transposed], self->columns,
+                              &self->column_count, self->reterr))
         return false;
     if (self->column_count == 0)
         return true;
@@ -368,6 +392,8 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
         ret_identity->gave_up = true;
     }
     pe_set_unref(self->set);
+    free(self->fitted[0]);
+    free(self->fitted[1]);
     free(self);
     return reterr->status;
 }

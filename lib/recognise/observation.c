@@ -37,6 +37,13 @@ static pe_view flatten(const pe_view *view)
     return flat;
 }
 
+uint64_t pe_observation_rows(uint64_t rows, uint64_t columns)
+{
+    uint64_t most = SAMPLE_ENTRIES / columns;
+    most = most > SAMPLE_ROWS ? SAMPLE_ROWS : most;
+    return most < rows ? most : rows;
+}
+
 bool pe_observation_begin(pe_observation *seen, const pe_view *view)
 {
     *seen = (pe_observation){.view = pe_view_squeezed(view)};
@@ -48,9 +55,7 @@ bool pe_observation_begin(pe_observation *seen, const pe_view *view)
     }
     if (seen->rows == 0 || seen->columns > SAMPLE_ENTRIES)
         return true;
-    uint64_t rows = SAMPLE_ENTRIES / seen->columns;
-    rows = rows > SAMPLE_ROWS ? SAMPLE_ROWS : rows;
-    seen->sampled = (size_t)(rows < seen->rows ? rows : seen->rows);
+    seen->sampled = (size_t)pe_observation_rows(seen->rows, seen->columns);
     seen->sample = malloc(seen->sampled * seen->columns * sizeof *seen->sample);
     return seen->sample && pe_view_read(own, 0, seen->sampled, seen->sample);
 }

@@ -36,6 +36,9 @@ typedef struct pe_observation {
     const pe_runner *runner; /* of computations for the search, borrowed; NULL: none */
 } pe_observation;
 
+/* How many of a matrix's rows are read. */
+uint64_t pe_observation_rows(uint64_t rows, uint64_t columns);
+
 /* Read the first rows of a view. False: it cannot be read, or memory ran out. */
 bool pe_observation_begin(pe_observation *seen, const pe_view *view);
 void pe_observation_end(pe_observation *seen);

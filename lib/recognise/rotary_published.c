@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROPOSED_MAX 4 /* laws of one arrangement */
+#define PROPOSED_MAX 4    /* laws of one arrangement */
+#define PAIRS_MAX    4096 /* of a head */
 
 /* ---- presets ---- */
 
@@ -118,7 +119,7 @@ void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_tab
 {
     published *self = malloc(sizeof *self);
     double *frequencies = malloc((size_t)table->columns.count * sizeof *frequencies);
-    if (self && frequencies && table->columns.count > 1) {
+    if (self && frequencies && table->columns.count > 1 && table->columns.count <= PAIRS_MAX) {
         *self = (published){
             .seen = seen, .table = table, .proposals = proposals, .frequencies = frequencies};
         proposals->first_distance = 0;

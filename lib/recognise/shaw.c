@@ -119,6 +119,24 @@ static void propose_index(const pe_observation *seen, pe_proposals *proposals)
 
 /* ---- trained vectors ---- */
 
+/* Whether the first vectors of a long list are rows of a table, before all of them are read. */
+static bool begins_with_rows(const pe_observation *seen, pe_dtype dtype, const char *tensor)
+{
+    const uint64_t count = 2;
+    double rows[2];
+    pe_distances lines;
+    pe_origin origin;
+    if (seen->view.rank != 2 || seen->sampled < count)
+        return true;
+    const pe_view first = pe_observation_view_doubles(seen->sample, count, seen->columns);
+    if (!pe_distances_read_vectors(&first, true, &lines))
+        return false;
+    const pe_seeded table = {tensor, &pe_relative_distribution, lines.heads, ROWS_MAX, 1, 0};
+    bool found = pe_seeded_rows(seen, &lines, dtype, &table, &origin, rows);
+    pe_distances_done(&lines);
+    return found;
+}
+
 static void propose_vectors(const pe_observation *seen, bool has_columns, const char *tensor,
                             pe_proposals *proposals)
 {
@@ -129,6 +147,7 @@ static void propose_vectors(const pe_observation *seen, bool has_columns, const 
     pe_origin origin;
     ramp found;
     if (!pe_element_is_real(view->element, &dtype) || view->rank < 1u + has_columns ||
+        (has_columns && !begins_with_rows(seen, dtype, tensor)) ||
         !pe_distances_read_vectors(view, has_columns, &lines))
         return;
     const pe_seeded table = {tensor, &pe_relative_distribution, lines.heads, ROWS_MAX, 1, 0};

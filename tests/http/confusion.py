@@ -17,7 +17,7 @@ import sys
 import time
 from collections import Counter
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 import numpy
 
@@ -32,17 +32,7 @@ DIGITS = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8, "tf32": 11}
 LEAST = {"f32": -126, "f64": -1022, "f16": -14, "bf16": -126, "tf32": -126}
 STATUSES = ("exact", "match", "near", "unknown", "wrong")
 LARGEST = 1 << 20  # bytes of a table
-WINDOWS = (
-    {"offset": "1"},
-    {"offset": "1000"},
-    {"offset": "-3.5"},
-    {"offset": "70000"},
-    {"step": "0.5"},
-    {"step": "2"},
-    {"step": "-1"},
-    {"offset": "2", "step": "0.25"},
-    {"offset": "100", "step": "3"},
-)
+STEPS = ("1", "1", "0.5", "2", "-1", "0.25", "3", "20")
 
 
 class Table(NamedTuple):
@@ -202,7 +192,8 @@ class Asker:
 
 
 class Maker:
-    """Random legal requests, by what /v1/schemes says of their parameters."""
+    """Random legal requests, by what /v1/schemes says of their parameters, each of which is the
+    goal of a request in turn."""
 
     def __init__(self, generator, asker):
         self.random, self.asker = generator, asker
@@ -210,12 +201,25 @@ class Maker:
         self.schemes = [
             scheme for scheme in asker.scout.schemes if scheme.path.startswith("/v1/encodings/")
         ]
+        self.turns = Counter()  # {path: requests so far}
+
+    def goal(self, scheme):
+        """The parameter whose turn it is; a stored set only where there is one."""
+        rows = [
+            row
+            for row in scheme.rows
+            if row != scheme.stored() or len(self.draw.bases[scheme.path]) > 1
+        ]
+        self.turns[scheme.path] += 1
+        return rows[self.turns[scheme.path] % len(rows)]
+
+    def window(self):
+        """Positions from anywhere."""
+        offset = self.random.choice((-1, 1, 1, 1)) * int(2 ** self.random.uniform(0, 20))
+        return {"offset": str(offset), "step": self.random.choice(STEPS)}
 
     def query(self, scheme):
-        row = self.random.choice(list(scheme.rows))
-        if row == scheme.stored() and len(self.draw.bases[scheme.path]) < 2:
-            row = next(iter(scheme.rows))
-        query = self.draw.query(Goal(scheme, row, None))
+        query = self.draw.query(Goal(scheme, self.goal(scheme), None))
         given = {
             name: text
             for name, text in (query.given if query else {}).items()
@@ -226,7 +230,7 @@ class Maker:
             and {"offset", "step"} <= set(scheme.rows)
             and "positions" not in given
         ):
-            given |= self.random.choice(WINDOWS)
+            given |= self.window()
         if self.random.random() < 0.5:
             given["tensor"] = self.random.choice(scheme.more["tensor"]["choices"])
         given["dtype"] = self.random.choice(DTYPES)
@@ -326,19 +330,37 @@ def spoil(table, how, generator):
 class Confusion:
     """What was said of tables, by kind."""
 
-    def __init__(self):
+    def __init__(self, schemes=()):
+        self.schemes = schemes
         self.counts, self.wrong, self.slowest = {}, [], (0, "")
+        self.parameters = {}  # {kind: {parameter that was given: Counter of statuses}}
+        self.unknown = []
 
-    def add(self, kind, asker, table):
+    def add(self, kind, asker, table, given=()):
         began = time.monotonic()
         status, wrong = asker.status_of(table)
         self.slowest = max(self.slowest, (time.monotonic() - began, table.origin))
         self.counts.setdefault(kind, Counter())[status] += 1
+        for name in given:
+            self.parameters.setdefault(kind, {}).setdefault(name, Counter())[status] += 1
+        if status == "unknown":
+            self.unknown.append(table.origin)
         if wrong:
             self.wrong.append(f"{table.origin}: {wrong}")
 
     def total(self, status):
         return sum(counts[status] for counts in self.counts.values())
+
+    def lines_of_parameters(self):
+        """What was said of the tables of requests that give a parameter, of all of them."""
+        for scheme in self.schemes:
+            kind = scheme.document["name"]
+            yield kind
+            for name in scheme.rows:
+                counts = self.parameters.get(kind, {}).get(name, Counter())
+                yield f"  {name:22}" + "".join(
+                    f"{counts[status] or '-':>9}" for status in STATUSES
+                )
 
     def lines(self):
         yield f"{'':24}" + "".join(f"{status:>9}" for status in STATUSES)
@@ -362,11 +384,17 @@ def run(server, requests, corruptions, seed, libraries=()):
 
 def run_with(asker, requests, corruptions, generator, numbers, libraries):
     maker = Maker(generator, asker)
-    own, spoilt, known = Confusion(), Confusion(), []
+    own, spoilt, known = Confusion(maker.schemes), Confusion(), []
     for i in range(requests):
         scheme = maker.schemes[i % len(maker.schemes)]
         table = maker.table(scheme)
-        own.add(scheme.document["name"], asker, table)
+        given = parse_qs(table.origin.split("?")[1])
+        own.add(
+            scheme.document["name"],
+            asker,
+            table,
+            [name for name in given if name in scheme.rows],
+        )
         if scheme.document["recognised"] and len(table.shape) > 0:
             known.append(table)
     known += [
@@ -473,6 +501,8 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
             "",
             sep="\n",
         )
+    print("own tables, by scheme and parameter", *own.lines_of_parameters(), "", sep="\n")
+    print("own tables that are not found", *own.unknown, "", sep="\n")
     wrong = [
         *own.wrong,
         *spoilt.wrong,

@@ -261,17 +261,22 @@ class Draw:
         return text + self.random.choice((".0", "e0")) if self.random.random() < 0.05 else text
 
     def array(self, row, given):
-        """A list as long as some number in the query, or half of one, or short."""
+        """A list as long as some number in the query, or half of one, or as another list, or
+        short."""
         lengths = [
             int(text) for text in given.values() if text.isdigit() and 0 < int(text) < 200
         ]
         halves = [length // 2 for length in lengths if length > 1]
-        count = self.random.choice(self.random.choice((lengths, halves, (1, 2, 3))) or (1,))
+        lists = [text.count(",") + 1 for text in given.values() if "," in text]
+        kinds = (lengths, halves, lists, (1, 2, 3))
+        count = self.random.choice(self.random.choice(kinds) or (1,))
         low = self.random.choice((max(math.ceil(row["minimum"]), -50), 0))
         high = low + self.random.choice((8, 60))
         parts = self.random.choice(((0,), (0, 0, 0.5, 0.123)))
+        unit = row.get("multiple_of") or self.random.choice((1, 1, 2))
         items = [
-            self.random.randrange(low, high) + self.random.choice(parts) for _ in range(count)
+            unit * (self.random.randrange(low, high) // unit) + self.random.choice(parts)
+            for _ in range(count)
         ]
         return text_of([min(max(item, row["minimum"]), row["maximum"]) for item in items])
 

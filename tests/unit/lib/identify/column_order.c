@@ -86,7 +86,7 @@ static uint64_t find(const held *table, uint16_t *order)
     uint64_t count = 1;
     pe_error error;
     pe_error_init(&error);
-    ck_assert(pe_column_order_find(&table->view, order, &count, &error));
+    ck_assert(pe_column_order_find(&table->view, NULL, order, &count, &error));
     ck_assert_uint_eq(error.count, 0);
     return count;
 }
@@ -190,7 +190,7 @@ START_TEST(lack_of_memory_is_told)
         pe_error error;
         pe_error_init(&error);
         unit_fail_allocations(k, 1);
-        const bool good = pe_column_order_find(&table.view, order, &count, &error);
+        const bool good = pe_column_order_find(&table.view, NULL, order, &count, &error);
         failed = unit_allow_allocations().failed;
         ck_assert_msg(good == (failed == 0), "allocation %zu", k);
         ck_assert_int_eq(error.status, good ? PE_OK : PE_NO_MEMORY);
@@ -210,7 +210,7 @@ START_TEST(a_table_that_cannot_be_read_is_told)
     mix(&table, 1);
     table.size -= 4;
     pe_error_init(&error);
-    ck_assert(!pe_column_order_find(&table.view, order, &count, &error));
+    ck_assert(!pe_column_order_find(&table.view, NULL, order, &count, &error));
     ck_assert_int_eq(error.status, PE_MALFORMED);
     free(table.data);
 }
