@@ -179,10 +179,24 @@ static uint64_t estimate_bytes(const comparing *self)
            ENTRY_BYTES * block + COLUMN_BYTES * row + sizeof(pe_comparison);
 }
 
+/* The price of comparing. */
+static double compare_price(const comparing *self)
+{
+    return (self->judgement.tolerance.bounded ? 2 : 1) * self->representation.facts.price;
+}
+
+/* The price of explaining as well. */
+static double explain_price(const comparing *self)
+{
+    return compare_price(self) +
+           pe_explain_price(self->representation.request, self->representation.selection.first);
+}
+
+#define REPEATED 0x1p22 /* comparisons up to this price are done again where one needs more */
+
 static double estimate_price(const void *job)
 {
-    const comparing *self = job;
-    return (self->judgement.tolerance.bounded ? 2 : 1) * self->representation.facts.price;
+    return compare_price(job) <= REPEATED ? compare_price(job) : explain_price(job);
 }
 
 #define FEW 4 /* entries that need no explanation */
@@ -193,12 +207,10 @@ static bool needs_explanation(const comparing *self, const pe_comparison *compar
                               const pe_error *error)
 {
     const uint64_t limit = self->call->service->host->compute_cost;
-    const double price =
-        pe_explain_price(self->representation.request, self->representation.selection.first);
     const uint64_t wrong = self->judgement.judged ? comparison->outside : comparison->differing;
     const bool is_shape =
         error->count == 1 && strcmp(error->problems[0].parameter, "shape") == 0;
-    return self->query[0] && (limit == 0 || price <= (double)limit) &&
+    return self->query[0] && (limit == 0 || explain_price(self) <= (double)limit) &&
            (error->count == 0 ? wrong > FEW : is_shape);
 }
 
@@ -255,9 +267,7 @@ static api_reply *compare(void *job)
         pe_compare(self->representation.request, tensor, &self->view, self->judgement.tolerance,
                    self->call->service->host->runner, comparison, &error);
     const bool needed = needs_explanation(self, comparison, &error);
-    const double price =
-        estimate_price(self) + pe_explain_price(self->representation.request, tensor);
-    if (!needed || api_may_begin(self->call, price))
+    if (!needed || api_may_begin(self->call, explain_price(self)))
         reply = answer(self, comparison, &error, needed ? explain(self) : NULL);
     free(comparison);
     return reply;

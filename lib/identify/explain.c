@@ -249,5 +249,5 @@ uint64_t pe_explain_footprint(const pe_request *request, size_t tensor)
 double pe_explain_price(const pe_request *request, size_t tensor)
 {
     (void)tensor;
-    return 8 * pe_request_price(request) + 0x1p28;
+    return 4 * pe_request_price(request) + 0x1p28;
 }
