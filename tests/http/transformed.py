@@ -33,7 +33,9 @@ def rotary(random, positions, **parts):
     dim = int(random.choice([32, 64, 80, 96, 128, 256]))
     base = parts.pop("base", None) or float(random.choice(BASES))
     tensor = random.choice(["cos", "sin"])
-    angles = numpy.asarray(positions, F)[:, None] * inverse(dim, base, False, 2 * random.integers(2))
+    angles = numpy.asarray(positions, F)[:, None] * inverse(
+        dim, base, False, 2 * random.integers(2)
+    )
     arrangement = random.integers(3)
     if arrangement == 1:
         angles = numpy.concatenate([angles, angles], 1)
@@ -49,7 +51,9 @@ def sinusoidal(random, positions, **parts):
     dim = int(random.choice([32, 48, 64, 128, 192, 256]))
     base = parts.pop("base", None) or float(random.choice([1e4, 1e4, 1e4, 1e5, 5e5]))
     to_last = bool(random.integers(2))
-    angles = numpy.asarray(positions, F)[:, None] * inverse(dim, base, to_last, random.integers(3))
+    angles = numpy.asarray(positions, F)[:, None] * inverse(
+        dim, base, to_last, random.integers(3)
+    )
     sine, cosine = numpy.sin(angles), numpy.cos(angles)
     layout = random.integers(3)
     if layout == 0:
