@@ -35,6 +35,7 @@ typedef struct api_limit {
 /* How posenc runs, as /v1/info says it. FORM(NAME, word). */
 #define API_FORMS(FORM)                                                                        \
     FORM(SERVER, "server")                                                                     \
+    FORM(COMMAND, "command")                                                                   \
     FORM(MODULE, "module") /* in WebAssembly, without a server */
 
 typedef enum api_form {

@@ -251,7 +251,7 @@ bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all sch
 bits-wasm: wasm-programs ## the same of the WebAssembly module's library
 	node --no-warnings tests/wasm/run.mjs $(BUILD)/wasm/bits.wasm $(or $(SCHEME),all)
 
-wasm-programs: site $(BUILD)/wasm/bits.wasm
+wasm-programs: site npm $(BUILD)/wasm/bits.wasm
 test-wasm: all $(BUILD)/bench-bits wasm-programs ## the WebAssembly module: same answers as the server's, in Node and in a bundle (deps-wasm)
 	@$(PYTEST) $(PARALLEL) --module --name wasm $(or $(TEST),tests/wasm $(REPLAYED))
 
@@ -332,7 +332,7 @@ deps-test: ## install what `make test` needs, as far as it is missing
 
 deps-ci: ## install what `make ci` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_CI)
-	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract tests/kubernetes
+	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract tests/kubernetes tests/wasm
 
 deps-image: ## install what `make check-image` needs, as far as it is missing
 	@sh tests/support/deps.sh debootstrap podman runc binutils

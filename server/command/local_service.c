@@ -76,6 +76,7 @@ static api_host describe_host(local_service *local, api_memory *memory)
 {
     const server_settings *settings = &local->settings;
     return (api_host){
+        .form = API_FORM_COMMAND,
         .now = now,
         .readiness = readiness,
         .landed = landed,

@@ -95,6 +95,20 @@ deps-wasm: deps ## install what `make wasm` needs, as far as it is missing
 
 # ---- the site ----
 
-.PHONY: site
+.PHONY: site npm
 site: wasm ## the pages as a folder of static files, build/site, that needs no server (deps-wasm, node)
 	$(Q)node --no-warnings server/module/site/build.mjs $(WASM) $(BUILD)/site
+
+# ---- the package for npm ----
+
+NPM := $(BUILD)/npm
+
+npm: wasm ## the module as a package for npm, build/posenc-VERSION.tgz (deps-wasm, node)
+	@rm -rf $(NPM) && mkdir -p $(NPM)
+	@cp $(WASM)/posenc.wasm $(MODULE_SCRIPTS:%=$(WASM)/%) server/module/package/README.md LICENSE $(NPM)
+	@for library in $(WASM_LIBRARIES); do \
+		echo "==== $$library"; cat $(WASM_PACKAGES)/$$library/debian/copyright; \
+	done > $(NPM)/licences.txt
+	@sed 's/"version": ".*"/"version": "'`$(MAKE) -s --no-print-directory version`'"/' server/module/package/package.json > $(NPM)/package.json
+	$(Q)node --no-warnings server/module/package/types.mjs $(WASM) > $(NPM)/posenc.d.ts
+	$(Q)cd $(BUILD) && npm pack --silent ./npm

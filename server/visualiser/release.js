@@ -1,9 +1,9 @@
 // Which release of the service the page shows, and how it runs.
 import {getDocument} from './api.js';
 
-const FORMS = {server: 'a server', module: 'this page, without a server'};
+const PLACES = {server: 'a server', module: 'this page, without a server'};
 
 export async function showRelease(place) {
     const {form, version} = await getDocument('/v1/info');
-    place.textContent = `posenc ${version}, computed by ${FORMS[form] ?? form}`;
+    place.textContent = `posenc ${version}, computed by ${PLACES[form]}`;
 }

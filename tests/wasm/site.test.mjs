@@ -1,7 +1,8 @@
 /* The site in a real browser: served below a path by a plain host of files, which then goes away;
  * and opened as a file. SITE is the folder, SCREENSHOTS where its picture goes. */
+/* global document, requestAnimationFrame */
 import assert from 'node:assert/strict';
-import {createReadStream, existsSync, mkdirSync, statSync} from 'node:fs';
+import {createReadStream, existsSync, mkdirSync, readFileSync, statSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
 import {extname, join, resolve} from 'node:path';
@@ -23,13 +24,15 @@ const TYPES = {
 const ADDRESS = '?scheme=rope&length=64&dim=32&view=heatmap';
 
 /** A host of files below /posenc/, which knows nothing of the service. */
-async function host() {
+async function host(folder = site, home = null) {
     const asked = [];
     const server = createServer((request, response) => {
         const path = new URL(request.url, 'http://localhost').pathname;
         asked.push(path);
+        if (path === '/' && home)
+            return response.writeHead(200, {'Content-Type': 'text/html'}).end(home);
         const name = path.replace(/^\/posenc\//, '') || 'index.html';
-        const file = join(site, name);
+        const file = join(folder, name);
         const found =
             path.startsWith('/posenc/') && existsSync(file) && statSync(file).isFile();
         if (!found) return response.writeHead(404).end();
@@ -155,3 +158,24 @@ test('as a file', () =>
         await drawn(page);
         await useEverything(page);
     }));
+
+test('the canvas of the package’s README, by a script of the page', async () => {
+    const folder = join(site, '../npm');
+    const [, example] = /```html\n(.*?)```/s.exec(
+        readFileSync(join(folder, 'README.md'), 'utf8'),
+    );
+    const page = `<!doctype html><link rel="icon" href="data:,">${example}`;
+    const {url, stop} = await host(folder, page);
+    await withPage(async (shown) => {
+        await shown.goto(new URL('/', url).href);
+        await shown.waitForFunction(() => document.querySelector('#heatmap').width === 256);
+        const colours = await shown.evaluate(async () => {
+            const canvas = document.querySelector('#heatmap');
+            await new Promise((frame) => requestAnimationFrame(frame));
+            const {data} = canvas.getContext('2d').getImageData(0, 0, 256, 256);
+            return new Set(new Uint32Array(data.buffer)).size;
+        });
+        assert.ok(colours > 50, colours);
+    });
+    await stop();
+});

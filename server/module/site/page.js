@@ -1,7 +1,7 @@
 /* What a page of the site does before the page itself: the service is the module. This stands
  * behind engine.js and posenc.js in site.js, which is no module, so that a browser also loads it
  * from a file. */
-/* global SCRIPT, open, posencWasm */
+/* global SCRIPT, posencWasm */
 const base = new URL('.', SCRIPT);
 const isFile = location.protocol === 'file:';
 const SERVICE = /^\/(v1\/|health\/|openapi\.json$|metrics$)/;
