@@ -1062,17 +1062,24 @@ typedef struct pe_apply pe_apply;
  * "cos_sin" where input and request do not fit, with PE_MALFORMED for "axes" or "dtype". The
  * view must be readable as long as the result; the runner is used during this call only.
  * Limits, whose breach is a PE_OUT_OF_RANGE for "shape": 2^20 elements along the last axis of
- * input and result; for sums 2^26 multiply-adds of one row, and 2^22 for PE_APPLY_COMBINE. */
+ * input and result; for sums 2^26 multiply-adds of one row, and 2^22 for PE_APPLY_COMBINE; 2^22
+ * elements along the axis of the columns and those after it. */
 pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *input,
                        const pe_apply_options *options, const pe_runner *runner,
                        pe_apply **ret_apply, pe_error *reterr);
 void pe_apply_free(pe_apply *apply);
 
-/* At most as many bytes does the result hold while it is read; 0 if pe_apply_new would fail. */
+/* At most as many bytes does the result hold while it is read, with the copy of an input that
+ * is not row-major and positions of rows; 0 if pe_apply_new would fail. */
 uint64_t pe_apply_footprint(const pe_request *request, size_t application, const pe_view *input,
                             const pe_apply_options *options);
 
-/* The multiply-adds of all results, as pe_request_price; 0 if pe_apply_new would fail. */
+/* The multiply-adds of copying an input that is not row-major, and positions of rows: before
+ * the first result. */
+double pe_apply_opening_price(const pe_view *input, const pe_apply_options *options);
+
+/* The multiply-adds of all results with these, as pe_request_price; 0 if pe_apply_new would
+ * fail. */
 double pe_apply_price(const pe_request *request, size_t application, const pe_view *input,
                       const pe_apply_options *options);
 

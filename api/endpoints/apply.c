@@ -212,8 +212,8 @@ static void find_tensors(applying *self, pe_error *reterr)
 /* Find the model that the request follows instead of a scheme, and the scheme of its part. */
 static bool read_model(applying *self, pe_error *reterr)
 {
-    if (!self->follows_model)
-        return true;
+    if (!self->follows_model || reterr->count > 0)
+        return reterr->count == 0;
     if (!api_apply_model_read(&self->model, self->call, api_applied_config(self->applied),
                               &self->arguments, reterr))
         return false;
@@ -233,6 +233,8 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     self->applied = api_applied_new(self->call->request, is_npy);
     if (!self->applied)
         return false;
+    if (self->follows_model) /* which the arguments name */
+        pe_error_append(reterr, &error);
     if (!api_applied_load(self->applied, reterr) || !read_model(self, reterr))
         return true;
     read_options(self, &error);
@@ -369,8 +371,10 @@ static api_reply *apply(void *job)
 static double price_to_begin(const void *job)
 {
     const applying *self = job;
-    return find_text(self, API_APPLY_AGAINST) ? estimate_price(self)
-                                              : 2 * self->representation.facts.preparation;
+    if (find_text(self, API_APPLY_AGAINST))
+        return estimate_price(self);
+    return 2 * self->representation.facts.preparation +
+           api_applied_opening_price(self->applied, &self->options);
 }
 
 static const api_table_endpoint APPLY = {

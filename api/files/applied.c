@@ -57,6 +57,14 @@ double api_applied_price(const api_applied *applied, const pe_request *request,
     return price;
 }
 
+double api_applied_opening_price(const api_applied *applied, const pe_apply_options *options)
+{
+    double price = 0;
+    for (size_t i = 0; i < applied->count; i++)
+        price += pe_apply_opening_price(&applied->inputs[i], options);
+    return price;
+}
+
 bool api_applied_open(api_applied *applied, pe_request *request,
                       const pe_apply_options *options, const pe_runner *runner,
                       pe_error *reterr)

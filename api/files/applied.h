@@ -79,11 +79,13 @@ bool api_applied_open(api_applied *applied, pe_request *request,
                       const pe_apply_options *options, const pe_runner *runner,
                       pe_error *reterr);
 
-/* The bytes that all results hold, and their multiply-adds, as pe_request_price. */
+/* The bytes that all results hold, and their multiply-adds, as pe_request_price; and those
+ * before the first one. */
 uint64_t api_applied_footprint(const api_applied *applied, const pe_request *request,
                                const pe_apply_options *options);
 double api_applied_price(const api_applied *applied, const pe_request *request,
                          const pe_apply_options *options);
+double api_applied_opening_price(const api_applied *applied, const pe_apply_options *options);
 
 /* The file with the results, which takes `applied` over. The request must hold its body until
  * this one has been read. NULL without memory. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPIED_AT_ONCE ((uint64_t)1 << 16) /* elements, unless a row has more */
+#define COPIED_AT_ONCE ((uint64_t)1 << 18) /* elements, unless a row has more */
 
 static bool is_row_major(const pe_view *view)
 {

@@ -11,6 +11,7 @@
 #define SUMS_PRICE    0x1p16 /* of a block of sums of many products */
 #define ELEMENT_PRICE 16     /* of a result that needs one entry or two */
 #define ENTRY_PRICE   16     /* of an entry that is computed for one product alone */
+#define COPY_PRICE    128    /* of an element that is copied from another order */
 #define ROW_PRICE     128    /* of each column, once for the rows that are computed together */
 
 #define ALTERNATING_ELEMENTS ((uint64_t)1 << 18) /* of a block that computes whole rows */
@@ -40,9 +41,10 @@ bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_erro
     if (binding->columns > PE_ROW_ELEMENTS)
         return refuse(reterr, binding->columns, PE_ROW_ELEMENTS, "elements along the last axis",
                       "", rule->input);
-    if (binding->together > PE_ROW_ELEMENTS)
-        return refuse(reterr, binding->together, PE_ROW_ELEMENTS,
-                      "elements along the axes after that of the columns", "", rule->input);
+    if (binding->together > 1 && binding->columns * binding->together > PE_ROW_HELD)
+        return refuse(reterr, binding->columns * binding->together, PE_ROW_HELD,
+                      "elements along the axis of the columns and those after it", "",
+                      rule->input);
     if (binding->results > PE_ROW_ELEMENTS)
         return refuse(reterr, binding->results, PE_ROW_ELEMENTS, "elements along the axis ",
                       last_axis(binding), rule->result);
@@ -174,6 +176,15 @@ uint64_t pe_apply_footprint(const pe_request *request, size_t application, const
     return bytes + sizeof(double) * (block + ROW_ARRAYS * longest);
 }
 
+double pe_apply_opening_price(const pe_view *input, const pe_apply_options *options)
+{
+    double price =
+        pe_source_footprint(input) > 0 ? COPY_PRICE * (double)pe_view_elements(input) : 0;
+    if (options->position_ids)
+        price += COPY_PRICE * (double)pe_view_elements(options->position_ids);
+    return price;
+}
+
 double pe_apply_price(const pe_request *request, size_t application, const pe_view *input,
                       const pe_apply_options *options)
 {
@@ -184,5 +195,6 @@ double pe_apply_price(const pe_request *request, size_t application, const pe_vi
         return 0;
     pe_work work =
         pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), options, true);
-    return work.result_price * (double)binding.rows * (double)binding.results;
+    return work.result_price * (double)binding.rows * (double)binding.results +
+           pe_apply_opening_price(input, options);
 }

@@ -28,11 +28,12 @@ typedef struct starved_case {
         .headers = {"Content-Type", type}, .body = (bytes), .size = sizeof(bytes) - 1          \
     }
 /* A tensor that an encoding is applied to. */
-#define APPLIED(query, type, bytes)                                                            \
-    {                                                                                          \
-        .method = "POST", .target = "/v1/apply/" query, .headers = {"Content-Type", type},     \
-        .body = (bytes), .size = sizeof(bytes) - 1                                             \
-    }
+#define APPLIED(path, type, bytes)                                                             \
+    {.method = "POST",                                                                         \
+     .target = (path),                                                                         \
+     .headers = {"Content-Type", type},                                                        \
+     .body = (bytes),                                                                          \
+     .size = sizeof(bytes) - 1},
 /* A table that is sent to be compared: its target, media type and bytes, and the fineness. */
 #define COMPARED(path, type, bytes, steps)                                                     \
     {                                                                                          \
@@ -239,12 +240,7 @@ static const starved_case CASES[] = {
               SAFETENSORS),
     CONVERTED("to=interleaved&config=%7B%22model_type%22:%22falcon%22,%22alibi%22:false%7D",
               SAFETENSORS_TYPE, SAFETENSORS),
-    APPLIED("rope?length=2&dim=4&inverse=true", NPY_TYPE,
-            NPY("=", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }  ")),
-    APPLIED("sinusoidal?length=2&dim=4&dtype=f64&scale=2&axes=length,dim", NPY_TYPE,
-            NPY("=", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }  ")),
-    APPLIED("rope?length=2&dim=4", SAFETENSORS_TYPE, SAFETENSORS),
-    APPLIED("rope?length=2&dim=4&result=cos", SAFETENSORS_TYPE, SAFETENSORS),
+#include "starved_apply.def"
     COMPARED("rope?lenght=2&dim=4", "text/plain", SAFETENSORS, 0),
     {"GET", "/v1/schemes/rope", {NULL}, NULL, false, 3, 0},
     {"GET", "/v1/schemes", {NULL}, NULL, true, 1, 0},
