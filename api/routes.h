@@ -30,7 +30,9 @@ typedef enum api_kind {
 } api_kind;
 
 #define API_APPLICATIONS (API_APPLICATION | API_MODEL_APPLICATION)
-#define API_TABLES       (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION | API_APPLICATIONS)
+#define API_TABLES                                                                             \
+    (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION | API_APPLICATION |                  \
+     API_MODEL_APPLICATION)
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */
