@@ -115,7 +115,7 @@ refuse(const choice *self, const char *parameter, const char *allowed, ...)
 }
 
 /* Say why no part fits, unless it is a layer whose queries have a temperature alone. */
-static bool choose_without(choice *self, api_chosen_part *ret_chosen)
+static bool choose_temperature_alone(choice *self, api_chosen_part *ret_chosen)
 {
     find_fitting(self, true, false);
     if (self->count == 0) {
@@ -145,7 +145,7 @@ bool api_model_choose_part(const api_model_plan *plan, const api_part_wish *wish
     choice self = {.plan = plan, .wish = wish, .error = reterr};
     find_fitting(&self, true, true);
     if (self.count == 0)
-        return choose_without(&self, ret_chosen);
+        return choose_temperature_alone(&self, ret_chosen);
     if (self.count > 1 && self.one_component && wish->layer < 0)
         return refuse(&self, "layer", "given, or part: layers use different ones of %s",
                       self.names);
