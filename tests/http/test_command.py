@@ -172,9 +172,10 @@ class Answers(CommandCase):
                 self.assertIn("would replace the file that is read", said)
         self.assertEqual(Path(path).read_bytes(), table)
 
-    def test_info_names_the_limits_that_hold(self):
-        limits = json.loads(self.answer("/v1/info"))["limits"]
-        served = self.get("/v1/info").json()["limits"]
+    def test_info_names_the_form_and_the_limits_that_hold(self):
+        told, server = json.loads(self.answer("/v1/info")), self.get("/v1/info").json()
+        self.assertEqual((told["form"], server["form"]), ("command", "server"))
+        limits, served = told["limits"], server["limits"]
         self.assertEqual(limits["max-elements"], served["max-elements"])
         self.assertEqual(limits["max-table-bytes"]["value"], 1 << 40)
         self.assertNotIn("max-connections", limits)

@@ -209,9 +209,9 @@ class Choice(Case):
         self.addCleanup(posenc.use)
         with mock.patch.dict(os.environ, {posenc.VARIABLE: server.url}):
             posenc.use()
-            self.assertIn("max-connections", posenc.document("/v1/info")["limits"])
+            self.assertEqual(posenc.document("/v1/info")["form"], "server")
             posenc.use(f"command:{COMMAND}")
-            self.assertNotIn("max-connections", posenc.document("/v1/info")["limits"])
+            self.assertEqual(posenc.document("/v1/info")["form"], "command")
 
     def test_the_command_answers_where_no_server_runs(self):
         self.addCleanup(posenc.use)
