@@ -339,6 +339,10 @@ OWN = {
         "height=10&width=10&dim=64&preset=sd3&table_size=96&base_size=48",
         "height=6&width=9&dim=64&preset=detr&mask=7,2,7,2,7,2,7,20",
     ],
+    "alibi": [
+        "length=20&heads=1",
+        "length=24&heads=1&alibi_bias_max=3&mask=causal&query_length=9&query_offset=4",
+    ],
     "periodic": [
         "length=200&dim=40",
         "length=64&dim=9&offset=17",
