@@ -63,10 +63,9 @@ static void propose_divided(pe_proposals *proposals, const char *rest, uint64_t 
     }
 }
 
-/* Propose biases of which a line of the first head has been read. */
-static void propose_biases(const pe_observation *seen, pe_proposals *proposals)
+/* Propose biases [heads, queries, keys] or [heads, keys] by a line of the first head. */
+static void propose_biases(const pe_view *view, pe_proposals *proposals)
 {
-    const pe_view *view = &seen->view;
     uint64_t keys = view->shape[view->rank - 1];
     uint64_t queries = view->rank == 3 ? view->shape[1] : 1;
     double error = 2 * pe_observation_unit(view);
@@ -89,6 +88,19 @@ static void propose_biases(const pe_observation *seen, pe_proposals *proposals)
     }
 }
 
+/* View a matrix [queries, keys] as that of one head. */
+static pe_view view_head(const pe_view *view)
+{
+    pe_view head = *view;
+    head.rank = 3;
+    for (size_t axis = 2; axis > 0; axis--) {
+        head.shape[axis] = view->shape[axis - 1];
+        head.strides[axis] = view->strides[axis - 1];
+    }
+    head.shape[0] = 1;
+    return head;
+}
+
 /* Biases by the last line of the first head, of which the slope and the position of the query
  * are read; slopes by the first of them. */
 void pe_recognise_alibi(pe_observation *seen, pe_proposals *proposals)
@@ -99,8 +111,12 @@ void pe_recognise_alibi(pe_observation *seen, pe_proposals *proposals)
      * number */
     if (view->rank > 0)
         proposals->roundings = fmin((double)view->shape[0], 256);
+    if (view->rank == 2) {
+        const pe_view head = view_head(view);
+        propose_biases(&head, proposals);
+    }
     if (view->rank == 2 || view->rank == 3)
-        propose_biases(seen, proposals);
+        propose_biases(view, proposals);
     else if (view->rank == 1 && seen->sampled > 0 && view->shape[0] <= 65536) {
         first = pe_observation_entry(seen, 0, 0);
         if (first > 0 && first < 1)

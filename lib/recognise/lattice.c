@@ -2,11 +2,13 @@
  */
 #include "recognise/lattice.h"
 #include "recognise/recognisers.h"
+#include "recognise/wave_law.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define TEXT        64
 #define EXTENT_MAX  65536
 #define REPEATS_MAX 64
 
@@ -113,58 +115,130 @@ uint64_t pe_grid_find_repeats(const pe_grid_view *grid, double *rows)
 
 /* ---- sinusoidal_3d ---- */
 
-/* Propose all arrangements of one size. */
-static void propose_volume(pe_proposals *proposals, const char *cells)
+/* The cells along the width, and along the depth, from the first one on. */
+typedef struct volume_lines {
+    pe_observation width, depth;
+} volume_lines;
+
+/* How the channels of a volume may be arranged. */
+typedef struct arrangement {
+    const char *text;
+    bool quarter, concat;
+    size_t before_width, before_depth; /* axes whose channels come first */
+} arrangement;
+
+#define ARRANGEMENTS(split, quarter, layout, concat)                                           \
+    {split layout, quarter, concat, 2, 0},                                                     \
+        {split layout "&axis_order=depth_width_height", quarter, concat, 1, 0},                \
+    {                                                                                          \
+        split layout "&axis_order=width_height_depth", quarter, concat, 0, 2                   \
+    }
+
+static const arrangement VOLUMES[] = {
+    ARRANGEMENTS("", false, "", false), ARRANGEMENTS("&split=quarter", true, "", false),
+    ARRANGEMENTS("", false, "&layout=concat", true),
+    ARRANGEMENTS("&split=quarter", true, "&layout=concat", true)};
+
+static bool read_axis(pe_observation *line, uint64_t first, uint64_t channels, bool concat,
+                      pe_wave_law *ret_law)
 {
-    static const char *const PRESETS[] = {"tatp22", "cogvideox", "prithvi"};
-    static const char *const SPLITS[] = {"", "&split=quarter"};
-    static const char *const LAYOUTS[] = {"", "&layout=concat"};
-    static const char *const ORDERS[] = {"", "&axis_order=depth_width_height",
-                                         "&axis_order=width_height_depth"};
-    static const char *const BASES[] = {"", "&base=100", "&base=1000"};
-    for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
-        pe_propose(proposals, "encoding", "preset=%s&%s", PRESETS[i], cells);
-    for (size_t i = 0; i < 36; i++)
-        pe_propose(proposals, "encoding", "%s%s%s%s%s", cells, SPLITS[i % 2],
-                   LAYOUTS[i / 2 % 2], ORDERS[i / 4 % 3], BASES[i / 12]);
+    const pe_columns sines = {first, concat ? 1 : 2, channels / 2};
+    return line->sampled >= 4 && channels >= 4 && first + channels <= line->columns &&
+           pe_wave_law_read(line, sines, true, ret_law) && ret_law->geometric;
 }
 
-/* Propose a volume whose frames, or the first of them, have been seen; `depth` 0: it is the
- * height of the grid over that of a frame. */
-static void propose_frames(pe_observation *seen, pe_proposals *proposals, uint64_t depth,
-                           const char *shape)
+/* Write what the waves say of an arrangement: the base, and the distances of cells. Without
+ * waves nothing is written. */
+static void write_law(volume_lines *lines, uint64_t dim, const arrangement *own, char *dst,
+                      size_t size)
+{
+    const uint64_t deep = own->quarter ? dim / 4 : (dim + 5) / 6 * 2;
+    const uint64_t wide = own->quarter ? 3 * dim / 8 : deep;
+    const uint64_t before = own->before_width == 0 ? 0 : deep + (own->before_width - 1) * wide;
+    char base[TEXT] = "", scales[2][TEXT] = {"", ""};
+    pe_wave_law law;
+    if (read_axis(&lines->depth, own->before_depth * wide, deep, own->concat, &law)) {
+        pe_wave_law_base(&law, (double)deep / 2, 1, "base", "10000", base, sizeof base);
+        pe_propose_number(scales[0], TEXT, "temporal_interpolation_scale", 1 / law.first, 1e-4,
+                          "1");
+    }
+    if (read_axis(&lines->width, before, wide, own->concat, &law)) {
+        pe_wave_law_base(&law, (double)wide / 2, 1, "base", "10000", base, sizeof base);
+        pe_propose_number(scales[1], TEXT, "spatial_interpolation_scale", 1 / law.first, 1e-4,
+                          "1");
+    }
+    snprintf(dst, size, "%s%s%s", base, scales[0], scales[1]);
+}
+
+/* Propose all arrangements of one size; the cells along two axes are views [cells, dim]. */
+static void propose_volume(pe_proposals *proposals, const char *cells, const pe_view *width,
+                           const pe_view *depth)
+{
+    static const char *const PRESETS[] = {"tatp22", "cogvideox", "prithvi"};
+    volume_lines lines = {.width = {.rows = 0}, .depth = {.rows = 0}};
+    bool good = width->shape[0] < 2 || pe_observation_begin(&lines.width, width);
+    good = (depth->shape[0] < 2 || pe_observation_begin(&lines.depth, depth)) && good;
+    for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
+        pe_propose(proposals, "encoding", "preset=%s&%s", PRESETS[i], cells);
+    for (size_t i = 0; good && i < PE_COUNT(VOLUMES); i++) {
+        char law[3 * TEXT];
+        write_law(&lines, width->shape[1], &VOLUMES[i], law, sizeof law);
+        pe_propose(proposals, "encoding", "%s%s%s", cells, VOLUMES[i].text, law);
+    }
+    pe_observation_end(&lines.width);
+    pe_observation_end(&lines.depth);
+}
+
+/* Propose a volume [depth, height * width, dim], or [rows, dim] of which a grid has been seen
+ * in the first rows; `depth` 0: it is the height of the grid over that of a frame. */
+static void propose_frames(pe_observation *seen, pe_proposals *proposals, const pe_view *volume,
+                           uint64_t depth, const char *shape)
 {
     pe_grid_view grid = {.seen = seen};
     char text[160];
     if (seen->sampled < 4 || !pe_grid_find_width(&grid))
         return;
     const uint64_t rows = depth ? grid.height : pe_grid_frame_rows(&grid);
+    const uint64_t frames = depth ? depth : grid.height / rows;
+    const pe_view width = pe_view_part(&seen->view, 0, 0, grid.width);
+    pe_view deep = pe_view_part(volume, 0, 0, frames);
+    if (depth)
+        deep = pe_view_at(&deep, 1, 0);
+    else
+        deep.strides[0] *= rows * grid.width;
     proposals->angle = (double)(grid.height + grid.width);
-    snprintf(text, sizeof text, "depth=%llu&height=%llu&width=%llu&dim=%llu%s",
-             (number)(depth ? depth : grid.height / rows), (number)rows, (number)grid.width,
-             (number)seen->columns, shape);
-    propose_volume(proposals, text);
+    snprintf(text, sizeof text, "depth=%llu&height=%llu&width=%llu&dim=%llu%s", (number)frames,
+             (number)rows, (number)grid.width, (number)seen->columns, shape);
+    propose_volume(proposals, text, &width, &deep);
+}
+
+/* Propose a volume [depth, height, width, dim]. */
+static void propose_cells(const pe_view *view, pe_proposals *proposals)
+{
+    const uint64_t *shape = view->shape;
+    const pe_view frame = pe_view_at(view, 0, 0), lines = pe_view_at(view, 1, 0);
+    const pe_view width = pe_view_at(&frame, 0, 0), depth = pe_view_at(&lines, 1, 0);
+    char text[160];
+    proposals->angle = fmax((double)shape[0], fmax((double)shape[1], (double)shape[2]));
+    snprintf(text, sizeof text, "depth=%llu&height=%llu&width=%llu&dim=%llu&shape=dhwc",
+             (number)shape[0], (number)shape[1], (number)shape[2], (number)shape[3]);
+    propose_volume(proposals, text, &width, &depth);
 }
 
 void pe_recognise_sinusoidal_3d(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
-    const uint64_t *shape = view->shape;
-    char text[160];
-    if (view->rank < 2 || shape[view->rank - 1] % 2 != 0 || shape[0] < 2)
+    if (view->rank < 2 || view->shape[view->rank - 1] % 2 != 0 || view->shape[0] < 2)
         return;
     if (view->rank == 4) {
-        proposals->angle = fmax((double)shape[0], fmax((double)shape[1], (double)shape[2]));
-        snprintf(text, sizeof text, "depth=%llu&height=%llu&width=%llu&dim=%llu&shape=dhwc",
-                 (number)shape[0], (number)shape[1], (number)shape[2], (number)shape[3]);
-        propose_volume(proposals, text);
+        propose_cells(view, proposals);
     } else if (view->rank == 3) {
         const pe_view frame = pe_view_at(view, 0, 0);
         pe_observation first;
         if (pe_observation_begin(&first, &frame))
-            propose_frames(&first, proposals, shape[0], "&shape=dnc");
+            propose_frames(&first, proposals, view, view->shape[0], "&shape=dnc");
         pe_observation_end(&first);
     } else {
-        propose_frames(seen, proposals, 0, "&shape=nc");
+        propose_frames(seen, proposals, view, 0, "&shape=nc");
     }
 }

@@ -339,6 +339,10 @@ OWN = {
         "height=10&width=10&dim=64&preset=sd3&table_size=96&base_size=48",
         "height=6&width=9&dim=64&preset=detr&mask=7,2,7,2,7,2,7,20",
     ],
+    "alibi": [
+        "length=20&heads=1",
+        "length=24&heads=1&alibi_bias_max=3&mask=causal&query_length=9&query_offset=4",
+    ],
     "periodic": [
         "length=200&dim=40",
         "length=64&dim=9&offset=17",
@@ -359,6 +363,8 @@ OWN = {
         "depth=3&height=5&width=6&dim=48",
         "preset=cogvideox&depth=2&height=8&width=6&dim=96",
         "preset=prithvi&depth=4&height=7&width=5&dim=48",
+        "depth=5&height=6&width=9&dim=60&base=176&temporal_interpolation_scale=2.5",
+        "preset=cogvideox&depth=6&height=5&width=8&dim=96&spatial_interpolation_scale=1.875&base=500",
     ],
     "axial_rope": [
         "sizes=14,9&dim=64",
