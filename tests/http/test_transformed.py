@@ -32,7 +32,7 @@ class Transformed(IdentifyCase):
     def test_values_that_were_rounded_before_they_were_stored(self):
         table = cosines(range(100))
         # the small ones are no float16 numbers
-        sines = numpy.sin(numpy.arange(100, dtype=F)[:, None] * inverse(64))
+        sines = numpy.sin(numpy.arange(100, dtype=F)[:, None] * inverse(64, 500000.0))
         for rounded, values, words in (
             (to_bf16(table), "bf16", "bfloat16 values in a float32 file"),
             (to_bf16(table).astype("f8"), "bf16", "bfloat16 values in a float64 file"),
