@@ -226,8 +226,8 @@ peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT or DIF
 	@PYTHONPATH=tests/http TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/peers/run.py $(PEERS) \
 		--python "sh tests/peers/python.sh $(PEERS_ROOT)" --variations $(or $(VARIATIONS),3) $(if $(RECORD),--record) $(if $(AGAIN),--again)
 
-confusion: all ## what /v1/identify says of random and of spoilt tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1)
-	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1)
+confusion: all ## what /v1/identify says of random, spoilt and transformed tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1, TRANSFORMED=20)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1) $(or $(TRANSFORMED),20)
 
 cost: all ## what identifying costs: seconds, shares of stages, memory (GIB=8: also of comparing so large a table)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/identify.py $(BUILD)/posenc-server $(GIB)

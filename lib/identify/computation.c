@@ -264,20 +264,6 @@ static bool all_fit(computation *self, pe_request *wide, bool chosen, const pe_r
     return good;
 }
 
-/* Columns that are no waves fit only if every entry is exact, which the caller has not found:
- * so all have to be waves. */
-static bool all_are_waves(const pe_exact_waves *waves)
-{
-    double farthest = fmax(fabs(pe_exact_position(waves, 0)),
-                           fabs(pe_exact_position(waves, waves->rows - 1)));
-    for (uint64_t row = 0; waves->positions.list && row < waves->rows; row++)
-        farthest = fmax(farthest, fabs(waves->positions.list[row]));
-    for (uint64_t c = 0; c < waves->count; c++)
-        if (waves->items[c].constant || waves->items[c].angle * farthest > ANGLE_MAX)
-            return false;
-    return true;
-}
-
 /* Take the frequencies of a formula. False if they do not give all probed entries. */
 static bool take_formula(computation *self, const pe_named_law *law, size_t formula)
 {
@@ -397,7 +383,7 @@ bool pe_computation_find(pe_request *wide, size_t tensor, pe_observation *seen,
         good = pe_name_vector(wide, seen, self.entries.dtype, ret_computation);
     else if (seen->sampled >= 4)
         good = pe_exact_waves_init(&self.waves, wide, tensor, seen, runner, &whole, reterr) &&
-               (!whole || !all_are_waves(&self.waves) ||
+               (!whole || pe_exact_waves_reach(&self.waves) > ANGLE_MAX ||
                 try_all(&self, wide, low_precision, runner, ret_computation, reterr));
     pe_exact_waves_done(&self.waves);
     if (!good && reterr->count == 0)

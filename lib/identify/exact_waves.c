@@ -155,6 +155,18 @@ bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
     return good;
 }
 
+double pe_exact_waves_reach(const pe_exact_waves *waves)
+{
+    double farthest = fmax(fabs(pe_exact_position(waves, 0)),
+                           fabs(pe_exact_position(waves, waves->rows - 1)));
+    double fastest = 0;
+    for (uint64_t row = 0; waves->positions.list && row < waves->rows; row++)
+        farthest = fmax(farthest, fabs(waves->positions.list[row]));
+    for (uint64_t c = 0; c < waves->count; c++)
+        fastest = fmax(fastest, waves->items[c].constant ? INFINITY : waves->items[c].angle);
+    return fastest * farthest;
+}
+
 #define SAME_ANGLE 1e-6 /* relative: of two columns of one frequency, as they are measured */
 
 typedef struct place {

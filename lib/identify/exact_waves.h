@@ -41,6 +41,10 @@ bool pe_exact_waves_read(pe_exact_waves *waves, const pe_request *request, size_
 bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
                          const pe_observation *seen, const pe_runner *runner, bool *ret_whole,
                          pe_error *reterr);
+/* The largest angle of a table, in radians; infinite if a column is no wave: then it fits only
+ * if every entry is exact. */
+double pe_exact_waves_reach(const pe_exact_waves *waves);
+
 /* Join columns of the same frequency, as full tables have each one twice, of sines and cosines:
  * ret_next[c] is the next column of that of c, or c itself; ret_first[c]: c is the first one.
  * False: memory ran out. */

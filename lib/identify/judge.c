@@ -22,10 +22,12 @@ typedef struct turned {
 static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t column)
 {
     const pe_observation *seen = bound->seen;
-    if (bound->waves)
-        return (turned){bound->waves->items[column].angle *
-                            fabs(pe_exact_position(bound->waves, row)),
-                        fabs(bound->waves->amplitude), 0, 0, 0};
+    if (bound->waves) {
+        const double angle =
+            bound->waves->items[column].angle * fabs(pe_exact_position(bound->waves, row));
+        /* float32 exponentials move frequencies as much again */
+        return (turned){angle, fabs(bound->waves->amplitude), 4 * angle, 0, 0};
+    }
     if (bound->amplitude > 0)
         return (turned){bound->angle, bound->amplitude, bound->roundings, bound->roundings,
                         bound->amplitude};

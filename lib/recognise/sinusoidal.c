@@ -88,6 +88,8 @@ static void try_base(published *self, double base, bool to_last)
 static void propose_published(const pe_observation *seen, pe_proposals *proposals,
                               pe_columns sines, pe_columns cosines, const char *layout)
 {
+    if (pe_column_is_still(seen, sines.first))
+        return;
     published *self = malloc(sizeof *self);
     double *frequencies = malloc((size_t)sines.count * sizeof *frequencies);
     if (self && frequencies) {

@@ -219,6 +219,14 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
 #define EXACT_RECIPE 1e-15
 #define FLOAT_RECIPE 1e-6
 
+bool pe_column_is_still(const pe_observation *seen, uint64_t column)
+{
+    for (size_t row = 1; row < seen->sampled; row++)
+        if (pe_observation_entry(seen, row, column) != pe_observation_entry(seen, 0, column))
+            return false;
+    return true;
+}
+
 void pe_row_law_init(pe_row_law *law, const double *frequencies, pe_columns sines,
                      pe_columns cosines, double amplitude, double unit)
 {

@@ -15,6 +15,10 @@ typedef struct pe_table_positions {
     char spacing[2 * PE_PRINT_MAX + 32]; /* "&offset=7&step=20" without what is the default */
 } pe_table_positions;
 
+/* Whether a column, that of the fastest wave, is the same in all rows that have been read: then
+ * there are no positions to be found. */
+bool pe_column_is_still(const pe_observation *seen, uint64_t column);
+
 /* Make a law of falling frequencies, radians per position: of those some, near enough to each
  * other that each one says which turn of the next it is. `sines` and `cosines` are the columns
  * of frequency 0, 1 …; count 0: there are none. */

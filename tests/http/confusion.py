@@ -8,8 +8,8 @@ bit for bit; `match` is wrong unless all entries are within the bound of the ari
 named, around the exact values of that request in float64. Both are wrong where another request
 or value that is said to make the same table does not. Columns are compared in the order that is
 answered. `near` and `unknown` claim nothing. Of tables of libraries that were transformed
-(transformed.py), TRANSFORMED of each kind, the request is known: another one is wrong. The program
-fails if an answer is wrong."""
+(transformed.py), TRANSFORMED of each kind, the request is known: another one is wrong. The
+program fails if an answer is wrong."""
 
 import random
 import re

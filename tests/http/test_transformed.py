@@ -32,7 +32,7 @@ class Transformed(IdentifyCase):
     def test_values_that_were_rounded_before_they_were_stored(self):
         table = cosines(range(100))
         # the small ones are no float16 numbers
-        sines = numpy.sin(numpy.arange(100, dtype=F)[:, None] * inverse(64))
+        sines = numpy.sin(numpy.arange(100, dtype=F)[:, None] * inverse(64, 500000.0))
         for rounded, values, words in (
             (to_bf16(table), "bf16", "bfloat16 values in a float32 file"),
             (to_bf16(table).astype("f8"), "bf16", "bfloat16 values in a float64 file"),
@@ -67,7 +67,7 @@ class Transformed(IdentifyCase):
         for query in (
             "rope?length=60&dim=64&table=full&offset=900&step=-13&tensor=cos",
             "rope?positions=5,3,900,17.5,20,21,22,400&dim=64&tensor=sin",
-            "sinusoidal?positions=-4,11,12,-900,33.3,0,1,2&dim=48&layout=concat&tensor=encoding",
+            "sinusoidal?positions=-4,11,-900,33.3,0,1,2&dim=48&layout=concat&tensor=encoding",
             "sinusoidal?length=40&offset=3&step=20&dim=96&tensor=encoding",
             "rope?length=90&offset=70000&dim=128&rope_theta=500000&rope_type=llama3&tensor=cos",
         ):

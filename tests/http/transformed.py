@@ -1,6 +1,6 @@
-"""Tables of well-known formulas after what happens to tables: windows, rounding, positions of any
-kind. Each transformation draws tables by a seed, in float32 as libraries compute them, and says
-what an answer must have."""
+"""Tables of well-known formulas after what happens to tables: windows, rounding, positions of
+any kind. Each transformation draws tables by a seed, in float32 as libraries compute them, and
+says what an answer must have."""
 
 import numpy
 
