@@ -37,7 +37,7 @@ typedef struct columns {
 /* The frequency whose sine and cosine lose this at position 1: pe_wave_loss grows with it. */
 static double find_frequency(double loss)
 {
-    double low = 0, high = 1;
+    double low = 0x1p-1000, high = 1;
     if (loss >= 8)
         return loss / 8;
     for (int i = 0; i < 200; i++) {
