@@ -279,6 +279,10 @@ class Explained(CompareCase):
         self.assert_explained(
             query, numpy.tile(half, 2), "width", {"table": "full"}, status=422
         )
+        vector = self.fetch("length=90&dim=48&tensor=inv_freq", "rope")
+        self.refuse(
+            422, "shape", "length=90&dim=48&tensor=inv_freq", npy(vector[:9]), scheme="rope"
+        )
         square = self.fetch("length=64&dim=64")
         self.assert_explained("length=64&dim=64", square.T, "transposed", scheme="sinusoidal")
 
