@@ -116,6 +116,11 @@ bool pe_lines_fit(pe_lines *self, const pe_trial *trial, const pe_view *view, ui
                   uint64_t exact_line, double factor)
 {
     const size_t columns = (size_t)self->columns;
+    pe_tolerance tolerance = trial->tolerance;
+    if (factor != 1) { /* of an element, which has been rounded */
+        tolerance.relative = fmax(tolerance.relative, 2 * pe_dtypes[trial->dtype].unit);
+        tolerance.absolute += 2 * fabs(factor) * pe_dtype_ulp(trial->dtype, 0);
+    }
     if (!pe_lines_read(self, trial, view, line, exact_line))
         return false;
     if (trial->tolerance.any_mask)
@@ -129,7 +134,7 @@ bool pe_lines_fit(pe_lines *self, const pe_trial *trial, const pe_view *view, ui
             continue;
         self->differing++;
         self->max_abs = fmax(self->max_abs, error);
-        if (pe_is_outside(&trial->tolerance, trial->format, error,
+        if (pe_is_outside(&tolerance, trial->format, error,
                           error / pe_dtype_ulp(trial->format, exact), found, exact,
                           fabs(factor) * self->lost[c]))
             return false;

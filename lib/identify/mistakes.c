@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMED_FACTOR 1e-4 /* relative: how near a measured factor is to what it is */
+/* How near a measured factor is to what it is, relative. */
+static double find_accuracy(const pe_trial *trial)
+{
+    return fmax(1e-4, pe_dtypes[trial->format].unit / 4);
+}
 
 static const pe_parameter *find_row(pe_trial *trial, const char *name)
 {
@@ -64,21 +68,29 @@ static double name_factor(pe_trial *trial, double factor, char dst[96])
 {
     pe_value dim;
     char text[PE_PRINT_MAX];
-    const double sign = factor < 0 ? -1 : 1;
+    const double sign = factor < 0 ? -1 : 1, accuracy = find_accuracy(trial);
     dst[0] = '\0';
     if (pe_trial_value(trial, "dim", &dim, text)) {
         const double root = sqrt(dim.real);
-        if (fabs(fabs(factor) / root - 1) < NAMED_FACTOR) {
+        if (fabs(fabs(factor) / root - 1) < accuracy) {
             snprintf(dst, 96, ", the square root of dim=%s", text);
             return sign * root;
         }
-        if (fabs(fabs(factor) * root - 1) < NAMED_FACTOR) {
+        if (fabs(fabs(factor) * root - 1) < accuracy) {
             snprintf(dst, 96, ", 1 over the square root of dim=%s", text);
             return sign / root;
         }
     }
-    if (pe_trial_value(trial, "rope_type", &dim, text) &&
-        (strcmp(text, "yarn") == 0 || strcmp(text, "longrope") == 0))
+    if (!pe_trial_value(trial, "rope_type", &dim, text))
+        return factor;
+    for (int scaled = 2; scaled <= 64; scaled++) {
+        const double attention = 0.1 * log(scaled) + 1;
+        if (strcmp(text, "default") == 0 && fabs(factor / attention - 1) < accuracy / 100) {
+            snprintf(dst, 96, ", the attention factor of rope_type=yarn, factor=%d", scaled);
+            return attention;
+        }
+    }
+    if ((strcmp(text, "yarn") == 0 || strcmp(text, "longrope") == 0))
         snprintf(dst, 96, ", as with another attention factor than that of rope_type=%s", text);
     return factor;
 }
@@ -90,7 +102,9 @@ static bool find_factor(pe_trial *trial)
     if (trial->dtype == PE_I32 || !pe_trial_ratio(trial, &measured) || fabs(measured) < 1e-30)
         return false;
     const double named = name_factor(trial, measured, name);
-    const double factors[] = {named, pe_find_decimal(measured, NAMED_FACTOR), measured};
+    const double factors[] = {named != measured ? named : 1,
+                              pe_find_decimal(measured, find_accuracy(trial)),
+                              pe_find_decimal(measured, 1e-6), measured};
     for (size_t i = 0; i < PE_COUNT(factors); i++) {
         if (factors[i] == 1 ||
             !pe_trial_fits(trial, trial->query, trial->tensor, &trial->view, factors[i]))

@@ -37,7 +37,7 @@ typedef struct columns {
 /* The frequency whose sine and cosine lose this at position 1: pe_wave_loss grows with it. */
 static double find_frequency(double loss)
 {
-    double low = 0, high = 1;
+    double low = 0x1p-1000, high = 1;
     if (loss >= 8)
         return loss / 8;
     for (int i = 0; i < 200; i++) {
@@ -103,29 +103,52 @@ static bool read_columns(columns *self, pe_trial *trial)
     return true;
 }
 
+/* An entry of a recipe. Before it is rounded to 16 bits, a number is off by up to `slack`,
+ * relative, which decides where it lies near the middle of two: `sides` says on which side the
+ * frequency and the angle are taken to be, -1, 0 or 1. */
+static double make_entry(const columns *self, uint64_t column, double position,
+                         const recipe *rounds, pe_dtype narrow, double slack,
+                         const int sides[2])
+{
+    double w = self->frequencies[column];
+    if (rounds->frequency)
+        w = pe_round_number(w * (1 + sides[0] * slack), narrow);
+    double angle = position * w;
+    if (rounds->product)
+        angle = pe_round_number(angle * (1 + sides[1] * slack), narrow);
+    return self->amplitudes[column] != 0 ? self->amplitudes[column] * cos(angle)
+                                         : self->amplitude * sin(angle);
+}
+
+/* Whether an entry is that of a recipe; counts it if it is. */
+static bool is_entry(columns *self, const pe_trial *trial, uint64_t column, double position,
+                     const recipe *rounds, pe_dtype narrow)
+{
+    const double w = self->frequencies[column], unit = pe_dtypes[trial->format].unit;
+    const double slack = (8 + 3 * fabs(log(w))) * 0x1p-24; /* as pe_wave_loss */
+    const double lost = rounds->product ? 0 : fabs(position * w) * slack;
+    for (int i = 0; i < 9; i++) { /* no side first */
+        const int sides[] = {(i / 3 + 1) % 3 - 1, (i + 1) % 3 - 1};
+        const double entry = make_entry(self, column, position, rounds, narrow, slack, sides);
+        const double error = fabs(entry - self->line[column]);
+        if (error <= self->amplitude * (lost + 0x1p-21) + 2 * unit * fabs(entry)) {
+            self->differing += error > 0;
+            self->max_abs = fmax(self->max_abs, error);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether a line is that of a recipe. */
-static bool is_line(columns *self, pe_trial *trial, uint64_t row, const recipe *rounds,
+static bool is_line(columns *self, const pe_trial *trial, uint64_t row, const recipe *rounds,
                     pe_dtype narrow)
 {
     const double exact = self->offset + self->step * (double)row;
     const double position = rounds->position ? pe_round_number(exact, narrow) : exact;
-    const double unit = pe_dtypes[trial->format].unit;
-    for (uint64_t c = 0; c < self->count; c++) {
-        double w = self->frequencies[c];
-        if (rounds->frequency)
-            w = pe_round_number((double)(float)w, narrow);
-        double angle = position * w;
-        double lost = rounds->product ? 0 : fabs(angle) * 0x1p-22;
-        if (rounds->product)
-            angle = pe_round_number((double)(float)angle, narrow);
-        const double entry = self->amplitudes[c] != 0 ? self->amplitudes[c] * cos(angle)
-                                                      : self->amplitude * sin(angle);
-        const double error = fabs(entry - self->line[c]);
-        self->differing += error > 0;
-        self->max_abs = fmax(self->max_abs, error);
-        if (!(error <= self->amplitude * (lost + 0x1p-21) + 2 * unit * fabs(entry)))
+    for (uint64_t c = 0; c < self->count; c++)
+        if (!is_entry(self, trial, c, position, rounds, narrow))
             return false;
-    }
     return true;
 }
 

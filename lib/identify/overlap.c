@@ -89,6 +89,8 @@ static bool say_overlap(pe_trial *trial, const overlap *self)
 
 bool pe_find_fewer(pe_trial *trial, const pe_view *shape)
 {
+    if (trial->view.rank < 2) /* the first axis is that of the columns */
+        return false;
     const uint64_t rows = trial->view.shape[0], fewer = shape->shape[0] - rows;
     pe_view whole = trial->view; /* of which only the shape is looked at */
     pe_lines lines = {.request = NULL};

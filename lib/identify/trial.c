@@ -45,12 +45,13 @@ bool pe_trial_value(pe_trial *trial, const char *name, pe_value *ret_value,
     bool has = request && index < trial->scheme->info.parameter_count;
     if (has) {
         const pe_parameter *row = pe_parameter_at(&trial->scheme->info, index);
-        char text[PE_PRINT_MAX];
         *ret_value = *pe_request_value(request, index);
         has = ret_value->present && row->type != PE_STORED && row->type != PE_REAL_LIST &&
               row->type != PE_INTEGER_LIST;
-        if (has)
-            snprintf(ret_text, PE_PRINT_MAX, "%s", pe_value_text(row, ret_value, text));
+        if (has) {
+            char number[PE_PRINT_MAX];
+            snprintf(ret_text, PE_PRINT_MAX, "%s", pe_value_text(row, ret_value, number));
+        }
     }
     pe_request_unref(request);
     return has;

@@ -139,6 +139,12 @@ class Explained(CompareCase):
                 "length=60&dim=96", table, "factor", scheme="sinusoidal"
             )
             self.assertIn(name, found["sentence"])
+            half = table.astype("f2")  # float16, and bfloat16 in a file of float32
+            for rounded in (half, bfloat16(table)):
+                found = self.assert_explained(
+                    "length=60&dim=96", rounded, "factor", scheme="sinusoidal"
+                )
+                self.assertAlmostEqual(found["factor"], 96**power)
         query = "length=60&dim=64&tensor=cos&rope_type=yarn&factor=8"
         query += "&original_max_position_embeddings=2048"
         table = self.fetch(query, "rope") / numpy.float32(0.1 * numpy.log(8) + 1)
@@ -193,6 +199,11 @@ class Explained(CompareCase):
         self.assertIn(
             "float16", self.assert_explained(LLAMA, numpy.cos(half), "angles")["sentence"]
         )
+
+    def test_long_tables_of_rounded_angles(self):
+        exact = angles(2000, 96)  # some products lie near the middle of two bfloat16 numbers
+        query = "length=2000&dim=96&tensor=sin"
+        self.assert_explained(query, numpy.sin(bfloat16(exact)), "angles")
 
     def test_another_scaling(self):
         table = numpy.cos(angles(300, 64, scale=8))
@@ -267,6 +278,10 @@ class Explained(CompareCase):
         )
         self.assert_explained(
             query, numpy.tile(half, 2), "width", {"table": "full"}, status=422
+        )
+        vector = self.fetch("length=90&dim=48&tensor=inv_freq", "rope")
+        self.refuse(
+            422, "shape", "length=90&dim=48&tensor=inv_freq", npy(vector[:9]), scheme="rope"
         )
         square = self.fetch("length=64&dim=64")
         self.assert_explained("length=64&dim=64", square.T, "transposed", scheme="sinusoidal")
