@@ -240,7 +240,7 @@ clean: ## remove everything built
 	rm -rf $(BUILD)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile docker/package.mk tests/tests.mk | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile server/module/module.mk docker/package.mk tests/tests.mk | expand -t 16
 
 # absent where only the server is built
 -include server/module/module.mk docker/package.mk tests/tests.mk

@@ -1,5 +1,5 @@
-/* The site in a real browser: served below a path by a plain host of files, which then goes away;
- * and opened as a file. SITE is the folder, SCREENSHOTS where its picture goes. */
+/* The site in a real browser: served below a path by a plain host of files, which then goes
+ * away; and opened as a file. SITE is the folder, SCREENSHOTS where its picture goes. */
 /* global document, requestAnimationFrame */
 import assert from 'node:assert/strict';
 import {createReadStream, existsSync, mkdirSync, readFileSync, statSync} from 'node:fs';

@@ -1,5 +1,5 @@
-"""The package for npm, installed from its file into an empty project: found by Node, by a bundler
-and by the compiler of types; its README's examples run."""
+"""The package for npm, installed from its file into an empty project: found by Node, by a
+bundler and by the compiler of types; its README's examples run."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-/* types.mjs MODULE: the types of the package, printed: what the OpenAPI document of the module says
- * of each path, and the interface of posenc.js. */
+/* types.mjs MODULE: the types of the package, printed: what the OpenAPI document of the module
+ * says of each path, and the interface of posenc.js. */
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
@@ -27,10 +27,10 @@ const union = (types) => [...new Set(types)].join(' | ') || 'unknown';
 
 function objectOf(schema) {
     const required = new Set(schema.required ?? []);
-    const members = Object.entries(schema.properties ?? {}).map(
-        ([name, member]) =>
-            `${comment(member)}${keyOf(name)}${required.has(name) ? '' : '?'}: ${typeOf(member)};`,
-    );
+    const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+        const key = keyOf(name) + (required.has(name) ? '' : '?');
+        return `${comment(member)}${key}: ${typeOf(member)};`;
+    });
     const more = schema.additionalProperties;
     if (more && typeof more === 'object') {
         const others = typeOf(more);

@@ -1,6 +1,6 @@
 /* What a page of the site does before the page itself: the service is the module. This stands
- * behind engine.js and posenc.js in site.js, which is no module, so that a browser also loads it
- * from a file. */
+ * behind engine.js and posenc.js in site.js, which is no module, so that a browser also loads
+ * it from a file. */
 /* global SCRIPT, posencWasm */
 const base = new URL('.', SCRIPT);
 const isFile = location.protocol === 'file:';
