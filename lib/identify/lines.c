@@ -87,7 +87,7 @@ static bool read_losses(pe_lines *self, const pe_trial *trial, uint64_t line)
 }
 
 /* Whether two lines are near at all: for turning most down before anything else. */
-static bool is_near(const pe_lines *self, double factor)
+static bool fits_factor(const pe_lines *self, double factor)
 {
     double most = 0, far = 0;
     for (uint64_t c = 0; c < self->columns; c++)
@@ -125,7 +125,7 @@ bool pe_lines_fit(pe_lines *self, const pe_trial *trial, const pe_view *view, ui
         return false;
     if (trial->tolerance.any_mask)
         pe_mask_entries(self->found, self->exact, columns, columns);
-    if (!is_near(self, factor) || !read_losses(self, trial, exact_line))
+    if (!fits_factor(self, factor) || !read_losses(self, trial, exact_line))
         return false;
     for (size_t c = 0; c < columns; c++) {
         const double found = self->found[c], exact = factor * self->exact[c];

@@ -7,7 +7,6 @@
 #include "store/engine.h"
 #include "store/store_index.h"
 
-
 typedef struct set_rows {
     pthread_mutex_t lock;
     store_index index;

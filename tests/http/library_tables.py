@@ -364,7 +364,8 @@ OWN = {
         "preset=cogvideox&depth=2&height=8&width=6&dim=96",
         "preset=prithvi&depth=4&height=7&width=5&dim=48",
         "depth=5&height=6&width=9&dim=60&base=176&temporal_interpolation_scale=2.5",
-        "preset=cogvideox&depth=6&height=5&width=8&dim=96&spatial_interpolation_scale=1.875&base=500",
+        "preset=cogvideox&depth=6&height=5&width=8&dim=96&spatial_interpolation_scale=1.875"
+        "&base=500",
     ],
     "axial_rope": [
         "sizes=14,9&dim=64",

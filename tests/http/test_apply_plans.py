@@ -8,8 +8,8 @@ import unittest
 import numpy
 import torch
 
-from test_apply_layouts import F64, Layouts, file_of, turn, turn_neighbours
-from test_apply_models import deepseek, llama
+from test_apply_layouts import F64, Layouts, file_of, turn
+from test_apply_models import llama
 from test_compare import NPY, SAFETENSORS, npy
 
 

@@ -4,7 +4,6 @@ import io
 
 import numpy
 
-from server import ServerCase
 from test_compare import SAFETENSORS, CompareCase, npy, safetensors
 
 UNITS = {
