@@ -66,6 +66,7 @@ class Query:
 def row_of(parameter):
     """A parameter of /openapi.json as a row like those of /v1/schemes."""
     schema = parameter["schema"]
+    schema = schema.get("oneOf", [schema])[0]  # the first of several kinds of values
     row = {
         "name": parameter["name"],
         "type": schema["type"],
