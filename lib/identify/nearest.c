@@ -144,7 +144,9 @@ static void write_base(const nearing *self, size_t which, const char *name, char
     const double base = BASES[which] > 0 ? BASES[which] : self->base;
     char text[PE_PRINT_MAX];
     pe_print_number(text, base);
-    snprintf(dst, size, base == 1e4 ? "" : "&%s=%s", name, text);
+    dst[0] = '\0';
+    if (base != 1e4)
+        snprintf(dst, size, "&%s=%s", name, text);
 }
 
 /* `usual`: with another law and other first positions, too. */
