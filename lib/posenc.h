@@ -730,7 +730,10 @@ typedef struct pe_comparison {
     uint64_t outside; /* entries that are further off than the tolerances */
     uint64_t masked;  /* numbers that stand for -infinity, as pe_tolerance.any_mask has it */
     pe_deviation absolute, ulps;
-    double one; /* absolute.error in units in the last place of numbers just below 1 */
+    double one;     /* absolute.error in units in the last place of numbers just below 1 */
+    double squares; /* the sum of the squares of errors */
+    uint64_t
+        repeated; /* how often the view has the table: along axes that it is constant along */
     uint64_t first_not_finite;
     /* bins[0]: no error; bins[1 + k]: an error of up to 2^(k-1) ulps that is in no bin before;
      * the last one: more, or not finite */
@@ -769,9 +772,10 @@ typedef struct pe_tolerance {
 bool pe_scheme_is_bounded(const pe_scheme *scheme);
 
 /* Compare every entry of a tensor of a request with a view of the same shape, axes of size 1
- * aside. Memory is that of a stream and a few MB. The runner is asked between
- * blocks whether to go on. Fails as pe_stream_new does, with PE_OUT_OF_RANGE for "shape", and
- * with PE_MALFORMED for "body" if the view cannot be read. */
+ * aside; it may have more axes, along which it is constant, as a batch of one table is. Memory
+ * is that of a stream and a few MB. The runner is asked between blocks whether to go on. Fails
+ * as pe_stream_new does, with PE_OUT_OF_RANGE for "shape", and with PE_MALFORMED for "body" if
+ * the view cannot be read. */
 pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
                      pe_tolerance tolerance, const pe_runner *runner,
                      pe_comparison *ret_comparison, pe_error *reterr);
@@ -832,6 +836,55 @@ typedef struct pe_computation {
     const char *like;
 } pe_computation;
 
+/* What a table went through before it is the tensor of a request, the last thing first. */
+typedef enum pe_form_kind {
+    PE_FORM_REPEATED,    /* `axis` has the same table `count` times */
+    PE_FORM_TILED,       /* the first `first` indices of `axis` come `count` times in turn */
+    PE_FORM_EACH,        /* each index of `axis` comes `count` times in a row */
+    PE_FORM_FLATTENED,   /* the first `count` axes are the rows */
+    PE_FORM_PAIR,        /* `axis` has two tensors, of its indices 0 and 1 */
+    PE_FORM_HALVES,      /* the halves of the last axis are two tensors */
+    PE_FORM_ALTERNATING, /* its even and its odd indices are two tensors */
+    PE_FORM_MATRICES,  /* the last two axes are matrices [[cos, -sin], [sin, cos]]; `value` < 0:
+                        * the transposed ones */
+    PE_FORM_ANGLES,    /* the cosines and the sines of its entries are two tensors */
+    PE_FORM_MASKED,    /* keys after the query have `value`, or what is added to it */
+    PE_FORM_ZERO_ROWS, /* `count` rows from row `first` on are zero */
+    PE_FORM_ZERO_COLUMNS, /* the same of columns */
+    PE_FORM_FACTOR,       /* the tensor times `value` */
+    PE_FORM_KINDS
+} pe_form_kind;
+
+typedef struct pe_form {
+    pe_form_kind kind;
+    size_t axis;
+    uint64_t first, count;
+    double value;
+} pe_form;
+
+#define PE_FORMS_MAX 6
+
+/* The other tensor of a table that has two of them: of the same request. */
+typedef struct pe_second {
+    char tensor[32];           /* "": there is none */
+    bool negative;             /* the table has it with the other sign */
+    pe_identity_status status; /* of this tensor */
+    uint64_t misfits;
+    double largest; /* error */
+} pe_second;
+
+/* Why nothing was found, as far as it can be told. */
+typedef enum pe_obstacle {
+    PE_OBSTACLE_NONE,
+    PE_OBSTACLE_FEW_ROWS,
+    PE_OBSTACLE_NOT_FINITE, /* at the entry `place` */
+    PE_OBSTACLE_CONSTANT,
+    PE_OBSTACLE_RANDOM,  /* no column is a wave, no diagonal is constant, neighbours differ */
+    PE_OBSTACLE_SMOOTH,  /* neighbouring rows are alike: a trained table */
+    PE_OBSTACLE_WAVES,   /* columns are waves, which follow no law that is known */
+    PE_OBSTACLE_DIAGONAL /* diagonals are constant: a bias or index by distance */
+} pe_obstacle;
+
 #define PE_MISFITS_MAX 32
 
 /* Where entries of a table do not fit what was found: rows and columns of which most do not,
@@ -874,6 +927,18 @@ typedef struct pe_identity {
      * the first of these in radians per row */
     uint64_t waves;
     double frequency;
+    double amplitude; /* of one that turns fast; 0: none does */
+    size_t form_count;
+    pe_form forms[PE_FORMS_MAX]; /* axes are those of the view that was given */
+    size_t rank;                 /* of the table without its forms, which has the tensor's */
+    uint64_t shape[PE_VIEW_RANK_MAX]; /* shape but for axes of size 1 */
+    pe_second second;
+    /* Above 0: the table differs in most entries, as one with noise, few digits or training
+     * does, by this root of the mean square; then it is PE_IDENTITY_NEAR. */
+    double noise;
+    pe_obstacle obstacle; /* of PE_IDENTITY_UNKNOWN */
+    uint64_t place;       /* in row-major order, of an entry that the obstacle is about */
+    double value;         /* of it */
 } pe_identity;
 
 /* Whether tables of a scheme are recognised. */

@@ -183,6 +183,8 @@ json_t *api_comparison_document(const pe_comparison *comparison, const api_compa
         json_object_set_new(document, "max_ulps",
                             describe_deviation(&comparison->ulps, tensor));
     }
+    if (comparison->repeated > 1)
+        json_object_set_new(document, "repeated", describe_integer(comparison->repeated));
     json_object_set_new(document, "ulps_of_one", describe_error(comparison->one));
     json_object_set_new(document, "not_finite", describe_integer(comparison->not_finite));
     if (comparison->masked > 0)

@@ -3,6 +3,7 @@
 
 #include "bytes/text.h"
 #include "replies/comparison.h"
+#include "replies/identity_forms.h"
 #include "json/document.h"
 
 #include <stdio.h>
@@ -147,7 +148,8 @@ static void add_found(const pe_identity *identity, const pe_alike *alike, pe_ele
 {
     const pe_deviation *most = &identity->comparison.absolute;
     const bool near = identity->status == PE_IDENTITY_NEAR;
-    api_text_add(text, "This is %s%s of %s with", near ? "nearly " : "", identity->tensor,
+    api_text_add(text, "This is %s%s%s%s of %s with", near ? "nearly " : "", identity->tensor,
+                 identity->second.tensor[0] ? " and " : "", identity->second.tensor,
                  pe_scheme_describe(identity->scheme)->name);
     add_query(identity->query, text);
     if (alike->preset_count > 0)
@@ -155,12 +157,15 @@ static void add_found(const pe_identity *identity, const pe_alike *alike, pe_ele
     api_text_add(text, "%s%s%s", identity->transposed ? ", transposed" : "",
                  identity->column_count > 0 ? ", with its columns in another order" : "",
                  ARITHMETICS[identity->arithmetic].phrase);
+    api_forms_add(identity, text);
+    if (identity->noise > 0)
+        api_text_add(text, ", but for noise of %.1e (root mean square)", identity->noise);
     if (most->error > 0) {
         api_text_add(text, "; the largest error against the exact table is %.1e, at ",
                      most->error);
         add_index(tensor, most->place, text);
     }
-    if (near && identity->misfits.count == 0)
+    if (near && identity->misfits.count == 0 && identity->comparison.differing > 0)
         api_text_add(text, "; %llu of %llu entries differ from it",
                      (unsigned long long)identity->comparison.differing,
                      (unsigned long long)identity->comparison.entries);
@@ -178,8 +183,9 @@ static json_t *write_summary(const pe_identity *identity, const pe_alike *alike,
 {
     api_text text = {.data = NULL};
     if (identity->status == PE_IDENTITY_UNKNOWN)
-        api_text_add(&text, "No request was found that makes this table%s.",
-                     identity->gave_up ? " in the time there was" : "");
+        api_text_add(&text, "No request was found that makes this table%s.%s",
+                     identity->gave_up ? " in the time there was" : "",
+                     api_obstacle_text(identity));
     else
         add_found(identity, alike, stored, tensor, &text);
     json_t *summary = text.failed ? NULL : json_stringn(text.data, text.size);
@@ -264,12 +270,13 @@ static json_t *list_columns(const pe_identity *identity)
     return columns;
 }
 
-/* The exact tensor has the shape of the table, unless that is transposed. */
+/* The exact tensor has the shape of the table without its forms, unless that is transposed. */
 static api_compared find_tensor(const pe_identity *identity, const pe_view *view)
 {
-    pe_view shape = pe_view_squeezed(view);
+    pe_view shape = {.rank = identity->rank};
     api_compared tensor = {.elements = identity->comparison.entries};
     pe_dtype dtype;
+    memcpy(shape.shape, identity->shape, sizeof shape.shape);
     if (identity->transposed && shape.rank == 2)
         shape = pe_view_transposed(&shape, 0, 1);
     tensor.dtype = pe_element_is_real(view->element, &dtype) ? dtype : PE_I32;
@@ -328,6 +335,24 @@ static void add_computation(const pe_computation *computation, json_t *document)
     json_decref(formulas);
 }
 
+/* Add what was undone of the table, the other tensor that it has, and how noisy it is. */
+static void add_forms(const pe_identity *identity, const pe_view *view, json_t *document)
+{
+    const pe_second *second = &identity->second;
+    json_object_set_new(document, "forms", api_forms_list(identity));
+    if (second->tensor[0]) {
+        json_t *request =
+            api_table_request(identity->scheme, identity->query, second->tensor, view);
+        json_object_set_new(request, "status", json_string(STATUSES[second->status]));
+        json_object_set_new(request, "negative", json_boolean(second->negative));
+        json_object_set_new(request, "misfits", json_integer((json_int_t)second->misfits));
+        json_object_set_new(request, "max_abs", json_real(second->largest));
+        json_object_set_new(document, "second", request);
+    }
+    if (identity->noise > 0)
+        json_object_set_new(document, "noise", json_real(identity->noise));
+}
+
 json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
                               const pe_view *table)
 {
@@ -350,6 +375,7 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
         add_computation(&identity->computation, document);
+        add_forms(identity, view, document);
         json_object_set_new(document, "misfits",
                             json_integer((json_int_t)identity->misfits.count));
         if (are_told(&identity->misfits))
@@ -360,6 +386,8 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
         json_object_set_new(document, "same_table", list_same(alike, view));
         json_object_set_new(document, "undecided", list_undecided(alike));
     }
+    if (identity->obstacle != PE_OBSTACLE_NONE)
+        json_object_set_new(document, "reason", api_obstacle_document(identity, view));
     json_object_set_new(
         document, "learned",
         json_pack("{s:I, s:o}", "waves", (json_int_t)identity->waves, "frequency",

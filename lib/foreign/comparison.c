@@ -1,6 +1,7 @@
 /* Comparing a table from elsewhere with exact elements, block by block. */
 #include "foreign/comparison.h"
 
+#include "foreign/repeats.h"
 #include "foreign/tolerance.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -109,6 +110,7 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
         return;
     }
     result->bins[find_bin(ulps)]++;
+    result->squares += error * error;
     keep_most(&result->absolute, error, place, found, exact);
     keep_most(&result->ulps, ulps, place, found, exact);
 }
@@ -320,13 +322,23 @@ static void write_shape(const uint64_t *shape, size_t rank, char *dst, size_t si
         snprintf(dst + used, size - used, "]");
 }
 
+/* Find the part of a view that has the exact shape: all of it, or one index of each axis along
+ * which it is constant. */
+static bool find_table(const pe_view *view, const pe_exact_side *side, pe_view *ret_table)
+{
+    const pe_view wanted = find_shape(side);
+    bool fits = true;
+    *ret_table = pe_view_squeezed(view);
+    if (ret_table->rank > wanted.rank && !pe_repeats_fit(view, &wanted, &fits, ret_table))
+        return false;
+    return fits && ret_table->rank == wanted.rank &&
+           memcmp(ret_table->shape, wanted.shape, wanted.rank * sizeof *wanted.shape) == 0;
+}
+
 bool pe_compare_fits(const pe_view *view, const pe_exact_side *side, pe_error *reterr)
 {
-    const pe_view wanted = find_shape(side), found = pe_view_squeezed(view);
-    bool same = wanted.rank == found.rank;
-    for (size_t i = 0; same && i < wanted.rank; i++)
-        same = wanted.shape[i] == found.shape[i];
-    if (same)
+    pe_view table;
+    if (find_table(view, side, &table))
         return true;
     char given[96], allowed[96];
     write_shape(view->shape, view->rank, given, sizeof given);
@@ -355,13 +367,14 @@ pe_status pe_compare_sides(const pe_exact_side *side, const pe_view *view,
                            pe_tolerance tolerance, const pe_runner *runner,
                            pe_comparison *ret_comparison, pe_error *reterr)
 {
-    pass reading = {.side = side, .view = pe_view_squeezed(view), .dtype = side->dtype};
+    pass reading = {.side = side, .dtype = side->dtype};
     pe_comparison *result = ret_comparison;
     pe_error_init(reterr);
-    if (!pe_compare_fits(view, side, reterr))
+    if (!find_table(view, side, &reading.view) && !pe_compare_fits(view, side, reterr))
         return reterr->status;
     memset(result, 0, sizeof *result);
-    result->entries = pe_view_elements(view);
+    result->entries = pe_view_elements(&reading.view);
+    result->repeated = pe_view_elements(view) / result->entries;
     tally counts = {
         .result = result, .tolerance = tolerance, .dtype = side->dtype, .side = side};
     pe_dtype real;

@@ -17,7 +17,8 @@ typedef struct pe_exact_side {
     const pe_request *request; /* whose computation it is, for the runner */
 } pe_exact_side;
 
-/* Check that the view has the exact shape, axes of size 1 aside. False: a problem was added. */
+/* Check that the view has the exact shape, axes aside of size 1 or along which it is constant.
+ * False: a problem was added. */
 bool pe_compare_fits(const pe_view *view, const pe_exact_side *side, pe_error *reterr);
 
 /* As pe_compare. */

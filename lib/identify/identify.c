@@ -4,8 +4,11 @@
 #include "identify/column_order.h"
 #include "identify/computation.h"
 #include "identify/judge.h"
+#include "identify/nearest.h"
+#include "identify/obstacle.h"
 #include "identify/query.h"
 #include "identify/slope_computation.h"
+#include "identify/through.h"
 #include "identify/watch.h"
 #include "recognise/recognisers.h"
 #include "requests/request.h"
@@ -35,25 +38,12 @@ typedef struct search {
     pe_comparison comparison;
     uint64_t keys[COMPARED_MAX]; /* of the scheme's requests that were compared */
     size_t known;                /* of these */
+    pe_proposal winner;          /* that the best is of */
     pe_identity *best;
     pe_error *reterr;
 } search;
 
 /* ---- one proposal ---- */
-
-/* Entries that do not fit, but for those of rows that are all zero: padding, which is told as
- * that. */
-static uint64_t count_misfits(const pe_identity *identity)
-{
-    return identity->misfits.count - identity->misfits.in_zero_rows;
-}
-
-static bool is_better(const pe_identity *one, const pe_identity *other)
-{
-    if (one->status != other->status)
-        return one->status > other->status;
-    return one->status == PE_IDENTITY_NEAR && count_misfits(one) < count_misfits(other);
-}
 
 /* Whether a table may have been computed in another arithmetic, and its lines can be read one
  * after the other to find out. */
@@ -141,7 +131,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
         if (!judge(self, scheme, proposal, request, tensor, &found))
             return false;
     }
-    if (found.status == PE_IDENTITY_UNKNOWN || !is_better(&found, self->best) ||
+    if (found.status == PE_IDENTITY_UNKNOWN || !pe_identity_is_better(&found, self->best) ||
         (self->column_count > 0 && found.status < PE_IDENTITY_MATCH))
         return true;
     found.compared = self->best->compared;
@@ -154,6 +144,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     snprintf(found.query, sizeof found.query, "%s", proposal->query);
     snprintf(found.tensor, sizeof found.tensor, "%s", proposal->tensor);
     *self->best = found;
+    self->winner = *proposal;
     return true;
 }
 
@@ -245,17 +236,6 @@ static bool look(search *self)
     return true;
 }
 
-static void note_waves(search *self)
-{
-    const pe_observed_wave *waves =
-        self->seen.columns > 0 ? pe_observation_waves(&self->seen) : NULL;
-    for (uint64_t i = 0; waves && i < self->seen.columns; i++)
-        if (waves[i].found) {
-            if (self->best->waves++ == 0)
-                self->best->frequency = waves[i].frequency;
-        }
-}
-
 /* Bring the waves of the columns, which are fitted once, into the usual order. */
 static void order_waves(search *self)
 {
@@ -276,10 +256,9 @@ static void keep_waves(search *self)
     self->seen.waves = NULL;
 }
 
-/* Search a view as it is. False: the search was ended. */
-static bool search_view(search *self, const pe_view *view, bool transposed)
+/* Begin to look at a view. False: a problem was added. */
+static bool begin_view(search *self, const pe_view *view)
 {
-    self->transposed = transposed;
     bool good = pe_observation_begin(&self->seen, view);
     self->seen.set = self->set;
     self->seen.set_name = self->set_name;
@@ -288,26 +267,19 @@ static bool search_view(search *self, const pe_view *view, bool transposed)
     if (!good)
         pe_error_add(self->reterr, PE_MALFORMED, "body", "",
                      "a table that can be read and held in part");
-    good = good && look(self);
-    if (good && !transposed && self->column_count == 0)
-        note_waves(self);
-    keep_waves(self);
-    pe_observation_end(&self->seen);
     return good;
 }
 
-/* Find the stored set. False: a problem was added. */
-static bool find_set(search *self)
+/* Search a view as it is. False: the search was ended. */
+static bool search_view(search *self, const pe_view *view, bool transposed)
 {
-    const pe_sets *sets = self->limits->sets;
-    if (!self->set_name)
-        return true;
-    if (sets && sets->find(sets->context, self->set_name, &self->set) != PE_OK)
-        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the stored set");
-    else if (!self->set)
-        pe_error_add(self->reterr, PE_OUT_OF_RANGE, "parameters", self->set_name,
-                     "the name of a stored set");
-    return self->set != NULL;
+    self->transposed = transposed;
+    bool good = begin_view(self, view) && look(self);
+    if (good && !transposed && self->column_count == 0)
+        pe_note_waves(&self->seen, self->best);
+    keep_waves(self);
+    pe_observation_end(&self->seen);
+    return good;
 }
 
 /* Search a matrix with its columns in the usual order, if that is another one. False: the
@@ -338,9 +310,16 @@ static bool may_have_moved(const search *self, uint64_t rows)
            (best->status == PE_IDENTITY_NEAR && best->misfits.count >= rows);
 }
 
-/* Search a table as it is, transposed, and with its columns in another order. */
-static bool search_all(search *self, const pe_view *view)
+/* Search a table as it is, transposed, and with its columns in another order: a pe_through's
+ * function. */
+static bool search_all(void *context, const pe_view *view, pe_identity *ret_found)
 {
+    search *self = context;
+    *ret_found = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
+    self->best = ret_found;
+    self->column_count = 0;
+    free(self->fitted[1]); /* of another table */
+    self->fitted[1] = NULL;
     bool good = search_view(self, view, false);
     if (!good || view->rank != 2)
         return good;
@@ -352,17 +331,26 @@ static bool search_all(search *self, const pe_view *view)
     return good;
 }
 
-/* Search a table as what its numbers were rounded to, if that is shorter than their dtype: all
- * of them are that, so nothing is lost. */
-static void search_narrow(search *self, const pe_view *view)
+/* Compare a request like the one that was found last with a view: a pe_through's function. */
+static bool check_request(void *context, const pe_view *view, const pe_scheme *scheme,
+                          const char *query, const char *tensor, pe_identity *ret_found)
 {
-    pe_narrow_view narrow;
-    pe_view seen = *view;
-    if (pe_narrow_view_find(view, &narrow))
-        seen = pe_narrow_view_make(&narrow);
-    self->best->element = seen.element;
-    self->best->tf32 = seen.unit > 0;
-    search_all(self, &seen);
+    search *self = context;
+    pe_proposal proposal = self->winner;
+    snprintf(proposal.query, sizeof proposal.query, "%s", query);
+    snprintf(proposal.tensor, sizeof proposal.tensor, "%s", tensor);
+    proposal.probe[0] = '\0';
+    *ret_found = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
+    self->best = ret_found;
+    self->column_count = 0;
+    self->known = 0;
+    self->transposed = false;
+    bool good = begin_view(self, view);
+    if (good)
+        pe_observation_waves(&self->seen); /* by which it is judged */
+    good = good && try_proposal(self, scheme, &proposal);
+    pe_observation_end(&self->seen);
+    return good;
 }
 
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
@@ -381,12 +369,21 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
     pe_watch_init(&self->watch, runner);
     self->only = only;
     self->set_name = set_name;
-    self->best = ret_identity;
     self->reterr = reterr;
     const pe_view watched = pe_watch_view(&self->watch, view);
-    const pe_view squeezed = pe_view_squeezed(&watched);
-    if (find_set(self))
-        search_narrow(self, &squeezed);
+    const pe_through through = {self, search_all, check_request, ret_identity, reterr};
+    pe_narrow_view narrow;
+    pe_view seen = watched, last;
+    if (pe_narrow_view_find(&watched, &narrow))
+        seen = pe_narrow_view_make(&narrow);
+    if (pe_query_set(limits, set_name, &self->set, reterr) &&
+        pe_look_through(&through, &seen, &last) &&
+        ret_identity->status == PE_IDENTITY_UNKNOWN &&
+        pe_nearest_find(&last, only, limits, &self->watch, ret_identity, reterr) &&
+        ret_identity->status == PE_IDENTITY_UNKNOWN)
+        pe_obstacle_find(&watched, ret_identity);
+    ret_identity->element = seen.element;
+    ret_identity->tf32 = seen.unit > 0;
     if (self->watch.ended) { /* what could not be read or computed since then is no failure */
         pe_error_init(reterr);
         ret_identity->gave_up = true;

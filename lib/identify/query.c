@@ -27,6 +27,18 @@ pe_request *pe_query_request(const pe_scheme *scheme, const char *query, const c
     return request;
 }
 
+bool pe_query_set(const pe_limits *limits, const char *name, pe_set **ret_set, pe_error *reterr)
+{
+    const pe_sets *sets = limits->sets;
+    if (!name)
+        return true;
+    if (sets && sets->find(sets->context, name, ret_set) != PE_OK)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the stored set");
+    else if (!*ret_set)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", name, "the name of a stored set");
+    return *ret_set != NULL;
+}
+
 void pe_query_change(const char *query, const char *name, const char *text,
                      char dst[PE_IDENTITY_QUERY_MAX])
 {

@@ -8,6 +8,10 @@
 pe_request *pe_query_request(const pe_scheme *scheme, const char *query, const char *dtype,
                              const pe_limits *limits);
 
+/* Find the stored set of a name, which may be NULL. False: a problem was added. */
+bool pe_query_set(const pe_limits *limits, const char *name, pe_set **ret_set,
+                  pe_error *reterr);
+
 /* Write the query with another text of a parameter, or without it if the text is NULL. */
 void pe_query_change(const char *query, const char *name, const char *text,
                      char dst[PE_IDENTITY_QUERY_MAX]);

@@ -11,6 +11,7 @@ answered. `near` and `unknown` claim nothing. Of tables of libraries that were t
 (transformed.py), TRANSFORMED of each kind, the request is known: another one is wrong. The
 program fails if an answer is wrong."""
 
+import io
 import random
 import re
 import sys
@@ -22,6 +23,7 @@ from urllib.parse import parse_qs, quote
 import numpy
 
 from draws import PATIENT, Draw, Goal, Query, Scout
+from forms import undone
 from registry import query_of
 from server import Server
 from transformed import TRANSFORMED, judge
@@ -49,6 +51,8 @@ class Table(NamedTuple):
     def as_said(self, said):
         """The same, turned and with its columns ordered as an answer says."""
         bits = self.bits().squeeze()
+        if said.get("forms"):
+            bits = self.rounded(undone(self.values(), said)[0])
         bits = bits.T if said["transposed"] else bits
         if "columns" not in said:
             return self.holding(bits, "as it is")
@@ -105,6 +109,17 @@ class Asker:
         )
         reply = self.wire.receive("POST")
         assert reply.status == 200, (table.origin, reply)
+        return reply.json()
+
+    def identify_array(self, array):
+        """The same of an array of numpy, whatever its dtype."""
+        body = io.BytesIO()
+        numpy.save(body, array)
+        self.wire.ask(
+            "POST", "/v1/identify", {"Content-Type": "application/x-npy"}, body.getvalue()
+        )
+        reply = self.wire.receive("POST")
+        assert reply.status == 200, reply
         return reply.json()
 
     def status_of(self, table):
@@ -467,6 +482,7 @@ def print_transformed(counts):
 
 
 def main(program, requests=2000, corruptions=540, seed=1, each=20):
+    import transformations
     from library_tables import LIBRARIES
 
     libraries = [
@@ -481,11 +497,15 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
             asker, {name: row for name, row in LIBRARIES.items() if row[0].dtype.kind == "f"}
         )
         transformed, mistaken = of_transformed(asker, int(each), int(seed))
+        moved, misnamed = transformations.run(asker.identify_array, 10, int(seed))
         asker.done()
         print_transformed(transformed)
         print(
             "tables of libraries",
             *(f"{status:>9} {name}" for name, status in told.items()),
+            "",
+            "transformed tables, by what happened to them",
+            *transformations.lines(moved),
             "",
             sep="\n",
             flush=True,
@@ -507,6 +527,7 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
         *own.wrong,
         *spoilt.wrong,
         *mistaken,
+        *(claim for claim in misnamed if claim[0] == "wrong"),
         *(name for name, status in told.items() if status == "wrong"),
     ]
     print(*wrong, sep="\n")

@@ -162,7 +162,7 @@ class Identify(IdentifyCase):
                 (found["status"], found["request"]["url"]),
                 ("exact", "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"),
             )
-        self.assertEqual(self.identify(npy(table), "?scheme=rope")["status"], "unknown")
+        self.assertEqual(self.identify(npy(table), "?scheme=alibi")["status"], "unknown")
         self.refuse(422, "scheme", npy(table), "?scheme=none", NPY)
         for scheme in self.get("/v1/schemes").json()["schemes"]:
             if not scheme["recognised"]:

@@ -1,15 +1,23 @@
 """/v1/identify: tables of relative positions, their indices and biases."""
 
 import io
+import json
 import math
 import random
 
 import numpy
 
+from confusion import Table
 from server import ServerCase
 from test_compare import NPY, RAW, npy
 
 F = numpy.float32
+
+
+def table_of(target, reply):
+    """The table of a raw reply."""
+    shape, dtype = (reply.header(name) for name in ("Tensor-Shape", "Tensor-Dtype"))
+    return Table(target, dtype, tuple(json.loads(f"[{shape.strip('[]')}]")), reply.body)
 
 
 class RelativeCase(ServerCase):
@@ -38,7 +46,12 @@ class RelativeCase(ServerCase):
             again = self.assert_ok(
                 self.get(url + ("" if "dtype=" in url else f"&dtype={dtype}") + "&format=raw")
             )
-            if found["transposed"]:
+            if found["forms"]:
+                numpy.testing.assert_array_equal(
+                    table_of(target, again).values().squeeze(),
+                    table_of(target, reply).as_said(found).values(),
+                )
+            elif found["transposed"]:
                 numpy.testing.assert_array_equal(
                     self.fetch(url).squeeze().T, self.fetch(target).squeeze()
                 )

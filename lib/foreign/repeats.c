@@ -1,0 +1,173 @@
+#include "foreign/repeats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((uint64_t)1 << 16)
+#define FIRST_BYTES ((uint64_t)1 << 12) /* that are looked at first */
+
+/* Two blocks of elements that are compared. */
+typedef struct blocks {
+    unsigned char *one, *other; /* [BLOCK_BYTES] each, or a row */
+    bool same, read;
+} blocks;
+
+/* How many rows of a view take so many bytes, at least one of them. */
+static uint64_t rows_in(const pe_view *view, uint64_t bytes)
+{
+    const uint64_t rows = view->shape[0];
+    const uint64_t row = pe_view_elements(view) / rows * pe_element_size(view->element);
+    const uint64_t count = bytes / row;
+    return count == 0 ? 1 : count < rows ? count : rows;
+}
+
+/* Compare rows [first, first + rows) of two views of the same shape, whose planes along the
+ * first axes are small. */
+static void compare_rows(blocks *self, const pe_view *one, const pe_view *other, uint64_t first,
+                         uint64_t rows)
+{
+    const pe_view part = pe_view_part(one, 0, first, rows);
+    const uint64_t bytes = pe_view_elements(&part) * pe_element_size(one->element);
+    if (bytes > BLOCK_BYTES && one->rank > 1) {
+        for (uint64_t i = first; self->same && self->read && i < first + rows; i++) {
+            const pe_view a = pe_view_at(one, 0, i), b = pe_view_at(other, 0, i);
+            const uint64_t at_once = rows_in(&a, BLOCK_BYTES);
+            for (uint64_t at = 0, now; self->same && self->read && at < a.shape[0]; at += now) {
+                now = a.shape[0] - at < at_once ? a.shape[0] - at : at_once;
+                compare_rows(self, &a, &b, at, now);
+            }
+        }
+        return;
+    }
+    self->read = pe_view_read_elements(one, first, rows, self->one) &&
+                 pe_view_read_elements(other, first, rows, self->other);
+    self->same = self->read && memcmp(self->one, self->other, (size_t)bytes) == 0;
+}
+
+/* Whether two views of one shape have the same elements; their beginnings are compared first.
+ */
+static bool are_same(blocks *self, const pe_view *one, const pe_view *other)
+{
+    if (one->rank == 0) {
+        pe_view a = *one, b = *other;
+        a.rank = b.rank = 1;
+        a.shape[0] = b.shape[0] = a.strides[0] = b.strides[0] = 1;
+        return are_same(self, &a, &b);
+    }
+    const uint64_t first = rows_in(one, FIRST_BYTES), at_once = rows_in(one, BLOCK_BYTES);
+    self->same = true;
+    compare_rows(self, one, other, 0, first);
+    for (uint64_t row = first, now; self->same && row < one->shape[0]; row += now) {
+        now = one->shape[0] - row < at_once ? one->shape[0] - row : at_once;
+        compare_rows(self, one, other, row, now);
+    }
+    return self->same;
+}
+
+static bool begin(blocks *self)
+{
+    self->one = malloc(BLOCK_BYTES);
+    self->other = malloc(BLOCK_BYTES);
+    self->read = self->one && self->other;
+    return self->read;
+}
+
+static void end(blocks *self)
+{
+    free(self->one);
+    free(self->other);
+}
+
+/* Whether an index has the elements of another one. */
+static bool are_same_indices(blocks *self, const pe_view *view, size_t axis, uint64_t one,
+                             uint64_t other)
+{
+    const pe_view a = pe_view_at(view, axis, one), b = pe_view_at(view, axis, other);
+    return are_same(self, &a, &b);
+}
+
+/* Whether the axis begins again after a period. */
+static bool has_period(blocks *self, const pe_view *view, size_t axis, uint64_t period)
+{
+    const uint64_t count = view->shape[axis] - period;
+    const pe_view one = pe_view_part(view, axis, 0, count),
+                  other = pe_view_part(view, axis, period, count);
+    return are_same_indices(self, view, axis, 0, period) && self->read &&
+           are_same(self, &one, &other);
+}
+
+/* Whether each index comes `run` times in a row. */
+static bool has_run(blocks *self, const pe_view *view, size_t axis, uint64_t run)
+{
+    pe_view one = *view, other = *view;
+    one.strides[axis] = other.strides[axis] = run * view->strides[axis];
+    one.shape[axis] = other.shape[axis] = view->shape[axis] / run;
+    bool same = true;
+    for (uint64_t i = 1; same && i < run; i++) {
+        other.offset = view->offset + i * view->strides[axis] * pe_element_size(view->element);
+        same = are_same(self, &one, &other);
+    }
+    return same;
+}
+
+bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
+{
+    const uint64_t extent = view->shape[axis];
+    blocks self = {.one = NULL};
+    bool good = begin(&self);
+    *ret_repeats = (pe_repeats){extent, 1};
+    for (uint64_t period = 1; good && period <= extent / 2; period++)
+        if (extent % period == 0 && has_period(&self, view, axis, period)) {
+            ret_repeats->period = period;
+            break;
+        } else if (!(good = self.read)) {
+            break;
+        }
+    uint64_t run = 1;
+    while (good && ret_repeats->period == extent && run < extent &&
+           are_same_indices(&self, view, axis, 0, run))
+        run++;
+    if (good && run > 1 && extent % run == 0 && has_run(&self, view, axis, run))
+        ret_repeats->run = run;
+    good = good && self.read;
+    end(&self);
+    return good;
+}
+
+bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same)
+{
+    blocks self = {.one = NULL};
+    *ret_same = begin(&self) && are_same(&self, one, other);
+    end(&self);
+    return self.read;
+}
+
+pe_view pe_repeats_once(const pe_view *view, size_t axis, const pe_repeats *repeats)
+{
+    pe_view once = pe_view_part(view, axis, 0, repeats->period);
+    once.shape[axis] /= repeats->run;
+    once.strides[axis] *= repeats->run;
+    return once;
+}
+
+bool pe_repeats_fit(const pe_view *view, const pe_view *shape, bool *ret_fits,
+                    pe_view *ret_view)
+{
+    pe_view left = pe_view_squeezed(view);
+    size_t axis = 0;
+    *ret_fits = left.rank > shape->rank;
+    while (*ret_fits && axis < left.rank) {
+        pe_repeats repeats = {0, 1};
+        if (axis < shape->rank && left.shape[axis] == shape->shape[axis]) {
+            axis++;
+            continue;
+        }
+        if (!pe_repeats_find(&left, axis, &repeats))
+            return false;
+        *ret_fits = repeats.period == 1;
+        left = pe_view_at(&left, axis, 0);
+    }
+    *ret_fits = *ret_fits && left.rank == shape->rank;
+    *ret_view = left;
+    return true;
+}
