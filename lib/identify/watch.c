@@ -15,7 +15,10 @@ static bool ask(pe_watch *watch, const pe_scheme *scheme, double done)
 /* A pe_runner's `go_on`. */
 static bool may_continue(void *context, const pe_scheme *scheme, double done)
 {
-    return ask(context, scheme, done);
+    pe_watch *watch = context;
+    if (watch->ended && done < 1) /* it has been told; that something ends is told as well */
+        return false;
+    return ask(watch, scheme, done);
 }
 
 void pe_watch_init(pe_watch *watch, const pe_runner *asked)
