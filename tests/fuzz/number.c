@@ -119,6 +119,7 @@ static bool reads_back(pe_dtype dtype, const void *element, const char *printed)
         return rounds_to_half(dtype, half, number);
     case PE_DTYPE_COUNT:
     case PE_DD:
+    case PE_LOSS:
         break;
     }
     return false;
