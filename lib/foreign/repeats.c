@@ -13,7 +13,7 @@ typedef struct blocks {
 } blocks;
 
 /* How many rows of a view take so many bytes, at least one of them. */
-static uint64_t rows_in(const pe_view *view, uint64_t bytes)
+static uint64_t count_rows(const pe_view *view, uint64_t bytes)
 {
     const uint64_t rows = view->shape[0];
     const uint64_t row = pe_view_elements(view) / rows * pe_element_size(view->element);
@@ -31,7 +31,7 @@ static void compare_rows(blocks *self, const pe_view *one, const pe_view *other,
     if (bytes > BLOCK_BYTES && one->rank > 1) {
         for (uint64_t i = first; self->same && self->read && i < first + rows; i++) {
             const pe_view a = pe_view_at(one, 0, i), b = pe_view_at(other, 0, i);
-            const uint64_t at_once = rows_in(&a, BLOCK_BYTES);
+            const uint64_t at_once = count_rows(&a, BLOCK_BYTES);
             for (uint64_t at = 0, now; self->same && self->read && at < a.shape[0]; at += now) {
                 now = a.shape[0] - at < at_once ? a.shape[0] - at : at_once;
                 compare_rows(self, &a, &b, at, now);
@@ -54,7 +54,7 @@ static bool are_same(blocks *self, const pe_view *one, const pe_view *other)
         a.shape[0] = b.shape[0] = a.strides[0] = b.strides[0] = 1;
         return are_same(self, &a, &b);
     }
-    const uint64_t first = rows_in(one, FIRST_BYTES), at_once = rows_in(one, BLOCK_BYTES);
+    const uint64_t first = count_rows(one, FIRST_BYTES), at_once = count_rows(one, BLOCK_BYTES);
     self->same = true;
     compare_rows(self, one, other, 0, first);
     for (uint64_t row = first, now; self->same && row < one->shape[0]; row += now) {

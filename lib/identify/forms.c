@@ -200,7 +200,7 @@ static double find_amplitude(const pe_view views[2], bool *ret_read)
 }
 
 /* One of the columns of each pair. */
-static pe_view half_of(const pe_view *view, bool alternating, uint64_t which)
+static pe_view view_half(const pe_view *view, bool alternating, uint64_t which)
 {
     const size_t last = view->rank - 1;
     const uint64_t count = view->shape[last] / 2;
@@ -265,7 +265,7 @@ bool pe_find_pair(const pe_undone *undone, size_t place, pe_pair *ret_pair, bool
         ret_pair->form = (pe_form){.kind = alternating ? PE_FORM_ALTERNATING : PE_FORM_HALVES,
                                    .axis = rank - 1};
         for (size_t i = 0; i < 2; i++)
-            ret_pair->views[i] = half_of(view, alternating, i);
+            ret_pair->views[i] = view_half(view, alternating, i);
     }
     *ret_found = find_amplitude(ret_pair->views, &read) > 0;
     return read;
@@ -280,8 +280,8 @@ bool pe_find_factor(const pe_view *view, double *ret_factor)
         if (view->rank < 2 || view->shape[last] % 4 != 0)
             break;
         /* the halves of a grid's channels are of two axes, each with its own pairs */
-        const pe_view half = i == 2 ? half_of(view, false, 0) : *view;
-        const pe_view views[] = {half_of(&half, i == 1, 0), half_of(&half, i == 1, 1)};
+        const pe_view half = i == 2 ? view_half(view, false, 0) : *view;
+        const pe_view views[] = {view_half(&half, i == 1, 0), view_half(&half, i == 1, 1)};
         factor = find_amplitude(views, &read);
     }
     *ret_factor = fabs(factor - 1) > 1e-5 ? factor : 0;

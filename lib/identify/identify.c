@@ -377,8 +377,7 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
     if (pe_narrow_view_find(&watched, &narrow))
         seen = pe_narrow_view_make(&narrow);
     if (pe_query_set(limits, set_name, &self->set, reterr) &&
-        pe_look_through(&through, &seen, &last) &&
-        ret_identity->status == PE_IDENTITY_UNKNOWN &&
+        pe_undo_forms(&through, &seen, &last) && ret_identity->status == PE_IDENTITY_UNKNOWN &&
         pe_nearest_find(&last, only, limits, &self->watch, ret_identity, reterr) &&
         ret_identity->status == PE_IDENTITY_UNKNOWN)
         pe_obstacle_find(&watched, ret_identity);

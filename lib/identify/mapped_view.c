@@ -36,7 +36,7 @@ static double map(const pe_mapped_view *self, double element)
 
 /* The line along the last axis with a number, in row-major order; *ret_query: its index of the
  * axis before. */
-static pe_view line_of(const pe_view *view, uint64_t number, uint64_t *ret_query)
+static pe_view view_line(const pe_view *view, uint64_t number, uint64_t *ret_query)
 {
     pe_view line = *view;
     *ret_query = view->rank > 1 ? number % view->shape[view->rank - 2] : 0;
@@ -60,7 +60,7 @@ static bool unmask(const pe_mapped_view *self, uint64_t number, uint64_t query, 
     const uint64_t visible = query + 1 + keys > queries ? query + 1 + keys - queries : 0;
     double last[AT_ONCE];
     uint64_t ignored;
-    const pe_view line = line_of(view, number - query + queries - 1, &ignored);
+    const pe_view line = view_line(view, number - query + queries - 1, &ignored);
     if (first + count <= visible)
         return true;
     if (self->mapping == PE_MAP_UNMASK_BY_KEY && !pe_view_read(&line, first, count, last))
@@ -81,7 +81,7 @@ static bool map_all(pe_mapped_view *self)
     unsigned char *to = self->elements;
     double elements[AT_ONCE];
     for (uint64_t number = 0, query; number < lines; number++) {
-        const pe_view line = line_of(source, number, &query);
+        const pe_view line = view_line(source, number, &query);
         for (uint64_t first = 0, count; first < columns; first += count, to += count * size) {
             count = columns - first < AT_ONCE ? columns - first : AT_ONCE;
             if (!pe_view_read(&line, first, count, elements) ||

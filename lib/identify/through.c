@@ -374,7 +374,7 @@ static void look_at_repeated(looking *self, pe_undone *undone)
         take(self, undone, self->found);
 }
 
-bool pe_look_through(const pe_through *through, const pe_view *view, pe_view *ret_last)
+bool pe_undo_forms(const pe_through *through, const pe_view *view, pe_view *ret_last)
 {
     looking self = {.through = through,
                     .found = malloc(sizeof *self.found),

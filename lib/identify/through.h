@@ -23,6 +23,6 @@ bool pe_identity_is_better(const pe_identity *one, const pe_identity *other);
 
 /* Find what made a table, looking through its forms where nothing fits it as it is. *ret_last
  * is the table without its repetitions. False: as above. */
-bool pe_look_through(const pe_through *through, const pe_view *view, pe_view *ret_last);
+bool pe_undo_forms(const pe_through *through, const pe_view *view, pe_view *ret_last);
 
 #endif
