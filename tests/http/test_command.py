@@ -452,7 +452,11 @@ class Streams(CommandCase):
     def test_an_interrupt_ends_it_and_removes_the_file(self):
         endless = "/v1/encodings/sinusoidal?length=1e9&dim=64&format=raw"
         path = self.folder / "table"
-        process = subprocess.Popen([COMMAND, endless, "-o", str(path)])
+        process = subprocess.Popen(
+            [COMMAND, endless, "-o", str(path)],
+            # a shell without job control ignores interrupts for what runs in its background
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
         wait_until(lambda: path.exists() and path.stat().st_size > 0, "it is written")
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), -signal.SIGINT)

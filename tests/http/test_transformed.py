@@ -52,9 +52,10 @@ class Transformed(IdentifyCase):
     def test_a_row_of_zeros_is_said_to_be_zero(self):
         table = cosines(range(100))
         found = self.identify(npy(numpy.concatenate([table[:1] * 0, table])))
-        self.assertEqual(found["status"], "near")
-        self.assertIn("offset=-1", found["request"]["url"])
-        self.assertIn("row 0, which is zero", found["summary"])
+        self.assertEqual(found["status"], "match")
+        self.assertIn("length=100&dim=64", found["request"]["url"])
+        self.assertEqual(found["forms"][0]["kind"], "zero_rows")
+        self.assertIn("row 0 is zero", found["summary"])
 
     def test_what_is_near_has_its_presets(self):
         table = cosines(range(300), 128, 500000.0)
