@@ -197,14 +197,17 @@ void model_plan_layers(model_config *config, const void *layer_rule)
 {
     static const layer_facts PLAIN = {0};
     const layer_facts *facts = layer_rule ? layer_rule : &PLAIN;
+    if (is_counted(config))
+        return;
     api_origin from;
     model_number count =
         model_integer(config, facts->count_keys ? facts->count_keys : "num_hidden_layers", NAN);
-    if (is_counted(config))
-        return;
     find_component(config)->counted = count.from;
-    if (!count.given)
+    if (!count.given) {
+        if (facts->every == 1 && !model_list(config, "layer_types|layers_block_type", &from))
+            find_component(config)->only = facts->full ? facts->full : "full_attention";
         return;
+    }
     if (count.value < 1 || count.value > API_MODEL_LAYERS) {
         model_refuse(config->planner, count.from, NULL, "a number of layers from 1 to %d",
                      API_MODEL_LAYERS);
@@ -262,5 +265,6 @@ bool model_has_layers(model_config *config, const char *layer_type)
     for (size_t i = 0; i < component->layer_count; i++)
         if (strcmp(component->types[i], layer_type) == 0)
             return true;
-    return component->layer_count == 0;
+    const char *only = component->only;
+    return component->layer_count == 0 && (!only || strcmp(only, layer_type) == 0);
 }

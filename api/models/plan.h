@@ -50,6 +50,7 @@ typedef struct api_model_component {
     size_t layer_count; /* 0: the config does not say */
     int32_t *layers;    /* the part that each layer uses, -1: none */
     const char **types; /* the type of each layer, such as "full_attention" */
+    const char *only; /* the one type that all layers have whose number is not known; or NULL */
     api_origin counted; /* where the number of layers came from */
 } api_model_component;
 

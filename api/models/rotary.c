@@ -230,24 +230,43 @@ static void use_where_turning(model_config *config, const rotary_facts *facts,
         model_note(part->notes, "Layers of the type %s have no positions.", still);
 }
 
+/* Let the layers use a part: as their own, or as what turns beside it. */
+static void use_table(model_config *config, const rotary_facts *facts, api_model_part *part)
+{
+    if (facts->besides)
+        model_use_besides(config, part, NULL);
+    else
+        use_where_turning(config, facts, part);
+}
+
+/* The suffix of a rule's table for sequences of one kind of length. */
+static const char *name_length(const model_config *config, const char *suffix, const char *name)
+{
+    return suffix ? model_keep(config->planner, json_sprintf("%s.%s", suffix, name)) : name;
+}
+
 /* Two tables of longrope: sequences up to the original length have other divisors than longer
  * ones. With seq_len the request has chosen one. */
 static void plan_both_lengths(model_config *config, rotary_keys *keys)
 {
+    const rotary_facts *facts = keys->facts;
     if (isnan(keys->original.value))
         keys->original = keys->longest;
     if (config->planner->plan->options->seq_len > 0) {
-        use_where_turning(config, keys->facts, plan_table(config, keys, NULL, 0));
+        use_table(config, facts, plan_table(config, keys, facts->suffix, 0));
         return;
     }
-    api_model_part *brief = plan_table(config, keys, "short_context", keys->original.value);
+    api_model_part *brief =
+        plan_table(config, keys, name_length(config, facts->suffix, "short_context"),
+                   keys->original.value);
     model_note(brief->notes,
                "For sequences of up to %.0f positions; a module starts with these.",
                keys->original.value);
-    use_where_turning(config, keys->facts, brief);
+    use_table(config, facts, brief);
     if (keys->longest.value > keys->original.value) {
         api_model_part *extended =
-            plan_table(config, keys, "long_context", keys->longest.value);
+            plan_table(config, keys, name_length(config, facts->suffix, "long_context"),
+                       keys->longest.value);
         model_note(extended->notes, "For longer sequences: every layer takes these instead of "
                                     "short_context.");
     }
@@ -261,10 +280,8 @@ void model_plan_rotary(model_config *config, const void *rotary_rule)
         rotary_keys keys = model_rotary_keys(config, facts, NULL);
         if (model_rotary_is_longrope(&keys))
             plan_both_lengths(config, &keys);
-        else if (facts->besides)
-            model_use_besides(config, plan_table(config, &keys, facts->suffix, 0), NULL);
         else
-            use_where_turning(config, facts, plan_table(config, &keys, facts->suffix, 0));
+            use_table(config, facts, plan_table(config, &keys, facts->suffix, 0));
         return;
     }
     for (size_t i = 0; i < 2; i++) {

@@ -29,6 +29,7 @@
 #define JSON(...)     #__VA_ARGS__
 #define SAY(sentence) RULE(model_plan_word, word_facts, .note = (sentence))
 #define LAYERS(...)   RULE(model_plan_layers, layer_facts, __VA_ARGS__)
+#define DEPTHS(...)   RULE(model_plan_depths, depths_facts, __VA_ARGS__)
 #define STACK(its_name, ...)                                                                   \
     RULE(model_plan_stack, stack_facts, .name = (its_name), __VA_ARGS__)
 #define COMPONENT(...) RULE(model_plan_component, component_facts, __VA_ARGS__)

@@ -140,6 +140,13 @@ typedef struct swin_facts {
 } swin_facts;
 void model_plan_swin(model_config *config, const void *facts);
 
+/* Layers in stages, by a list of how many each has. */
+typedef struct depths_facts {
+    const char *keys;
+    double depths[MODEL_STAGES]; /* up to a 0 */
+} depths_facts;
+void model_plan_depths(model_config *config, const void *facts);
+
 /* Tables for the cells of an image. */
 typedef struct cells_facts {
     double image, patch, width, heads;

@@ -88,6 +88,16 @@ static bool read_stages(const model_config *config, const char *key, const doubl
     return fits;
 }
 
+void model_plan_depths(model_config *config, const void *depths_rule)
+{
+    const depths_facts *facts = depths_rule;
+    stage_list list = {0};
+    if (read_stages(config, facts->keys, facts->depths, 1, &list)) {
+        model_use_key(config->planner->used, list.from);
+        model_plan_stages(config, list.items, list.count, list.from);
+    }
+}
+
 /* What all stages of a model share. */
 typedef struct swin_keys {
     const swin_facts *facts;

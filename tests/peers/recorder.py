@@ -28,6 +28,9 @@ POSITIONAL = re.compile(
 LAYER = re.compile(
     r"(?:^|\.)(?:layers|h|blocks?|layer|encoder_layers|decoder_layers|resblocks)\.(\d+)(?=\.|$)"
 )
+DOUBLE = re.compile(
+    r"\.layers?\.(\d+)\.self_attn\.([01])(?=\.|$)"
+)  # LongCat: two in each layer
 # what fills trained weights, whose values do not matter
 INITIAL = ["normal_", "uniform_", "trunc_normal_", "orthogonal_"] + [
     f"{name}_{law}_" for name in ("xavier", "kaiming") for law in ("normal", "uniform")
@@ -97,8 +100,11 @@ def rounded(values, digits=7):
 
 def starred(path):
     """A path without numbers, and that of its layer."""
-    layer = LAYER.search(path)
-    return re.sub(r"(?<=\.)\d+(?=\.|$)", "*", path), int(layer[1]) if layer else -1
+    layer, double = LAYER.search(path), DOUBLE.search("." + path)
+    number = int(layer[1]) if layer else -1
+    if double:
+        number = 2 * int(double[1]) + int(double[2])
+    return re.sub(r"(?<=\.)\d+(?=\.|$)", "*", path), number
 
 
 def heads_of(tensor, rows):
@@ -385,10 +391,7 @@ def describe_tables(model):
             continue
         path, _ = starred(name)
         table = {"path": path, "shape": list(values.shape)}
-        is_trained = isinstance(values, nn.Parameter) and type(owner) in (
-            type(None),
-            nn.Embedding,
-        )
+        is_trained = values.requires_grad and type(owner) in (type(None), nn.Embedding)
         if not is_trained and not values.is_meta and values.numel() > 1:
             table.update(samples(values.detach()))
         tables.setdefault(repr(table), table)
