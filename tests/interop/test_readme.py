@@ -47,8 +47,7 @@ TORCH = importlib.util.find_spec("torch") is not None
 BYTES_MAX = 50_000_000  # of one answer
 LINES_MAX = 150  # of README.md, besides the table of schemes
 PICTURE_BYTES_MAX = 200_000
-REFUSED = {  # the examples of errors, and of a table that is off
-    "/v1/compare/rope?length=64&dim=32&tensor=cos&tolerance=float32",
+REFUSED = {  # the examples of errors
     "/v1/encodings/sinusoidal?lenght=4&dim=8",
     "/v1/encodings/rope?length=8&dim=5&format=safetensors",
 }
