@@ -8,6 +8,7 @@ import random
 import numpy
 
 from confusion import Table
+from forms import undone
 from server import ServerCase
 from test_compare import NPY, RAW, npy
 
