@@ -47,12 +47,13 @@ static bool set_columns(pe_apply *self, const pe_apply_options *options, pe_erro
     if (columns >= dim && columns == wanted && (offset >= 0 || offset == -dim))
         return true;
     pe_print_number(given, (double)columns);
-    pe_error_add(
-        reterr, PE_OUT_OF_RANGE, "shape", given, "%llu along the last axis of %s, as dim %s",
-        (unsigned long long)(dim + (offset < 0 ? 0 : offset)), self->application->input,
-        offset > 0   ? "and rotary_offset say"
-        : offset < 0 ? "says, or more, with rotary_offset=-dim"
-                     : "says");
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
+                 "%llu along the last axis of %s, as dim %s",
+                 (unsigned long long)dim + (unsigned long long)(offset < 0 ? 0 : offset),
+                 self->application->input,
+                 offset > 0   ? "and rotary_offset say"
+                 : offset < 0 ? "says, or more, with rotary_offset=-dim"
+                              : "says");
     return false;
 }
 

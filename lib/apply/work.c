@@ -73,7 +73,8 @@ static double count_computations(const pe_application *rule, const pe_binding *b
 {
     const uint64_t columns = entries->shape[entries->rank - 1];
     const pe_row_order order = pe_work_order(rule, binding, options);
-    double blocks = (double)(binding->columns / work->block_results + 1);
+    const uint64_t whole = binding->columns / work->block_results;
+    double blocks = (double)whole + 1;
     double rows = (double)pe_entries_chunk_rows(entries->elements / columns, columns, order);
     return (order.scattered ? rows : 0) + (binding->together > 1 ? blocks : 0);
 }

@@ -121,7 +121,7 @@ static bool find_columns(pe_trial *trial)
     for (unsigned times = 1; times <= 2; times++) {
         char text[PE_PRINT_MAX];
         const char *const changes[] = {"dim", text, NULL};
-        snprintf(text, sizeof text, "%llu", (unsigned long long)(times * columns));
+        snprintf(text, sizeof text, "%llu", (unsigned long long)times * columns);
         if (pe_trial_change(trial, changes))
             return pe_trial_say(trial, "columns", "The table is that of dim=%s.", text);
     }

@@ -25,7 +25,7 @@ typedef struct pe_lines {
  * computed. pe_lines_end frees what is held either way. */
 bool pe_lines_begin(pe_lines *lines, pe_trial *trial, const char *query, const char *tensor,
                     const pe_view *view);
-void pe_lines_end(pe_lines *lines);
+void pe_lines_end(pe_lines *self);
 
 /* Read a line of the view, and one of the exact tensor. */
 bool pe_lines_read(pe_lines *lines, const pe_trial *trial, const pe_view *view, uint64_t line,

@@ -182,7 +182,7 @@ static void look_at_rotary(nearing *self, const char *theta)
         for (size_t name = 0; name < PE_COUNT(NAMES); name++) {
             snprintf(query, sizeof query, "length=%llu&dim=%llu%s%s",
                      (unsigned long long)self->view->shape[0],
-                     (unsigned long long)(TABLES[table].widths * self->columns),
+                     (unsigned long long)TABLES[table].widths * self->columns,
                      TABLES[table].text, theta);
             look(self, "rope", NAMES[name], query);
         }

@@ -150,11 +150,11 @@ static void write_mask(const grid_view *grid, uint64_t height, uint64_t width,
     size_t used = 0;
     dst[0] = '\0';
     if (beside == 0 && below > 0)
-        snprintf(dst, MASK_TEXT, "&mask=%llu,%llu", (number)(height * width), (number)below);
+        snprintf(dst, MASK_TEXT, "&mask=%llu,%llu", (number)height * width, (number)below);
     for (uint64_t y = 0; beside > 0 && y < height && used < MASK_TEXT; y++)
         used += (size_t)snprintf(dst + used, MASK_TEXT - used, "%s%llu,%llu",
                                  y == 0 ? "&mask=" : ",", (number)width,
-                                 (number)(beside + (y + 1 == height ? below : 0)));
+                                 (number)beside + (y + 1 == height ? below : 0));
 }
 
 /* Propose the positions that the laws tell, as far as they agree: `rest` says all else. */

@@ -128,7 +128,10 @@ static void search_fine(pe_rotary_trial *self)
     if (!measure_theta(self, self->seen->count))
         return;
     const double theta = pe_exp_double(self->log_theta), most = 2 * self->log_error;
-    for (double error = fmin(most, 0.05), before = 0; error > least; error /= FINER) {
+    double next = fmin(most, 0.05), before = 0;
+    while (next > least) {
+        const double error = next;
+        next /= FINER;
         self->theta = pe_find_decimal(theta, error);
         if (self->theta == before)
             continue;

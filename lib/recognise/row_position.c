@@ -68,8 +68,9 @@ static void narrow(const pe_row_signal *signal, interval from, double relative, 
     const double shift = signal->sine ? PE_TURN / 4 : 0;
     double turn = ceil((w * from.low - error - shift - arc.high) / PE_TURN);
     const double last = floor((w * from.high + error - shift + arc.high) / PE_TURN);
-    for (; turn <= last && !ret->full; turn++) {
+    while (turn <= last && !ret->full) {
         const double middle = shift + turn * PE_TURN;
+        turn++;
         add_common(ret, from,
                    (interval){(middle - arc.high - error) / w, (middle - arc.low + error) / w});
         add_common(ret, from,

@@ -139,13 +139,15 @@ static size_t list_bases(const pe_wave_law *law, double half,
 {
     size_t count = 0;
     double finer = 1;
-    for (size_t i = 0; i < FINENESSES; i++, finer /= 12)
+    for (size_t i = 0; i < FINENESSES; i++) {
         for (int to_last = 0; to_last < 2; to_last++) {
             measured_base base = {.to_last = to_last};
             pe_wave_law_base(law, half - to_last, finer, "base", "10000", base.text,
                              sizeof base.text);
             add_base(&base, bases, &count);
         }
+        finer /= 12;
+    }
     return count;
 }
 

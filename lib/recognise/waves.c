@@ -114,8 +114,10 @@ static void remove_growth(const pe_observation *seen, uint64_t stride, const gro
         double zeta = ((double)pair / (double)pairs + self->gamma) / (1 + self->gamma);
         double fall = pe_exp_double(-self->sign * pe_log_double(zeta) / self->scale_base);
         double factor = 1;
-        for (size_t k = 0; k < seen->sampled; k++, factor *= fall)
+        for (size_t k = 0; k < seen->sampled; k++) {
             even[k * seen->columns + c] = pe_observation_entry(seen, k, c) * factor;
+            factor *= fall;
+        }
     }
 }
 
