@@ -207,8 +207,8 @@ class Tables(IdentifyCase):
                     self.assert_true(found, numpy.load(io.BytesIO(reply.body)))
 
     def test_noise_and_constants_lead_to_few_proposals(self):
-        """Each proposal costs a computation: cheap tests turn most of them down. Of numbers that
-        sines and cosines have, twelve rows are held against each of some hundred requests."""
+        """Each proposal costs a computation: cheap tests turn most of them down. Of numbers
+        that sines and cosines have, twelve rows are held against each of some hundred."""
         noise = numpy.random.default_rng(4).normal(size=(256, 192))
         for table in (noise, 0.02 * noise, noise.T, 0 * noise, numpy.sin(noise)):
             answer = self.identify(npy(numpy.ascontiguousarray(table, "<f4")))
