@@ -13,6 +13,7 @@ LATER = {
     "interop/test_readme.py::Examples": "torch, in one of the examples",
     "interop/test_readme.py::InAModel::test_torch": "torch",
     "interop/test_resized.py": "torch",
+    "interop/test_verdicts.py": "torch",
     "interop/test_sidecar.py::Sidecar::test_with_torch": "torch",
     "interop/test_flow.py": "scipy",
     "http/test_apply_layouts.py": "torch",
