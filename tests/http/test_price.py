@@ -46,7 +46,7 @@ class Asked:
 
 
 def tensor(table):
-    return "F32", list(table.shape), table.tobytes()
+    return {"f": "F32", "i": "I64"}[table.dtype.kind], list(table.shape), table.tobytes()
 
 
 def document(target, value):
