@@ -81,17 +81,8 @@ static void fill_host(server_host *host)
         .computed = computed,
         .metrics = write_metrics,
         .runner = &host->runner,
-        .json_elements = settings->json_elements,
-        .png_pixels = settings->png_pixels,
-        .compute_cost = settings->compute_cost,
-        .target_bytes = (size_t)settings->target_bytes,
-        .body_bytes = settings->body_bytes,
-        .upload_bytes = settings->upload_bytes,
-        .table_body_bytes = settings->table_body_bytes,
         .memory = host->memory,
         .reply_overhead = HTTP_RESPONSE_BYTES,
-        .limits = {settings->elements, settings_table_bytes(settings),
-                   (size_t)settings->list_length, NULL, NULL},
         .store = host->store,
         .api_key = host->keys->store,
         .local = host->local,
@@ -99,10 +90,11 @@ static void fill_host(server_host *host)
         .tables_key = host->keys->tables,
         .stored_for_all = strcmp(settings->cors, "all") == 0,
         .published = host->published,
-        .published_count = settings_limits(settings, host->published, HOST_LIMITS),
+        .published_count = settings_limits(settings, NULL, host->published, HOST_LIMITS),
         .assets = visualiser_assets,
         .asset_count = visualiser_asset_count,
     };
+    settings_fill_host(settings, &host->api);
 }
 
 const char *host_build_service(server_host *host)

@@ -13,10 +13,17 @@
     ((uint64_t)1 << 40) /* of a file with tables: the most that a server allows */
 
 /* The limits that hold here; the others are those of connections, queues and deadlines. */
-static const char *const LIMITS[] = {"max-elements",    "json-max-elements", "png-max-pixels",
-                                     "max-list-length", "max-target-bytes",  "max-body-bytes",
-                                     "max-table-bytes", "max-upload-bytes",  "max-store-bytes",
-                                     "max-stored-sets"};
+static const char *const LIMITS[] = {"max-elements",
+                                     "json-max-elements",
+                                     "png-max-pixels",
+                                     "max-list-length",
+                                     "max-target-bytes",
+                                     "max-body-bytes",
+                                     "max-table-bytes",
+                                     "max-upload-bytes",
+                                     "max-store-bytes",
+                                     "max-stored-sets",
+                                     NULL};
 
 /* ---- callbacks of the api ---- */
 
@@ -60,43 +67,24 @@ static bool read_settings(server_settings *settings, const char *data_directory)
     return true;
 }
 
-static size_t publish(const server_settings *settings, api_limit ret_limits[LOCAL_LIMITS])
-{
-    api_limit all[LOCAL_LIMITS];
-    const size_t count = settings_limits(settings, all, LOCAL_LIMITS);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < sizeof LIMITS / sizeof *LIMITS; j++)
-            if (strcmp(all[i].name, LIMITS[j]) == 0)
-                ret_limits[kept++] = all[i];
-    return kept;
-}
-
 static api_host describe_host(local_service *local, api_memory *memory)
 {
     const server_settings *settings = &local->settings;
-    return (api_host){
+    api_host host = {
         .form = API_FORM_COMMAND,
         .now = now,
         .readiness = readiness,
         .landed = landed,
         .metrics = metrics,
-        .json_elements = settings->json_elements,
-        .png_pixels = settings->png_pixels,
-        .compute_cost = settings->compute_cost,
-        .target_bytes = (size_t)settings->target_bytes,
-        .body_bytes = settings->body_bytes,
-        .upload_bytes = settings->upload_bytes,
-        .table_body_bytes = settings->table_body_bytes,
         .memory = memory,
-        .limits = {settings->elements, settings_table_bytes(settings),
-                   (size_t)settings->list_length, NULL, NULL},
         .store = set_store_for_api(local->store),
         .local = true,
         .tables = API_OPEN,
         .published = local->published,
-        .published_count = publish(settings, local->published),
+        .published_count = settings_limits(settings, LIMITS, local->published, LOCAL_LIMITS),
     };
+    settings_fill_host(settings, &host);
+    return host;
 }
 
 bool local_service_open(local_service *ret_local, const char *data_directory, char *reterr,

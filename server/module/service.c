@@ -21,13 +21,14 @@ static char *const STANDARD[] = {
 #define MEMORY_MAX     ((uint64_t)2 << 30) /* sizes have 32 bits */
 /* The settings that a module has. The others are about sockets, files, threads and keys. */
 static const char *const OWN[] = {
-    "memory-bytes",     "cache-bytes",     "max-elements",     "json-max-elements",
-    "png-max-pixels",   "max-list-length", "max-target-bytes", "max-body-bytes",
-    "max-upload-bytes", "max-store-bytes", "max-table-bytes",  "max-stored-sets",
-    "compute-seconds",  "compute-cost",
+    "memory-bytes",      "cache-bytes",     "max-elements",
+    "json-max-elements", "png-max-pixels",  "max-list-length",
+    "max-target-bytes",  "max-body-bytes",  "max-upload-bytes",
+    "max-store-bytes",   "max-table-bytes", "max-stored-sets",
+    "compute-seconds",   "compute-cost",    NULL,
 };
-#define OWN_COUNT (sizeof OWN / sizeof *OWN)
-#define LIMITS    64 /* of all settings */
+#define OWN_COUNT (sizeof OWN / sizeof *OWN - 1)
+#define LIMITS    32
 
 static struct {
     server_settings settings;
@@ -167,21 +168,10 @@ static bool read_settings(char *settings)
     return fits;
 }
 
-/* Keep the limits that a module has; returns how many. */
-static size_t publish(void)
-{
-    size_t count = settings_limits(&module.settings, module.published, LIMITS), kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (is_own(module.published[i].name, strlen(module.published[i].name)))
-            module.published[kept++] = module.published[i];
-    return kept;
-}
-
 /* ---- start ---- */
 
 static void fill_host(void)
 {
-    const server_settings *settings = &module.settings;
     module.runner = (pe_runner){.pool = pe_cache_pool(module.cache),
                                 .go_on = may_continue,
                                 .is_abandoned = is_abandoned};
@@ -194,22 +184,14 @@ static void fill_host(void)
         .computed = computed,
         .metrics = write_metrics,
         .runner = &module.runner,
-        .json_elements = settings->json_elements,
-        .png_pixels = settings->png_pixels,
-        .compute_cost = settings->compute_cost,
-        .target_bytes = (size_t)settings->target_bytes,
-        .body_bytes = settings->body_bytes,
-        .upload_bytes = settings->upload_bytes,
-        .table_body_bytes = settings->table_body_bytes,
         .memory = module.memory,
-        .limits = {settings->elements, settings_table_bytes(settings),
-                   (size_t)settings->list_length, NULL, NULL},
         .store = set_store_for_api(module.store),
         .local = true,
         .tables = API_OPEN,
         .published = module.published,
-        .published_count = publish(),
+        .published_count = settings_limits(&module.settings, OWN, module.published, LIMITS),
     };
+    settings_fill_host(&module.settings, &module.host);
 }
 
 bool posenc_start(char *settings)

@@ -360,11 +360,21 @@ void settings_print(const server_settings *settings, FILE *out)
 
 /* ---- derived values ---- */
 
-size_t settings_limits(const server_settings *settings, api_limit *ret_limits, size_t room)
+/* Whether a list that ends with NULL has a name; one that is NULL has all. */
+static bool has_name(const char *const *names, const char *name)
+{
+    for (size_t i = 0; names && names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return !names;
+}
+
+size_t settings_limits(const server_settings *settings, const char *const *names,
+                       api_limit *ret_limits, size_t room)
 {
     size_t count = 0;
     for (size_t i = 0; i < SETTING_COUNT && count < room; i++)
-        if (SETTINGS[i].limit_unit)
+        if (SETTINGS[i].limit_unit && has_name(names, SETTINGS[i].name))
             ret_limits[count++] = (api_limit){.name = SETTINGS[i].name,
                                               .unit = SETTINGS[i].limit_unit,
                                               .help = SETTINGS[i].help,
@@ -380,9 +390,4 @@ unsigned settings_threads(const server_settings *settings)
     if (processors < 1)
         return 1;
     return processors < AUTOMATIC_THREADS_MAX ? (unsigned)processors : AUTOMATIC_THREADS_MAX;
-}
-
-uint64_t settings_table_bytes(const server_settings *settings)
-{
-    return settings->cache_bytes / 4;
 }

@@ -49,8 +49,13 @@ void settings_print_help(FILE *out);
 /* Print a line "name = value" for every setting. */
 void settings_print(const server_settings *settings, FILE *out);
 
-/* Write the limits that /v1/info publishes, at most `room`; returns how many. */
-size_t settings_limits(const server_settings *settings, api_limit *ret_limits, size_t room);
+/* Write the limits that /v1/info publishes, at most `room`: all, or those of a list of names
+ * that ends with NULL. Returns how many. */
+size_t settings_limits(const server_settings *settings, const char *const *names,
+                       api_limit *ret_limits, size_t room);
+
+/* Set what a host of the api takes from the settings as they are: its limits. */
+void settings_fill_host(const server_settings *settings, api_host *host);
 
 /* The number of event threads, which is also that of workers: as set, else one for each
  * processor, at most 8. */
