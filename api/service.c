@@ -159,7 +159,7 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
     if (!match.route || !match.route->check_head)
         return NULL;
     ret_head->spooled = (match.route->kind & API_TABLES) != 0;
-    ret_head->in_parts = match.route->kind == API_CONVERSION &&
+    ret_head->in_parts = match.route->check_head == api_refuse_form_head &&
                          api_is_form(api_call_header(&call, API_HEADER_CONTENT_TYPE));
     ret_head->body_limit =
         ret_head->spooled ? service->host->table_body_bytes : service->host->upload_bytes;

@@ -534,6 +534,9 @@ void pe_stream_end_at(pe_stream *stream, uint64_t end);
  * ended is fast; another offset costs the computation of a block. */
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
+/* Read all of these bytes, however long that takes; false if the stream ends before. */
+bool pe_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t size);
+
 /* ---- the cache ---- */
 
 /* A least-recently-used cache of tables, with pe_request_key as key and a budget in bytes.
@@ -988,6 +991,11 @@ typedef struct pe_alike {
 pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most,
                         const pe_limits *limits, const pe_runner *runner, pe_alike *ret_alike,
                         pe_error *reterr);
+
+/* Let the request with fewer parameters be the answer where rows fall: these have a step in one
+ * scheme and need none in another, such as transformer_xl. What was found changes places with
+ * it among the same ones. */
+void pe_prefer_simpler(pe_identity *identity, pe_alike *alike);
 
 /* ---- explaining ---- */
 

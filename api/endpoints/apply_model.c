@@ -164,15 +164,13 @@ static void add_part(const api_model_part *part, api_arguments *arguments)
 static void add_factors(api_apply_model *model, api_arguments *arguments)
 {
     const api_chosen_part *chosen = &model->chosen;
-    const char *type = model->plan->components[chosen->part->component].model_type;
     if (!isnan(api_model_part_fact(chosen->part, "softmax_scale_factor")))
         add_argument(arguments, "softmax_factor", "true");
     if (!chosen->temperature)
         return;
     pe_print_number(model->numbers[0], api_model_part_fact(chosen->temperature, "attn_scale"));
     pe_print_number(model->numbers[1], api_model_part_fact(chosen->temperature, "floor_scale"));
-    add_argument(arguments, "temperature",
-                 strncmp(type, "llama4", 6) == 0 ? "llama4" : "ministral3");
+    add_argument(arguments, "temperature", chosen->temperature->law);
     add_argument(arguments, "temperature_beta", model->numbers[0]);
     add_argument(arguments, "temperature_length", model->numbers[1]);
 }

@@ -216,36 +216,6 @@ static uint64_t estimate_bytes(const identifying *self)
            (elements < SEARCH_MOST / SEARCH_COPIES ? SEARCH_COPIES * elements : SEARCH_MOST);
 }
 
-static size_t count_parameters(const char *query)
-{
-    size_t count = 1;
-    for (; *query; query++)
-        count += *query == '&';
-    return count;
-}
-
-/* Rows that fall have a step in one scheme and need none in another, such as transformer_xl: of
- * requests that make the same table the one with fewer parameters is the answer. */
-static void prefer_simpler(pe_identity *identity, pe_alike *alike)
-{
-    if (alike->preset_count > 0 || !strstr(identity->query, "&step=-"))
-        return;
-    for (size_t i = 0; i < alike->same_count; i++) {
-        pe_same_request *same = &alike->same[i];
-        if (count_parameters(same->query) + 1 >= count_parameters(identity->query))
-            continue;
-        const pe_same_request found = *same;
-        same->scheme = identity->scheme;
-        snprintf(same->query, sizeof same->query, "%s", identity->query);
-        snprintf(same->tensor, sizeof same->tensor, "%s", identity->tensor);
-        identity->scheme = found.scheme;
-        snprintf(identity->query, sizeof identity->query, "%s", found.query);
-        snprintf(identity->tensor, sizeof identity->tensor, "%s", found.tensor);
-        alike->open_count = 0; /* they are of the other one's parameters */
-        return;
-    }
-}
-
 /* Search for what made the table, and for what else makes it. False: a problem was added. */
 static bool find(identifying *self, pe_identity *identity, pe_alike *alike, pe_error *error)
 {
@@ -264,7 +234,7 @@ static bool find(identifying *self, pe_identity *identity, pe_alike *alike, pe_e
         PE_OK)
         return false;
     if (!self->only)
-        prefer_simpler(identity, alike);
+        pe_prefer_simpler(identity, alike);
     return true;
 }
 

@@ -30,12 +30,6 @@ bool api_open_streams(const api_selection *selection, const size_t *order, size_
     return false;
 }
 
-void api_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t size)
-{
-    for (size_t done = 0, part = 1; done < size && part > 0; done += part)
-        part = pe_stream_read(stream, offset + done, (char *)dst + done, size - done);
-}
-
 /* An api_source's `read` and `free`. */
 static size_t read_stream(void *state, uint64_t offset, char *dst, size_t room)
 {

@@ -14,9 +14,6 @@
 bool api_open_streams(const api_selection *selection, const size_t *order, size_t block_bytes,
                       pe_stream **ret_streams, pe_error *reterr);
 
-/* Read `size` bytes of a stream, however long that takes. */
-void api_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t size);
-
 /* A stream of a header and then the bytes of the selection's tensors in an order. The function
  * takes over the header, which is from malloc or NULL. Fails as a format's `stream`. */
 api_body *api_body_from_tensors(const api_selection *selection, char *header,

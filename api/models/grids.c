@@ -316,6 +316,7 @@ void model_plan_temperature(model_config *config, const void *temperature_rule)
         api_model_part *part =
             model_part_new(config, "attention_temperature", "attention_temperature");
         part->state = API_PART_NOTHING;
+        part->law = "llama4";
         model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
         model_fact_number(part, "attn_scale", scale.value, scale.from);
         model_note(part->notes,
@@ -338,6 +339,7 @@ void model_plan_temperature(model_config *config, const void *temperature_rule)
     api_model_part *part =
         model_part_new(config, "attention_temperature", "attention_temperature");
     part->state = API_PART_NOTHING;
+    part->law = "ministral3";
     model_fact_number(part, "attn_scale", beta.value, beta.from);
     model_fact_number(part, "floor_scale", length.value, length.from);
     model_note(part->notes,

@@ -38,6 +38,7 @@ typedef struct api_model_part {
     size_t count;
     pe_request *request; /* of these arguments; NULL without a scheme */
     const char *pairing; /* of rotary parts: "half" or "interleaved"; else NULL */
+    const char *law;     /* of a temperature of queries: "llama4" or "ministral3"; else NULL */
     json_t *facts;       /* {name: {"value": …, "from": …}} */
     json_t *notes;       /* sentences */
     json_t *used;        /* the planner's, while it plans: what arguments and facts came from */

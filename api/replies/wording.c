@@ -174,7 +174,7 @@ static void word_missing(const pe_error *error, const pe_problem *problem, api_t
     if (problem->row)
         api_text_add(text, " (%s)", problem->row->help);
     if (problem->alone)
-        api_text_add(text, "; in a shell, put the URL in quotes: & ends a command");
+        api_text_add(text, "; in a shell, quote the URL, since & ends a command");
 }
 
 /* "NAME must be ALLOWED (given: GIVEN)". */

@@ -113,9 +113,7 @@ void pe_entries_done(pe_entries *entries)
 static void read_entries(pe_stream *stream, uint64_t first, size_t count, size_t size,
                          void *dst)
 {
-    for (size_t done = 0, part = 1; done < count * size && part > 0; done += part)
-        part = pe_stream_read(stream, first * size + done, (char *)dst + done,
-                              count * size - done);
+    (void)pe_stream_read_all(stream, first * size, dst, count * size);
 }
 
 /* Compute a chunk into its slot. */

@@ -10,9 +10,8 @@
 static void read_row(pe_indexed *self, pe_stream *stream, uint64_t query, uint64_t keys)
 {
     uint64_t size = keys * sizeof(int32_t);
-    char *to = (char *)(self->rows + (self->queries - 1 - query));
-    for (uint64_t done = 0, part = 1; done < size && part > 0; done += part)
-        part = pe_stream_read(stream, query * size + done, to + done, (size_t)(size - done));
+    void *to = self->rows + (self->queries - 1 - query);
+    (void)pe_stream_read_all(stream, query * size, to, (size_t)size);
 }
 
 pe_status pe_indexed_init(pe_indexed *ret_indexed, pe_request *exact, size_t tensor,

@@ -110,19 +110,32 @@ static bool has_run(blocks *self, const pe_view *view, size_t axis, uint64_t run
     return same;
 }
 
+/* The least period of an axis that divides its extent. Periods have common divisors that are
+ * periods, so each prime is taken out as long as what is left is one: as many readings as the
+ * extent has prime factors, and one more for each prime. */
+static uint64_t find_period(blocks *self, const pe_view *view, size_t axis)
+{
+    uint64_t period = view->shape[axis], left = period;
+    for (uint64_t prime = 2; self->read && left > 1; prime++) {
+        if (prime > left / prime)
+            prime = left;
+        if (left % prime != 0)
+            continue;
+        while (left % prime == 0)
+            left /= prime;
+        while (period % prime == 0 && has_period(self, view, axis, period / prime))
+            period /= prime;
+    }
+    return period;
+}
+
 bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
 {
     const uint64_t extent = view->shape[axis];
     blocks self = {.one = NULL};
     bool good = begin(&self);
-    *ret_repeats = (pe_repeats){extent, 1};
-    for (uint64_t period = 1; good && period <= extent / 2; period++)
-        if (extent % period == 0 && has_period(&self, view, axis, period)) {
-            ret_repeats->period = period;
-            break;
-        } else if (!(good = self.read)) {
-            break;
-        }
+    *ret_repeats = (pe_repeats){good ? find_period(&self, view, axis) : extent, 1};
+    good = good && self.read;
     uint64_t run = 1;
     while (good && ret_repeats->period == extent && run < extent &&
            are_same_indices(&self, view, axis, 0, run))
@@ -132,6 +145,15 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
     good = good && self.read;
     end(&self);
     return good;
+}
+
+bool pe_repeats_are_constant(const pe_view *view, size_t axis, bool *ret_constant)
+{
+    blocks self = {.one = NULL};
+    *ret_constant =
+        begin(&self) && (view->shape[axis] == 1 || has_period(&self, view, axis, 1));
+    end(&self);
+    return self.read;
 }
 
 bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same)
@@ -157,14 +179,12 @@ bool pe_repeats_fit(const pe_view *view, const pe_view *shape, bool *ret_fits,
     size_t axis = 0;
     *ret_fits = left.rank > shape->rank;
     while (*ret_fits && axis < left.rank) {
-        pe_repeats repeats = {0, 1};
         if (axis < shape->rank && left.shape[axis] == shape->shape[axis]) {
             axis++;
             continue;
         }
-        if (!pe_repeats_find(&left, axis, &repeats))
+        if (!pe_repeats_are_constant(&left, axis, ret_fits))
             return false;
-        *ret_fits = repeats.period == 1;
         left = pe_view_at(&left, axis, 0);
     }
     *ret_fits = *ret_fits && left.rank == shape->rank;

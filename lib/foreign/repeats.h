@@ -15,6 +15,10 @@ typedef struct pe_repeats {
  * False: the view cannot be read, or memory ran out. */
 bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats);
 
+/* Whether all indices of an axis are the same, which is all that one reading tells. False: as
+ * above. */
+bool pe_repeats_are_constant(const pe_view *view, size_t axis, bool *ret_constant);
+
 /* Whether two views of one shape and element type have the same elements, bit by bit. False: as
  * above. */
 bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same);

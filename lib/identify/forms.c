@@ -4,7 +4,6 @@
 #include "recognise/observation.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LOOKED_ROWS    16 /* of a table that is looked at */
 #define LOOKED_COLUMNS 64
@@ -37,12 +36,6 @@ bool pe_undone_note(pe_undone *undone, pe_form form)
     form.axis = form.axis < undone->view.rank ? undone->axes[form.axis] : 0;
     undone->forms[undone->count++] = form;
     return true;
-}
-
-void pe_undone_take(pe_undone *undone, size_t axis, uint64_t index)
-{
-    undone->view = pe_view_part(&undone->view, axis, index, 1);
-    squeeze(undone);
 }
 
 bool pe_undo_repeats(pe_undone *undone)
@@ -244,7 +237,7 @@ bool pe_find_pair(const pe_undone *undone, size_t place, pe_pair *ret_pair, bool
     *ret_found = false;
     if (rank < 2)
         return true;
-    *ret_pair = (pe_pair){.gone = rank};
+    *ret_pair = (pe_pair){.form.axis = 0};
     if (place == 0) {
         if (rank < 3 || view->shape[rank - 1] != 2 || view->shape[rank - 2] != 2)
             return true;
@@ -257,7 +250,6 @@ bool pe_find_pair(const pe_undone *undone, size_t place, pe_pair *ret_pair, bool
         ret_pair->form = (pe_form){.kind = PE_FORM_PAIR, .axis = axis};
         for (size_t i = 0; i < 2; i++)
             ret_pair->views[i] = pe_view_at(view, axis, i);
-        ret_pair->gone = axis;
     } else {
         const bool alternating = place > PE_VIEW_RANK_MAX + 1;
         if (view->shape[rank - 1] % 2 != 0 || view->shape[rank - 1] < 8)

@@ -19,9 +19,6 @@ pe_undone pe_undone_begin(const pe_view *view);
 /* Note a form, whose axis is one of the view; false if there are too many. */
 bool pe_undone_note(pe_undone *undone, pe_form form);
 
-/* Take one index of an axis, which goes. */
-void pe_undone_take(pe_undone *undone, size_t axis, uint64_t index);
-
 /* Undo all repetitions along axes. False: the view cannot be read, or memory ran out. */
 bool pe_undo_repeats(pe_undone *undone);
 
@@ -38,7 +35,6 @@ bool pe_undo_zero_rows(pe_undone *undone, bool *ret_done);
 typedef struct pe_pair {
     pe_view views[2];
     pe_form form;
-    size_t gone; /* this axis goes; the rank of the table if none does */
 } pe_pair;
 
 #define PE_PAIRS (PE_VIEW_RANK_MAX + 3)

@@ -339,7 +339,6 @@ static bool check_request(void *context, const pe_view *view, const pe_scheme *s
     pe_proposal proposal = self->winner;
     snprintf(proposal.query, sizeof proposal.query, "%s", query);
     snprintf(proposal.tensor, sizeof proposal.tensor, "%s", tensor);
-    proposal.probe[0] = '\0';
     *ret_found = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
     self->best = ret_found;
     self->column_count = 0;

@@ -62,14 +62,6 @@ static bool is_close(double found, double exact, turned at, double unit, double 
 
 /* ---- a sample ---- */
 
-bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size)
-{
-    size_t done = 0, got = 1;
-    while (done < size && got > 0)
-        done += got = pe_stream_read(stream, offset + done, (char *)dst + done, size - done);
-    return done == size;
-}
-
 /* Reading some lines of a table and of what it may be. */
 typedef struct line_reader {
     const pe_error_bound *bound;
@@ -98,7 +90,7 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
     size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
     const double *found = read_found(lines, line);
     *ret_read = *ret_read && found;
-    if (!*ret_read || !pe_judge_read(lines->stream, line * size, lines->exact, size))
+    if (!*ret_read || !pe_stream_read_all(lines->stream, line * size, lines->exact, size))
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns; column++)
@@ -162,7 +154,7 @@ bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_observation
                 pe_stream_new(request, tensor, PE_STREAM_FAST, seen->runner, &stream, &error) ==
                     PE_OK &&
                 pe_view_read(flat, 0, rows, found) &&
-                pe_judge_read(stream, 0, exact, count * size);
+                pe_stream_read_all(stream, 0, exact, count * size);
     bool same = *ret_read;
     if (same)
         pe_read_row(values, dtype, exact, count);
@@ -249,7 +241,7 @@ static bool read_exact(exact_side *side, uint64_t row, uint64_t rows, uint64_t c
                        double *ret_entries)
 {
     const size_t size = pe_dtype_size(side->dtype), count = (size_t)(rows * columns);
-    if (!pe_judge_read(side->stream, row * columns * size, side->elements, count * size))
+    if (!pe_stream_read_all(side->stream, row * columns * size, side->elements, count * size))
         return false;
     pe_read_row(ret_entries, side->dtype, side->elements, count);
     return true;

@@ -24,9 +24,6 @@ bool pe_judge_lines(pe_request *request, size_t tensor, const pe_error_bound *bo
 bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_observation *seen,
                         bool *ret_read);
 
-/* Read bytes of a stream; false if it ends before. */
-bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
-
 /* Find entries that are further off than float32 arithmetic would bring them, and count those
  * that are further off than one rounding of float64 arithmetic would, against the tensor in
  * f64. `narrow` is the request in the table's dtype: sums of products take long in f64, so the

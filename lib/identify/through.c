@@ -365,12 +365,13 @@ static void look(looking *self, const pe_undone *undone)
 /* Look at a table without its repetitions; what is constant says nothing. */
 static void look_at_repeated(looking *self, pe_undone *undone)
 {
-    pe_repeats whole = {0, 1};
+    bool constant = false;
     if (!note_read(self, pe_undo_repeats(undone)) || undone->count == 0)
         return;
-    if (undone->view.rank == 1 && !note_read(self, pe_repeats_find(&undone->view, 0, &whole)))
+    if (undone->view.rank == 1 &&
+        !note_read(self, pe_repeats_are_constant(&undone->view, 0, &constant)))
         return;
-    if (whole.period != 1 && search(self, &undone->view))
+    if (!constant && search(self, &undone->view))
         take(self, undone, self->found);
 }
 

@@ -5,6 +5,7 @@
 #include "recognise/axial_columns.h"
 #include "recognise/lattice.h"
 #include "recognise/recognisers.h"
+#include "recognise/table_positions.h"
 #include "waves/axial_presets.h"
 
 #include <math.h>
@@ -39,16 +40,6 @@ static uint64_t find_distance(const axial_table *table, size_t axis)
     return distance;
 }
 
-/* Whether a column changes along a line. */
-static bool changes(const pe_observation *line, uint64_t column)
-{
-    const double first = line->sampled > 0 ? pe_observation_entry(line, 0, column) : 0;
-    for (size_t row = 1; row < line->sampled; row++)
-        if (pe_observation_entry(line, row, column) != first)
-            return true;
-    return false;
-}
-
 /* Read the lines of the axes that have more than one cell, and which axis turns which column:
  * the one along which it changes. False: a column changes along two, the lines cannot be read,
  * or memory ran out. */
@@ -67,7 +58,7 @@ static bool read_axes(axial_table *self)
     for (uint64_t c = 0; good && self->axis_of_column && c < seen->columns; c++) {
         self->axis_of_column[c] = -1;
         for (size_t a = 0; good && a < self->axes; a++)
-            if (changes(&self->lines[a], c)) {
+            if (!pe_column_is_still(&self->lines[a], c)) {
                 good = self->axis_of_column[c] < 0;
                 self->axis_of_column[c] = (int32_t)a;
             }
@@ -323,15 +314,7 @@ static bool has_square(const pe_grid_view *table)
 {
     pe_grid_view square = *table;
     square.width = 2;
-    for (uint64_t c = 0; c < table->seen->columns; c++) {
-        const double corner = pe_grid_cell(&square, 0, 0, c),
-                     both = pe_grid_cell(&square, 1, 1, c);
-        const double right = pe_grid_cell(&square, 0, 1, c),
-                     below = pe_grid_cell(&square, 1, 0, c);
-        if (!(corner == below && right == both) && !(corner == right && below == both))
-            return false;
-    }
-    return true;
+    return pe_grid_is_separable(&square, 1);
 }
 
 /* Propose the sizes that fit: a grid, or else those whose cells may come in squares. */

@@ -35,8 +35,7 @@ static bool is_line(const pe_grid_view *grid)
     return 8 * changed <= grid->seen->columns;
 }
 
-/* Whether every column depends on one axis alone, in the first cells of lines 0 and y. */
-static bool is_separable(const pe_grid_view *grid, uint64_t y)
+bool pe_grid_is_separable(const pe_grid_view *grid, uint64_t y)
 {
     for (uint64_t c = 0; c < grid->seen->columns; c++) {
         double corner = pe_grid_cell(grid, 0, 0, c), right = pe_grid_cell(grid, 0, 1, c);
@@ -60,8 +59,8 @@ static bool has_two_axes(const pe_grid_view *grid)
 
 static bool is_row_major(const pe_grid_view *grid)
 {
-    return has_two_axes(grid) && is_line(grid) && is_separable(grid, 1) &&
-           (grid->height == 2 || is_separable(grid, 2));
+    return has_two_axes(grid) && is_line(grid) && pe_grid_is_separable(grid, 1) &&
+           (grid->height == 2 || pe_grid_is_separable(grid, 2));
 }
 
 uint64_t pe_grid_frame_rows(const pe_grid_view *grid)

@@ -16,6 +16,9 @@ typedef struct pe_grid_view {
 /* An entry of a cell among the rows that have been read; NaN elsewhere. */
 double pe_grid_cell(const pe_grid_view *grid, uint64_t y, uint64_t x, uint64_t column);
 
+/* Whether every column depends on one axis alone, in the first cells of lines 0 and y. */
+bool pe_grid_is_separable(const pe_grid_view *grid, uint64_t y);
+
 /* Find the width of the narrowest grid whose columns depend on one axis each, as wider ones
  * have several lines of it in one. False: there is none. */
 bool pe_grid_find_width(pe_grid_view *grid);

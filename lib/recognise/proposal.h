@@ -19,10 +19,8 @@ typedef struct pe_proposal {
                        * units in the last place, beyond a few */
     bool low_precision; /* it may have been computed in 16 bits: far entries prove nothing */
     bool discrete;      /* entries are looked up, not computed: one that differs is wrong */
-    bool chosen;    /* a number of it was chosen to fit, as one can be for other laws: it is no
-                     * proof unless every bit is the same */
-    char probe[96]; /* the query of a shorter table that has the same row 0, which is compared
-                     * before the whole table is computed; "": there is none */
+    bool chosen; /* a number of it was chosen to fit, as one can be for other laws: it is no
+                  * proof unless every bit is the same */
 } pe_proposal;
 
 typedef struct pe_proposals {

@@ -162,13 +162,6 @@ static bool is_text(const api_reply *reply)
            (!type || strncmp(type, "text/", 5) == 0 || strstr(type, "json"));
 }
 
-/* Whether a shell has most likely cut the target at an ampersand, and begun another command. */
-static bool is_cut(const command_options *options, const char *said)
-{
-    return strchr(options->target, '?') && !strchr(options->target, '&') &&
-           strstr(said, "missing");
-}
-
 /* Say what a problem document says; false if the reply is none. */
 static bool say_problem(const command_options *options, const api_reply *reply)
 {
@@ -176,9 +169,7 @@ static bool say_problem(const command_options *options, const api_reply *reply)
     if (!api_reply_explain(reply, said, sizeof said))
         return false;
     fprintf(stderr, "posenc: %s\n", said);
-    if (is_cut(options, said))
-        fputs("posenc: in a shell, quote the URL, since & ends a command\n", stderr);
-    else if (api_reply_status(reply) == 405 && !options->file)
+    if (api_reply_status(reply) == 405 && !options->file && strcmp(options->method, "GET") == 0)
         fputs("posenc: with a file the request is a POST: posenc 'TARGET' FILE; in a shell, "
               "quote the URL\n",
               stderr);

@@ -169,18 +169,7 @@ bool command_input_load(command_input *input, uint64_t limit, bool spooled,
 
 bool command_input_read(const command_input *input, uint64_t offset, void *dst, size_t size)
 {
-    if (!input->seekable)
-        return http_spool_read(&input->spool, offset, dst, size);
-    char *to = dst;
-    while (size > 0) {
-        const ssize_t got = pread(input->fd, to, size, (off_t)(input->origin + offset));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return true;
+    const http_spool given = {.fd = input->fd};
+    return input->seekable ? http_spool_read(&given, input->origin + offset, dst, size)
+                           : http_spool_read(&input->spool, offset, dst, size);
 }

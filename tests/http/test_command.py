@@ -50,15 +50,6 @@ def call(*arguments, body=None, **options):
     return ended
 
 
-def npy(shape, numbers):
-    """An npy file of float32."""
-    head = repr({"descr": "<f4", "fortran_order": False, "shape": tuple(shape)}).encode()
-    head += b" " * (-(len(head) + 11) % 64) + b"\n"
-    return (
-        b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + array("f", numbers).tobytes()
-    )
-
-
 class CommandCase(ServerCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

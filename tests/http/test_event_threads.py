@@ -1,10 +1,12 @@
 """Event threads parse nothing that may be long: whatever a body holds, no callback of an event
-thread works on it for longer than 5 ms. Asserted is time on the processor, not by the wall."""
+thread works on it for longer than 5 ms. Asserted is time on the processor, not by the wall. A
+sanitizer takes several times as long and looks after freed memory: its bound is 20 ms."""
 
 import json
 import struct
 import unittest
 
+from faults import SANITIZED
 from server import ServerCase
 
 JSON, NPY, SAFETENSORS = (
@@ -12,7 +14,7 @@ JSON, NPY, SAFETENSORS = (
     "application/x-npy",
     "application/vnd.safetensors",
 )
-MOST = "0.005"  # seconds, a bound of the histogram
+MOST = "0.02" if SANITIZED else "0.005"  # seconds, a bound of the histogram
 NAME = "posenc_callback_cpu_seconds"
 
 

@@ -61,7 +61,7 @@ class Slips(ServerCase):
 
     def test_what_a_shell_took_is_named(self):
         """`curl …?length=4&dim=4` without quotes asks for length=4 alone."""
-        said = "in a shell, put the URL in quotes"
+        said = "in a shell, quote the URL"
         detail = self.server.request("GET", f"{ROPE}?length=4").json()["detail"]
         self.assertIn(said, detail)
         detail = self.server.request("GET", f"{ROPE}?length=4&layout=half").json()["detail"]

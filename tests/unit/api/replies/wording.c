@@ -80,7 +80,7 @@ START_TEST(a_missing_parameter_is_described)
     detail_is("binary", "length=2", /* as where a shell took the rest */
               "missing parameter \"width\": binary needs an integer from 1 to 64 "
               "(columns: at least as many as the largest position has bits, the same for all "
-              "windows of a table); in a shell, put the URL in quotes: & ends a command");
+              "windows of a table); in a shell, quote the URL, since & ends a command");
     detail_is("rope", "length=4&dim=8&rope_type=linear",
               "missing parameter \"factor\": rope needs a number from 1 to 1000000000 with "
               "rope_type=linear (how many times longer the context becomes)");

@@ -1,4 +1,5 @@
 /* Tests of views: elements are the same whatever their order, byte order and type. */
+#include "foreign/repeats.h"
 #include "unit.h"
 
 #include <string.h>
@@ -130,6 +131,37 @@ START_TEST(a_source_that_ends_early_is_noticed)
 }
 END_TEST
 
+/* Index i of an axis has element i mod period, in runs; the least period is found, or the run.
+ */
+START_TEST(the_least_period_of_an_axis_is_found)
+{
+    unsigned char data[120];
+    for (uint64_t extent = 1; extent <= sizeof data; extent++)
+        for (uint64_t period = 1; period <= extent; period++) {
+            memory bytes = {data, extent};
+            pe_view view = view_of(&bytes, PE_ELEMENT_U8, 1, &extent);
+            pe_repeats found;
+            bool constant;
+            if (extent % period != 0)
+                continue;
+            for (uint64_t i = 0; i < extent; i++)
+                data[i] = (unsigned char)(i % period);
+            ck_assert(pe_repeats_find(&view, 0, &found));
+            ck_assert(found.period == period && found.run == 1);
+            ck_assert(pe_repeats_are_constant(&view, 0, &constant));
+            ck_assert(constant == (period == 1));
+            data[extent - 1]++; /* the last index alone is another one */
+            ck_assert(pe_repeats_find(&view, 0, &found));
+            ck_assert(found.period == extent);
+            for (uint64_t i = 0; i < extent; i++)
+                data[i] = (unsigned char)(i / period);
+            ck_assert(pe_repeats_find(&view, 0, &found));
+            ck_assert(found.period == (period == extent ? 1 : extent));
+            ck_assert(found.run == (period == extent ? 1 : period));
+        }
+}
+END_TEST
+
 Suite *view_suite(void)
 {
     const TTest *const tests[] = {
@@ -137,6 +169,7 @@ Suite *view_suite(void)
         parts_and_indices_of_an_axis_are_views,
         every_element_type_and_byte_order_has_its_value,
         a_source_that_ends_early_is_noticed,
+        the_least_period_of_an_axis_is_found,
         NULL,
     };
     return unit_suite("view", tests);
