@@ -56,7 +56,7 @@ API_FILES      := $(call sources_in,api)
 SERVER_FILES   := $(filter-out server/visualiser/%,$(call sources_in,server))
 LIB_SOURCES    := $(filter %.c,$(LIB_FILES))
 API_SOURCES    := $(filter %.c,$(API_FILES))
-# `make POSTGRES=1` builds a server that can keep stored sets in PostgreSQL, through libpq
+# `make POSTGRES=1` builds a server that can keep sets in PostgreSQL, through libpq
 POSTGRES_SOURCES := $(filter server/store/postgres_%.c,$(SERVER_FILES))
 NO_POSTGRES      := server/store/no_postgres.c
 # the command `posenc`, which answers without a server

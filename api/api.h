@@ -103,14 +103,14 @@ typedef struct api_host {
 
     api_memory *memory; /* what requests hold, besides the cache; NULL: any amount */
 
-    const api_store *store; /* stored sets */
+    const api_store *store; /* sets */
     const char *api_key;    /* the bearer token that requests to the store need; NULL: none */
     bool local; /* the server listens on loopback or a Unix socket alone. Without a key the
                  * store is open only then. */
     api_opening tables;
     const char *tables_key; /* a bearer token for tables alone; NULL: none. api_key holds for
                              * them, too. */
-    bool stored_for_all;    /* pages of every origin may read what is computed from stored sets;
+    bool stored_for_all;    /* pages of every origin may read what is computed from sets;
                              * else pages of this server alone */
     const api_limit *published; /* for /v1/info */
     size_t published_count;

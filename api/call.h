@@ -18,7 +18,7 @@ typedef struct api_call {
     const api_service *service;
     const api_request *request;
     const char *query;                 /* NULL if the target has no `?` */
-    const char *pattern;               /* of the path's routes: "/v1/parameters/{name}" */
+    const char *pattern;               /* that the path fits: "/v1/sets/{name}" */
     const char *parameter;             /* the text of the path's {…}, or "" */
     bool head;                         /* the method is HEAD: the reply gets no body */
     api_progress *progress;            /* see api_not_yet */
@@ -29,7 +29,7 @@ typedef struct api_call {
 typedef enum api_right {
     API_RIGHT_NONE,   /* everybody may ask */
     API_RIGHT_TABLES, /* to compute on a table in the body, or a stored one; changes nothing */
-    API_RIGHT_STORE,  /* to read the files of stored sets, and to change them */
+    API_RIGHT_STORE,  /* to read the files of sets, and to change them */
 } api_right;
 
 /* An endpoint answers a call. NULL if memory ran out, or after api_not_yet. */

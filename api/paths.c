@@ -76,16 +76,18 @@ bool api_suggest_path(const char *target, char *dst, size_t size)
     const api_route *routes = api_routes(&count);
     if (!split(target, &given) || !api_is_utf8(target, strlen(target)))
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < 2 * count; i++) {
         size_t first;
-        if (!split(routes[i].pattern, &pattern))
+        const api_route *route = &routes[i / 2];
+        const char *name = i % 2 ? route->old_pattern : route->pattern;
+        if (!name || !split(name, &pattern))
             continue;
         int slips = count_slips(&given, &pattern, &first);
         if (slips >= least)
             continue;
         least = slips;
         best_first = first;
-        split(routes[i].pattern, &best);
+        split(route->pattern, &best);
     }
     if (least == UNLIKE)
         return false;

@@ -12,8 +12,8 @@ typedef enum api_kind {
     API_DOCUMENT = 1 << 2, /* a JSON document with an ETag and content codings */
     API_STATE = 1 << 3,    /* the state of the process: a small document, never cached */
     API_TEXT = 1 << 4,     /* metrics */
-    API_SETS = 1 << 5,     /* the list of stored sets */
-    API_SET = 1 << 6,      /* one stored set */
+    API_SETS = 1 << 5,     /* the list of sets */
+    API_SET = 1 << 6,      /* one set */
     API_UPLOAD = 1 << 7,
     API_REMOVAL = 1 << 8,
     API_ASSET = 1 << 9, /* a page, or a file that one loads */
@@ -24,7 +24,7 @@ typedef enum api_kind {
     API_IDENTIFICATION = 1 << 14, /* of a table that the body holds */
     API_CONVERSION = 1 << 15,     /* of a file of tensors, which is the answer */
     API_APPLICATION = 1 << 16,    /* of an encoding to tensors that the body holds */
-    API_STORED_IDENTIFICATION = 1 << 17, /* of a tensor of a stored set */
+    API_STORED_IDENTIFICATION = 1 << 17, /* of a tensor of a set */
     API_PLAN_COMPARISON = 1 << 18,       /* of two configs that the body holds */
     API_MODEL_APPLICATION = 1 << 19,     /* of what a model's layer uses to such tensors */
 } api_kind;
@@ -36,10 +36,12 @@ typedef enum api_kind {
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */
+    const char *old_pattern;      /* a deprecated one, which is answered as well; or NULL */
     bool slashes;                 /* what {name} stands for may hold slashes */
     const char *summary, *tag;    /* for the OpenAPI document */
     api_kind kind;
     const char *schema; /* names the schema of the JSON answer; NULL: the answer is no JSON */
+    const char *old_schema; /* the same of the old pattern; NULL: it is the same one */
     api_endpoint *endpoint;
     api_right right;       /* that every request for the path needs */
     api_guard *check_head; /* asked before a request's body is read; NULL: all are let in */
@@ -52,7 +54,7 @@ const api_route *api_routes(size_t *ret_count);
 /* What the table has for a request. */
 typedef struct api_match {
     const api_route *route; /* the one of the path and method; NULL if there is none */
-    const char *pattern;    /* of the path; NULL if no route has it */
+    const char *pattern;    /* that the path fits; NULL if no route has it */
     api_right right;        /* that the path needs */
     api_segment parameter;  /* what the pattern's {…} stands for; empty without {…} */
     const char *query;      /* of the target; NULL if it has no `?`, or the path no route */

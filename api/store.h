@@ -1,4 +1,4 @@
-/* Stored sets: safetensors files that have been checked, and the store in which a host keeps
+/* Sets: safetensors files that have been checked, and the store in which a host keeps
  * them. */
 #ifndef API_STORE_H
 #define API_STORE_H
@@ -33,7 +33,7 @@ size_t api_set_footprint(const api_set *set);
 
 /* ---- storage ---- */
 
-/* The name of a stored set: the most bytes, and the pattern. */
+/* The name of a set: the most bytes, and the pattern. */
 #define API_STORED_NAME_MAX     64
 #define API_STORED_NAME_PATTERN "^[a-z0-9][a-z0-9._-]{0,63}$"
 

@@ -11,7 +11,7 @@
  *   4. reads the tensors                                pe_table_data, pe_stream_read
  *
  * The sections below are: status and errors, element types, schemes, arguments, tensors and
- * stored sets, requests, runners, tables, streams, the cache, foreign tables, comparing,
+ * sets, requests, runners, tables, streams, the cache, foreign tables, comparing,
  * pairings, identifying, explaining, applying, memory.
  *
  * These rules hold throughout:
@@ -65,7 +65,7 @@ typedef enum pe_reason {
     PE_REASON_VALUE,     /* its text is no value of its type */
     PE_REASON_CHOICE,    /* its text is none of the choices */
     PE_REASON_RANGE,     /* outside its range, or not a multiple of what it must be */
-    PE_REASON_NO_SET,    /* no stored set has this name */
+    PE_REASON_NO_SET,    /* no set has this name */
     PE_REASON_TOO_LARGE, /* over a size limit of this process */
     PE_REASON_NO_MEMORY,
     PE_REASON_CANCELLED,
@@ -173,7 +173,7 @@ typedef enum pe_type {
     PE_CHOICE,       /* one of a list of names */
     PE_REAL_LIST,    /* at least one real, at most pe_limits.list_length */
     PE_INTEGER_LIST, /* as PE_REAL_LIST, of integers */
-    PE_STORED,       /* the name of a stored set of trained tensors */
+    PE_STORED,       /* the name of a set of trained tensors */
     PE_TEXT,         /* a name or another text, of options alone: see pe_options */
     PE_TEXT_LIST,    /* texts joined by commas, of options alone */
 } pe_type;
@@ -189,12 +189,13 @@ typedef struct pe_case {
  * tests all read these rows. Members that a row does not set mean "no". */
 struct pe_parameter {
     const char *name;
+    const char *old_name; /* by which it may still be given; NULL: none */
     pe_type type;
     bool required;
     bool counts_rows;   /* it sets the number of rows, and is blamed where there are too many */
     const char *unless; /* the parameter that replaces this one: where that is given, this one
                          * is neither required nor legal */
-    const char *stored; /* the tensor of the stored set whose axis `stored_axis` has this value:
+    const char *stored; /* the tensor of the set whose axis `stored_axis` has this value:
                          * where a set is given, this one is neither required nor defaulted,
                          * and a given value must agree */
     size_t stored_axis;
@@ -253,6 +254,9 @@ typedef struct pe_scheme_info {
 size_t pe_scheme_count(void);
 const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.def */
 const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
+
+/* The name of the parameter whose old name this is; another name is returned as it is. */
+const char *pe_scheme_current_name(const pe_scheme *scheme, const char *name);
 const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
 
 /* The scheme that compares the rows of another scheme's primary tensor. It takes the parameters
@@ -282,7 +286,7 @@ typedef struct pe_argument {
 /* Refuse an argument whose name was given before. */
 void pe_error_add_repetition(pe_error *error, const pe_argument *argument);
 
-/* ---- tensors and stored sets ---- */
+/* ---- tensors and sets ---- */
 
 #define PE_RANK_MAX    4
 #define PE_TENSORS_MAX 8 /* of one request; a scheme documents no more either */
@@ -338,7 +342,7 @@ typedef struct pe_limits {
     uint64_t elements;        /* of all tensors of one request together */
     uint64_t table_bytes;     /* of all tensors together, unless they can be streamed */
     size_t list_length;       /* items of one list parameter */
-    const pe_sets *sets;      /* NULL if there are no stored sets */
+    const pe_sets *sets;      /* NULL if there are no sets */
     const char *const *names; /* NULL-terminated; NULL if there are none */
 } pe_limits;
 
@@ -412,7 +416,7 @@ const char *pe_request_key(const pe_request *request, size_t *ret_length);
 /* The value of parameter `index`, which counts as pe_parameter_at does. */
 const pe_value *pe_request_value(const pe_request *request, size_t index);
 
-/* The stored set that the request refers to, NULL if it refers to none. */
+/* The set that the request refers to, NULL if it refers to none. */
 const pe_set *pe_request_set(const pe_request *request);
 
 /* The name of the preset that the request applied; NULL if none. The key has its values, not
@@ -954,7 +958,7 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
  * were interpolated. A matrix of sines and cosines from position 0, or of one of both, is
  * looked at in their usual order too, and then only what is PE_IDENTITY_MATCH or better counts.
  * A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
- * PE_OUT_OF_RANGE for "parameters" if there is no such set, and with PE_MALFORMED for "body" if
+ * PE_OUT_OF_RANGE for "set" if there is no such set, and with PE_MALFORMED for "body" if
  * the view cannot be read. */
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
                       const pe_limits *limits, const pe_runner *runner,

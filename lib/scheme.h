@@ -25,7 +25,7 @@ bool pe_flag(const pe_values *values, const char *name);
 int pe_choice(const pe_values *values, const char *name); /* index into the choices */
 pe_dtype pe_requested_dtype(const pe_values *values);
 
-/* The request's stored set, NULL if it names none. */
+/* The request's set, NULL if it names none. */
 const pe_set *pe_values_set(const pe_values *values);
 
 /* Refuse the value of a parameter, which is shown as the request has it: it must be `allowed`,
@@ -113,8 +113,8 @@ struct pe_scheme {
      *
      * No other hook sees the values. The state that was read belongs to the request, as the
      * plan does: nobody changes them, so that any threads may use them, and they outlive what
-     * is made of them. The state owns nothing yet. It may point to the lists, texts and stored
-     * sets of values and to tensors of the plan, but not to the values, nor to itself. */
+     * is made of them. The state owns nothing yet. It may point to the lists, texts and sets of
+     * values and to tensors of the plan, but not to the values, nor to itself. */
     void (*read)(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr);
 
     /* Complete a copy of the state by what all rows share, such as frequencies. The copy stays
@@ -196,14 +196,15 @@ bool pe_pace_may_continue(pe_pace *pace, double price);
 bool pe_may_continue(const pe_runner *runner, const pe_scheme *scheme, double done,
                      pe_error *reterr);
 
-/* Two rows of a parameter table for trained tensors: `parameters`, a stored set, and `seed`,
+/* Two rows of a parameter table for trained tensors: `set`, and and `seed`,
  * for random tensors. The text `tensors` lists the tensors of the set. */
 #define PE_TRAINED_PARAMETERS(tensors)                                                         \
-    {.name = "parameters",                                                                     \
+    {.name = "set",                                                                            \
+     .old_name = "parameters",                                                                 \
      .type = PE_STORED,                                                                        \
-     .help = "name of a stored set of trained tensors: " tensors},                             \
+     .help = "name of a set of trained tensors: " tensors},                                    \
     {                                                                                          \
-        .name = "seed", .type = PE_INTEGER, .unless = "parameters", .default_text = "0",       \
+        .name = "seed", .type = PE_INTEGER, .unless = "set", .default_text = "0",              \
         .maximum = 9007199254740992.0, .help = "seed of the random tensors"                    \
     }
 

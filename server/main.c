@@ -84,7 +84,7 @@ static void divide_memory(server_process *process)
     const memory_shares *shares = &process->shares;
     if (shares->lowered)
         log_event(LOG_LEVEL_INFO,
-                  "cache-bytes, max-connections or the memory of stored sets are lowered: "
+                  "cache-bytes, max-connections or the memory of sets are lowered: "
                   "memory-bytes has no room for them",
                   (const log_field[]){{.name = "memory", .number = shares->total},
                                       {.name = "cache", .number = shares->cache},

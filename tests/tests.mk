@@ -157,7 +157,7 @@ browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); scree
 fleet: all ## three nodes behind HAProxy and nginx, which die under load (FLEET_REQUESTS=200000: the long form)
 	@$(PYTEST) --name fleet $(or $(TEST),tests/fleet)
 
-postgres: $(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server ## stored sets in a PostgreSQL of its own: the store's suite, servers that share it, outages
+postgres: $(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server ## sets in a PostgreSQL of its own: the store's suite, servers that share it, outages
 	$(PYTHON) -B tests/postgres/suite.py $(BUILD)/postgres/unit-tests
 	@$(call pytest,$(BUILD)/postgres) --name postgres $(or $(TEST),tests/postgres)
 

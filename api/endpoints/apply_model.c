@@ -33,8 +33,8 @@ const pe_parameter api_apply_model_options[API_APPLY_MODEL_OPTIONS] = {
 /* Arguments that say which rows there are, or what the model's config does not: those of a
  * request come in place of the model's. */
 static const char *const OWN[] = {
-    "length",       "offset", "step", "positions", "text",       "grids", "query_length",
-    "query_offset", "sizes",  "seed", "table",     "parameters", NULL};
+    "length",       "offset", "step", "positions", "text", "grids", "query_length",
+    "query_offset", "sizes",  "seed", "table",     "set",  NULL};
 
 /* Arguments of the plan itself. */
 static const char *const PLANNED[] = {"seq_len", "image", "frames", "convention", NULL};
@@ -179,10 +179,13 @@ void api_apply_model_add(api_apply_model *model, bool query_factors, api_argumen
                          pe_error *reterr)
 {
     const api_model_part *part = model->chosen.part;
+    const pe_scheme *scheme = pe_scheme_find(part->scheme);
+    for (size_t i = 0; scheme && i < arguments->count; i++)
+        arguments->items[i].name = pe_scheme_current_name(scheme, arguments->items[i].name);
     refuse_others(part, arguments, reterr);
-    if (part->state == API_PART_TRAINED && !find_argument(arguments, "parameters"))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", "",
-                     "the name of a stored set, as the table of the part %s of the model is "
+    if (part->state == API_PART_TRAINED && !find_argument(arguments, "set"))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "",
+                     "the name of a set, as the table of the part %s of the model is "
                      "trained",
                      part->name);
     add_part(part, arguments);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One table on its way: of a body, or of a stored set. */
+/* One table on its way: of a body, or of a set. */
 typedef struct identifying {
     const api_call *call;
     api_arguments arguments;
@@ -25,7 +25,7 @@ typedef struct identifying {
     char tensor[API_SET_NAME_MAX + 1]; /* of a safetensors file */
     bool stored;      /* the set holds the table; else the body does, and the table may be
                        * made of the set's tensors */
-    const char *name; /* of the stored set, NULL: none */
+    const char *name; /* of the set, NULL: none */
     api_set *set;
     api_segment elements; /* of the set's tensor */
     const pe_scheme *only;
@@ -118,7 +118,7 @@ static void read_table(identifying *self, pe_error *error)
     }
 }
 
-/* ---- reading a stored set ---- */
+/* ---- reading a set ---- */
 
 /* Find the set of the name, if there is one. False: the store answers, by ret_reply or later.
  * `rule` says what the name must be. */
@@ -128,7 +128,7 @@ static bool find_set(identifying *self, const char *rule, pe_error *error,
     if (self->name && !api_read_set(self->call, self->name, &self->set, ret_reply))
         return false;
     if (self->name && !self->set)
-        pe_error_add(error, PE_OUT_OF_RANGE, "parameters", self->name, "%s", rule);
+        pe_error_add(error, PE_OUT_OF_RANGE, "set", self->name, "%s", rule);
     return true;
 }
 
@@ -190,7 +190,7 @@ static api_reply *make_reply(const identifying *self, const pe_identity *identit
     if (self->tensor[0])
         json_object_set_new(file, "tensor", json_string(self->tensor));
     if (self->stored)
-        json_object_set_new(file, "parameters", json_string(self->name));
+        json_object_set_new(file, "set", json_string(self->name));
     json_object_set_new(document, "file", file);
     return api_passing_document(200, document);
 }
@@ -291,19 +291,19 @@ static bool read_posted(void *job, pe_error *reterr, api_reply **ret_reply)
     identifying *self = job;
     read_options(self, api_identify_options, API_IDENTIFY_OPTIONS, reterr);
     read_table(self, reterr);
-    if (!find_set(self, "the name of a stored set, or left out", reterr, ret_reply))
+    if (!find_set(self, "the name of a set, or left out", reterr, ret_reply))
         return false;
     if (reterr->count == 0)
         check_price(self, reterr);
     return true;
 }
 
-/* Read a request for a tensor of a stored set. */
+/* Read a request for a tensor of a set. */
 static bool read_stored(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     identifying *self = job;
     read_options(self, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS, reterr);
-    if (!find_set(self, "the name of a stored set; a table of yours is sent by POST", reterr,
+    if (!find_set(self, "the name of a set; a table of yours is sent by POST", reterr,
                   ret_reply))
         return false;
     if (reterr->count == 0)

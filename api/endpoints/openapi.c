@@ -75,6 +75,18 @@ static void add_request_options(const pe_scheme_info *info, parameter_adder *add
         json_decref(presets);
 }
 
+/* Add the old name of a parameter, if it has one, as deprecated. */
+static void add_old_name(parameter_adder *add, json_t *document, const pe_parameter *row)
+{
+    if (!row->old_name)
+        return;
+    char help[64];
+    json_t *schema = api_parameter_schema(row);
+    json_object_set_new(schema, "deprecated", json_true());
+    snprintf(help, sizeof help, "the old name of %s", row->name);
+    add(document, row->old_name, help, schema);
+}
+
 /* A parameter_adder for the array of an operation's parameters. */
 static void add_query_parameter(json_t *array, const char *name, const char *help,
                                 json_t *schema)
@@ -85,6 +97,8 @@ static void add_query_parameter(json_t *array, const char *name, const char *hel
         json_object_set_new(parameter, "style", json_string("form"));
         json_object_set_new(parameter, "explode", json_false());
     }
+    if (json_object_get(schema, "deprecated"))
+        json_object_set_new(parameter, "deprecated", json_true());
     json_array_append_new(array, parameter);
 }
 
@@ -153,6 +167,7 @@ static json_t *get_operation(const json_t *document, const pe_scheme_info *info,
             json_object_set_new(added, "example", example);
         if (api_is_required(parameter))
             json_object_set_new(added, "required", json_true());
+        add_old_name(add_query_parameter, parameters, parameter);
     }
     add_request_options(info, add_query_parameter, parameters);
     api_contract_add_parameters(parameters, API_TENSORS);
@@ -172,6 +187,7 @@ static json_t *post_operation(const json_t *document, const pe_scheme_info *info
         bool is_required = api_is_required(parameter);
         parameter_adder *add = is_required ? add_property : add_optional_property;
         add(properties, parameter->name, parameter->help, api_parameter_schema(parameter));
+        add_old_name(add_optional_property, properties, parameter);
         json_t *value = make_example(query, parameter);
         if (value)
             json_object_set_new(example, parameter->name, value);
@@ -194,17 +210,17 @@ static json_t *post_operation(const json_t *document, const pe_scheme_info *info
 
 /* The name of a route's operation: "v1_schemes" for GET of "/v1/schemes", "put_v1_schemes" for
  * PUT, "page" for "/". */
-static json_t *operation_id(const api_route *route)
+static json_t *operation_id(const char *method, const char *pattern)
 {
     char name[64] = "";
-    if (strcmp(route->pattern, "/") == 0)
+    if (strcmp(pattern, "/") == 0)
         return json_string("page");
-    if (strcmp(route->method, "GET") != 0)
-        snprintf(name, sizeof name, "%s_", route->method);
+    if (strcmp(method, "GET") != 0)
+        snprintf(name, sizeof name, "%s_", method);
     size_t used = strlen(name);
     for (size_t i = 0; i < used; i++)
         name[i] = (char)tolower((unsigned char)name[i]);
-    for (const char *next = route->pattern + 1; *next && used < sizeof name - 1; next++)
+    for (const char *next = pattern + 1; *next && used < sizeof name - 1; next++)
         if (*next != '{' && *next != '}')
             name[used++] = *next == '/' || *next == '.' ? '_' : *next;
     name[used] = '\0';
@@ -244,18 +260,6 @@ static void add_body(const json_t *document, api_kind kind, json_t *operation)
                                 api_contract_part(document, "x-bodies", BODIES[i].body));
 }
 
-/* Add what a request for a plan may give. */
-static void add_plan_options(json_t *parameters)
-{
-    size_t count;
-    const pe_parameter *rows = api_model_option_rows(&count);
-    for (size_t i = 0; i < count; i++)
-        add_query_parameter(parameters, rows[i].name, rows[i].help,
-                            api_parameter_schema(&rows[i]));
-    json_t *plan = json_array_get(parameters, json_array_size(parameters) - 1);
-    json_object_set_new(plan, "example", json_true());
-}
-
 static void add_options(json_t *parameters, const pe_parameter *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -264,7 +268,18 @@ static void add_options(json_t *parameters, const pe_parameter *rows, size_t cou
         if (api_is_required(&rows[i]))
             json_object_set_new(json_array_get(parameters, json_array_size(parameters) - 1),
                                 "required", json_true());
+        add_old_name(add_query_parameter, parameters, &rows[i]);
     }
+}
+
+/* Add what a request for a plan may give. */
+static void add_plan_options(json_t *parameters)
+{
+    size_t count;
+    const pe_parameter *rows = api_model_option_rows(&count);
+    add_options(parameters, rows, count);
+    json_t *plan = json_array_get(parameters, json_array_size(parameters) - 1);
+    json_object_set_new(plan, "example", json_true());
 }
 
 /* The member of a path item for a method: "get" for "GET". Returns dst. */
@@ -309,25 +324,29 @@ static void add_route_options(const json_t *document, api_kind kind, json_t *par
             add_options(parameters, OPTIONS[i].rows, OPTIONS[i].count);
     if (kind == API_STORED_IDENTIFICATION) {
         json_t *set = json_array_get(parameters, API_IDENTIFY_STORED_SET);
-        json_object_set_new(set, "required", json_true());
         json_object_set_new(set, "example", json_string("bert-positions"));
     }
 }
 
-/* Add a route that is one operation; those of tensors are one for each scheme. */
-static void add_plain_route(json_t *document, const api_route *route)
+/* Add the operation of a route under a pattern of its path; those of tensors are one for each
+ * scheme. */
+static void add_operation(json_t *document, const api_route *route, const char *pattern,
+                          const char *answer)
 {
     char method[16];
-    const char *brace = strchr(route->pattern, '{');
+    const char *brace = strchr(pattern, '{');
     json_t *parameters = json_array();
     if (brace)
         json_array_append_new(parameters, path_parameter(document, brace));
     add_route_options(document, route->kind, parameters);
     api_contract_add_parameters(parameters, route->kind);
-    json_t *operation = json_pack(
-        "{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route), "summary",
-        route->summary, "description", route->summary, "tags", route->tag, "parameters",
-        parameters, "responses", api_contract_responses(document, route->kind, route->schema));
+    json_t *operation =
+        json_pack("{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId",
+                  operation_id(route->method, pattern), "summary", route->summary,
+                  "description", route->summary, "tags", route->tag, "parameters", parameters,
+                  "responses", api_contract_responses(document, route->kind, answer));
+    if (pattern == route->old_pattern)
+        json_object_set_new(operation, "deprecated", json_true());
     add_body(document, route->kind, operation);
     if (route->right == API_RIGHT_STORE) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
@@ -335,13 +354,21 @@ static void add_plain_route(json_t *document, const api_route *route)
         json_object_set_new(operation, "security",
                             json_pack("[{}, {s:[]}, {s:[]}]", "tables_key", "key"));
     json_t *paths = json_object_get(document, "paths");
-    json_t *item = json_object_get(paths, route->pattern);
+    json_t *item = json_object_get(paths, pattern);
     if (!item) {
         item = json_object();
-        if (json_object_set_new(paths, route->pattern, item) != 0)
+        if (json_object_set_new(paths, pattern, item) != 0)
             item = NULL; /* jansson has freed it */
     }
     json_object_set_new(item, method_member(route->method, method), operation);
+}
+
+static void add_plain_route(json_t *document, const api_route *route)
+{
+    add_operation(document, route, route->pattern, route->schema);
+    if (route->old_pattern)
+        add_operation(document, route, route->old_pattern,
+                      route->old_schema ? route->old_schema : route->schema);
 }
 
 /* Add a scheme's path under /v1/encodings or /v1/similarity; `query` is the example. */

@@ -1,4 +1,4 @@
-/* /v1/parameters and /v1/parameters/{name}: stored sets of trained tensors. */
+/* /v1/sets and /v1/sets/{name}: sets of trained tensors. */
 #include "bytes/body.h"
 #include "bytes/text.h"
 #include "call.h"
@@ -41,8 +41,7 @@ static bool preconditions_hold(void *context, const char *digest)
 
 static api_reply *unknown_set(void)
 {
-    return api_problem(API_UNKNOWN_SET,
-                       "no stored set has this name; GET /v1/parameters lists them", NULL,
+    return api_problem(API_UNKNOWN_SET, "no set has this name; GET /v1/sets lists them", NULL,
                        NULL);
 }
 
@@ -83,7 +82,7 @@ static api_reply *failure_reply(const api_call *call, api_store_status status)
                           "server's data-dir or database");
     case API_STORE_READ_ONLY:
         return api_problem(API_STORE_BROKEN,
-                           "the server's data-dir has become read-only: stored sets can be "
+                           "the server's data-dir has become read-only: sets can be "
                            "used, but not changed",
                            NULL, NULL);
     case API_STORE_FAILED:
@@ -130,7 +129,8 @@ api_reply *api_list_sets(const api_call *call)
     if (call->request->quick && sets > QUICK_LIST)
         return api_not_yet(call, API_LATER);
     api_text text = {0};
-    api_text_add(&text, "{\"parameters\":[");
+    /* {"sets": […]}; the old path has a name of its own */
+    api_text_add(&text, "{\"%s\":[", strrchr(call->pattern, '/') + 1);
     api_store_status status = store->list(store->context, visit_stored, &text);
     api_text_add(&text, "]}\n");
     if (status != API_STORE_DONE || text.failed) {

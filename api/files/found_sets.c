@@ -1,4 +1,4 @@
-/* The stored sets that a call has found. */
+/* The sets that a call has found. */
 #include "files/found_sets.h"
 
 #include "replies/access.h"

@@ -1,4 +1,4 @@
-/* The stored sets that a call has found: whatever asks for a name again gets the same set, so
+/* The sets that a call has found: whatever asks for a name again gets the same set, so
  * that a reply made of many requests never mixes two versions of it. */
 #ifndef API_FOUND_SETS_H
 #define API_FOUND_SETS_H
@@ -21,7 +21,7 @@ typedef struct api_found_sets {
  * reference, or API_STORE_ABSENT. */
 api_store_status api_find_set(const api_call *call, const char *name, api_set **ret_set);
 
-/* Find a stored set for an answer that depends on it; ret_set is NULL if no set has the name.
+/* Find a set for an answer that depends on it; ret_set is NULL if no set has the name.
  * The answer will be closed to pages of other origins (api_reply_close), and their requests are
  * refused (api_refuse_reading). False: ret_reply is the answer, NULL without memory or after
  * api_not_yet. */

@@ -121,12 +121,12 @@ static bool has_range(pe_type type)
            type == PE_INTEGER_LIST;
 }
 
-/* Add from which tensor of a stored set the parameter is taken, if it is taken from one. */
+/* Add from which tensor of a set the parameter is taken, if it is taken from one. */
 static void add_stored(json_t *object, const char *name, const pe_parameter *parameter)
 {
     if (parameter->stored)
         json_object_set_new(object, name,
-                            json_sprintf("taken from tensor %s axis %zu of the stored set",
+                            json_sprintf("taken from tensor %s axis %zu of the set",
                                          parameter->stored, parameter->stored_axis));
 }
 
@@ -156,7 +156,7 @@ static void add_limits(json_t *object, const pe_parameter *parameter)
     if (parameter->type == PE_CHOICE)
         json_object_set_new(object, "choices", list_choices(parameter));
     if (parameter->type == PE_STORED)
-        json_object_set_new(object, "format", json_string("stored set name"));
+        json_object_set_new(object, "format", json_string("set name"));
     add_stored(object, "stored", parameter);
 }
 
@@ -199,6 +199,8 @@ json_t *api_describe_parameter(const pe_parameter *parameter)
 {
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(parameter->name));
+    if (parameter->old_name)
+        json_object_set_new(object, "old_name", json_string(parameter->old_name));
     json_object_set_new(object, "type", json_string(type_name(parameter->type)));
     json_object_set_new(object, "required", json_boolean(parameter->required));
     json_object_set_new(object, "default", default_value(parameter));

@@ -224,7 +224,7 @@ static json_t *describe_request(const api_model_part *part)
             api_text_add(&text, *at == '+' ? "%%2B" : "%c", *at);
     }
     if (part->state == API_PART_TRAINED)
-        api_text_add(&text, "&parameters=YOUR-SET");
+        api_text_add(&text, "&set=YOUR-SET");
     return take_string(&text);
 }
 
@@ -253,7 +253,7 @@ static json_t *describe_tensors(const api_model_part *part, uint64_t *bytes)
 bool api_model_part_is_served(const api_model_plan *plan, const api_model_part *part)
 {
     return part->request && (part->state == API_PART_COMPUTED ||
-                             (part->state == API_PART_TRAINED && plan->options->parameters));
+                             (part->state == API_PART_TRAINED && plan->options->set));
 }
 
 json_t *api_model_list_omissions(const api_model_plan *plan)
@@ -267,7 +267,7 @@ json_t *api_model_list_omissions(const api_model_plan *plan)
         json_t *left_out = json_pack(
             "{s:s, s:s}", "part", part->name, "reason",
             trained ? "its numbers are trained: they are in the checkpoint. Upload them as a "
-                      "stored set, and name that by parameters="
+                      "set, and name that by set="
             : part->state == API_PART_TRAINED ? "its numbers are trained, and this release has "
                                                 "no scheme that reads them"
                                               : "this release has no scheme that computes it");

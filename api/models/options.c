@@ -22,7 +22,7 @@ enum option {
     COMPONENTS,
     CONVENTION,
     FORMAT,
-    PARAMETERS,
+    SET,
     PLAN
 };
 
@@ -87,10 +87,11 @@ static const pe_parameter ROWS[] = {
                 .choices = FORMATS,
                 .help = "representation of the tensors; without it Accept decides. A plan is "
                         "always JSON"},
-    [PARAMETERS] = {.name = "parameters",
-                    .type = PE_STORED,
-                    .help = "name of a stored set with the model's trained tables; without it "
-                            "they are left out"},
+    [SET] = {.name = "set",
+             .old_name = "parameters",
+             .type = PE_STORED,
+             .help = "name of a set with the model's trained tables; without it "
+                     "they are left out"},
     [PLAN] = {.name = "plan",
               .type = PE_BOOLEAN,
               .default_text = "false",
@@ -129,7 +130,7 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
         .convention = (api_convention)pe_options_value(options, CONVENTION)->integer,
         .plan = pe_options_value(options, PLAN)->integer != 0,
         .format = find_text(options, FORMAT),
-        .parameters = find_text(options, PARAMETERS), /* the scheme checks the name */
+        .set = find_text(options, SET), /* the scheme checks the name */
         .read = options,
     };
     if (ret_options->plan && ret_options->format && strcmp(ret_options->format, "json") != 0)

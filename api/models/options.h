@@ -25,10 +25,10 @@ typedef struct api_model_options {
     const char *components;             /* names with commas between them; NULL: all */
     api_convention convention;
     const char *convention_name;
-    bool plan;              /* the plan alone is asked for */
-    const char *format;     /* "safetensors" or "json"; NULL: not given */
-    const char *parameters; /* a stored set of trained tensors; NULL: not given */
-    pe_options *read;       /* whose the texts are */
+    bool plan;          /* the plan alone is asked for */
+    const char *format; /* "safetensors" or "json"; NULL: not given */
+    const char *set;    /* a set of trained tensors; NULL: not given */
+    pe_options *read;   /* whose the texts are */
 } api_model_options;
 
 /* The options as rows of a parameter table. */

@@ -20,7 +20,7 @@
 /* How a part's numbers come about. */
 typedef enum api_part_state {
     API_PART_COMPUTED, /* its scheme computes them */
-    API_PART_TRAINED,  /* they are in the checkpoint; its scheme reads them from a stored set */
+    API_PART_TRAINED,  /* they are in the checkpoint; its scheme reads them from a set */
     API_PART_UNSERVED, /* facts alone: this release has no scheme for them */
     API_PART_NOTHING   /* there is nothing to compute, such as a convolution */
 } api_part_state;

@@ -32,8 +32,8 @@ static bool add_part(api_batch *batch, const api_model_plan *plan, size_t index,
     for (size_t i = 0; i < part->count; i++)
         arguments.items[i] = part->arguments[i];
     if (part->state == API_PART_TRAINED)
-        arguments.items[arguments.count++] = (pe_argument){
-            .name = "parameters", .text = plan->options->parameters, .kind = PE_KIND_STRING};
+        arguments.items[arguments.count++] =
+            (pe_argument){.name = "set", .text = plan->options->set, .kind = PE_KIND_STRING};
     bool added = api_batch_add(batch, (int)index, part->name, pe_scheme_find(part->scheme),
                                &arguments, &error, about_part(plan, index), ret_reply);
     if (added && part->tensors)

@@ -6,7 +6,7 @@
 #include "models/plan.h"
 
 /* Answer with the tensors of a plan: those that its schemes compute, and the trained ones where
- * a stored set is named; and for each component the list of which layer uses which part. The
+ * a set is named; and for each component the list of which layer uses which part. The
  * reply may be kept if the request is a GET, whose `config` is what its path names. NULL
  * without memory or after api_not_yet. */
 api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *plan,

@@ -8,7 +8,7 @@
     posenc.identify(array)["summary"]
     posenc.compare(array, "rope", length=8, dim=4, tensor="cos", ulps=1)["within_tolerance"]
     rotated = posenc.apply(queries, "rope", length=8, dim=64)
-    posenc.put("mine", {"table": array})  # a stored set, for parameters="mine"
+    posenc.put("mine", {"table": array})  # for set="mine"
 
 Parameters are those of /v1/schemes. Lists may be lists, tuples or arrays; None leaves a
 parameter out. A dtype is "float32" or "f32", numpy's or torch's: with torch's the tables are
@@ -83,7 +83,7 @@ class Refused(Problem, ValueError):
 
 
 class NotFound(Problem, LookupError):
-    """There is no such scheme, model or stored set."""
+    """There is no such scheme, model or set."""
 
 
 class Tensors(Dict[str, Any]):
@@ -383,7 +383,7 @@ def _find_way(
 
 class Service:
     """Somebody who answers. `key` is the bearer token of a server, `data_dir` the directory of
-    the command's stored sets, `timeout` how many seconds a server may be silent."""
+    the command's sets, `timeout` how many seconds a server may be silent."""
 
     def __init__(
         self,
@@ -490,17 +490,19 @@ class Service:
 
     def put(self, name: str, tensors: Mapping[str, Any]) -> None:
         """Store tensors under a name, or replace those that it has."""
-        path = f"/v1/parameters/{quote(name, safe='')}"
+        path = f"/v1/sets/{quote(name, safe='')}"
         self.request("PUT", path, _write_safetensors(tensors), SAFETENSORS)
 
     def delete(self, name: str) -> None:
-        """Remove a stored set."""
-        self.request("DELETE", f"/v1/parameters/{quote(name, safe='')}")
+        """Remove a set."""
+        self.request("DELETE", f"/v1/sets/{quote(name, safe='')}")
 
-    def stored(self) -> List[Document]:
-        """The stored sets: names, digests and tensors."""
-        found: List[Document] = self.document("/v1/parameters")["parameters"]
+    def sets(self) -> List[Document]:
+        """The sets: names, digests and tensors."""
+        found: List[Document] = self.document("/v1/sets")["sets"]
         return found
+
+    stored = sets  # its name before
 
 
 _default = Service()
@@ -519,9 +521,10 @@ def use(
 
 get, similarity, model, plan = _default.get, _default.similarity, _default.model, _default.plan
 identify, compare, apply = _default.identify, _default.compare, _default.apply
-put, delete, stored, document = (
+put, delete, sets, stored, document = (
     _default.put,
     _default.delete,
+    _default.sets,
     _default.stored,
     _default.document,
 )

@@ -173,19 +173,19 @@ bool api_refuse_access(const api_call *call, api_right right, api_reply **ret_re
     return false;
 }
 
-/* ---- reading what depends on stored sets ---- */
+/* ---- reading what depends on sets ---- */
 
-/* Why a page may not read what depends on a stored set; NULL if no page asks, or it may. */
+/* Why a page may not read what depends on a set; NULL if no page asks, or it may. */
 static const char *reason_to_withhold(const api_call *call)
 {
     const api_host *host = call->service->host;
     if (host->stored_for_all)
         return NULL;
     if (is_foreign_page(call))
-        return "with a stored set is only open to the pages of this server, and this request "
+        return "with a set is only open to the pages of this server, and this request "
                "is that of another one, as Origin or Sec-Fetch-Site says";
     if (host->local && !host->api_key && has_foreign_host(call))
-        return "with a stored set is only open under loopback names, such as Host: localhost";
+        return "with a set is only open under loopback names, such as Host: localhost";
     return NULL;
 }
 

@@ -15,7 +15,7 @@
  * among them. */
 bool api_refuse_access(const api_call *call, api_right right, api_reply **ret_refusal);
 
-/* Refuse a call whose answer would depend on a stored set, if a page of another origin asks,
+/* Refuse a call whose answer would depend on a set, if a page of another origin asks,
  * unless the host lets all of them read; an api_guard otherwise. */
 bool api_refuse_reading(const api_call *call, api_reply **ret_refusal);
 

@@ -24,9 +24,10 @@
 const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
     [API_IDENTIFY_SCHEME] = SCHEME_OPTION,
     [API_IDENTIFY_LIMIT] = LIMIT_OPTION,
-    [API_IDENTIFY_SET] = {.name = "parameters",
+    [API_IDENTIFY_SET] = {.name = "set",
+                          .old_name = "parameters",
                           .type = PE_STORED,
-                          .help = "the stored set whose tensors the table may be made of: rows "
+                          .help = "the set whose tensors the table may be made of: rows "
                                   "of them, or interpolated ones; by default numbers are drawn "
                                   "from small seeds"},
     [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
@@ -51,10 +52,11 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
 const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTIONS] = {
     [API_IDENTIFY_STORED_SCHEME] = SCHEME_OPTION,
     [API_IDENTIFY_STORED_LIMIT] = LIMIT_OPTION,
-    [API_IDENTIFY_STORED_SET] = {.name = "parameters",
+    [API_IDENTIFY_STORED_SET] = {.name = "set",
+                                 .old_name = "parameters",
                                  .type = PE_STORED,
                                  .required = true,
-                                 .help = "the stored set; a table of yours is sent by POST"},
+                                 .help = "the set; a table of yours is sent by POST"},
     [API_IDENTIFY_STORED_TENSOR] = {.name = "tensor",
                                     .type = PE_TEXT,
                                     .help = "the tensor of the set; by default its only one"},

@@ -19,7 +19,7 @@ typedef enum api_identify_option {
 
 extern const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS];
 
-/* Of a tensor of a stored set. */
+/* Of a tensor of a set. */
 typedef enum api_identify_stored_option {
     API_IDENTIFY_STORED_SCHEME,
     API_IDENTIFY_STORED_LIMIT,

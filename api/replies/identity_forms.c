@@ -148,11 +148,10 @@ static const struct {
         {"random",
          " It looks random: no column is a wave, no diagonal is constant, and "
          "neighbouring rows have nothing in common. If it was drawn or trained, store "
-         "what it was made of and ask with parameters=NAME."},
+         "what it was made of and ask with set=NAME."},
     [PE_OBSTACLE_SMOOTH] =
-        {"smooth",
-         " Neighbouring rows are alike, as in a trained table: if it was cut out of "
-         "another table or interpolated, store that one and ask with parameters=NAME."},
+        {"smooth", " Neighbouring rows are alike, as in a trained table: if it was cut out of "
+                   "another table or interpolated, store that one and ask with set=NAME."},
     [PE_OBSTACLE_WAVES] =
         {"waves", " Most columns are waves, but their frequencies follow no law that is known: "
                   "send a window of more rows, or one scheme's name as scheme=."},

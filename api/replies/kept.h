@@ -26,7 +26,7 @@ typedef json_t *api_document_builder(const api_call *call);
  * after api_not_yet; a document that lacked memory is built by the next request. Any thread. */
 api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build);
 
-/* What the stored sets come to. */
+/* What the sets come to. */
 typedef struct api_totals {
     uint64_t sets, bytes;
 } api_totals;

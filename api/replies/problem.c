@@ -19,7 +19,7 @@ static const struct {
     [API_MALFORMED] = {400, "malformed", "The request is malformed", API_REFUSAL_NONE},
     [API_NOT_FOUND] = {404, "not_found", "There is nothing at this path", API_REFUSAL_NONE},
     [API_UNKNOWN_SCHEME] = {404, "unknown_scheme", "There is no such scheme", API_REFUSAL_NONE},
-    [API_UNKNOWN_SET] = {404, "unknown_set", "There is no such stored set", API_REFUSAL_NONE},
+    [API_UNKNOWN_SET] = {404, "unknown_set", "There is no such set", API_REFUSAL_NONE},
     [API_UNAUTHORIZED] = {401, "unauthorized", "The bearer token is missing or wrong",
                           API_REFUSAL_UNAUTHORIZED},
     [API_FORBIDDEN] = {403, "forbidden", "This is not open to the request",
@@ -57,7 +57,7 @@ static const struct {
                     API_REFUSAL_COMPUTE_DEADLINE},
     [API_STORE_BROKEN] = {503, "unavailable", "The service cannot answer now",
                           API_REFUSAL_STORE_FAILED},
-    [API_STORE_AWAY] = {503, "store_unavailable", "The stored sets cannot be reached now",
+    [API_STORE_AWAY] = {503, "store_unavailable", "The sets cannot be reached now",
                         API_REFUSAL_STORE_FAILED},
     [API_STORE_IS_FULL] = {507, "store_full", "The store has no room for this",
                            API_REFUSAL_STORE_FULL},
@@ -233,7 +233,7 @@ api_reply *api_problem_of_store(api_store_status status)
 {
     if (status == API_STORE_UNAVAILABLE)
         return api_problem(API_STORE_AWAY,
-                           "the database of the stored sets cannot be reached; try again "
+                           "the database of the sets cannot be reached; try again "
                            "later, and ask then whether a change was made",
                            NULL, NULL);
     return api_problem(API_STORE_BROKEN, "the store cannot be read or written; try again later",

@@ -86,7 +86,7 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
         (problem->row || problem->kind != PE_KIND_STRING)) /* else `allowed` says the kind */
         api_text_add(text, ", %s", json_form(problem->row));
     else if (problem->reason == PE_REASON_NO_SET)
-        api_text_add(text, "; GET /v1/parameters lists them");
+        api_text_add(text, "; GET /v1/sets lists them");
     else if (problem->reason == PE_REASON_VALUE)
         add_form(problem, text);
 }

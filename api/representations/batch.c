@@ -224,7 +224,7 @@ static bool choose_coding(const api_call *call, bool text, api_coding *ret_codin
     return false;
 }
 
-/* Whether stored sets are used, which may be replaced at any time. */
+/* Whether sets are used, which may be replaced at any time. */
 static bool uses_sets(const api_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)

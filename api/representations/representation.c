@@ -118,7 +118,7 @@ static bool choose_format(api_representation *representation, const api_format *
     return true;
 }
 
-/* ---- stored sets ---- */
+/* ---- sets ---- */
 
 /* The context of find_set. */
 typedef struct set_search {
@@ -127,7 +127,7 @@ typedef struct set_search {
     api_reply *reply; /* which is this one */
 } set_search;
 
-/* Find a stored set for the library. Where the search decides the answer, that is kept in the
+/* Find a set for the library. Where the search decides the answer, that is kept in the
  * context and told as missing memory; then no other set is looked for. */
 static pe_status find_set(void *context, const char *name, pe_set **ret_set)
 {

@@ -22,7 +22,7 @@ typedef struct api_representation {
         double price, preparation; /* of all that is computed; of what a stream does first */
         uint64_t elements;         /* of all tensors */
         bool streamed;             /* it is too large to hold, and so computed as it is read */
-        bool stored;               /* a stored set is used, which may be replaced any time */
+        bool stored;               /* a set is used, which may be replaced any time */
     } facts;
     api_selection selection;         /* what the format represents */
     api_options options;             /* the selection points to them: do not move this */
@@ -42,7 +42,7 @@ typedef struct api_representation {
 /* Check the arguments and select the tensors, but no format. What is wrong with the arguments,
  * and with `format` and the options among them, goes to reterr after the library's problems;
  * `error` has the problems that were found while the arguments were read, and those come last.
- * ret_asked is the format that `format` names, or NULL. False if a stored set is withheld, or
+ * ret_asked is the format that `format` names, or NULL. False if a set is withheld, or
  * the store cannot be read, or not by a quick request: ret_reply is the answer then, NULL
  * without memory or after api_not_yet. Call api_representation_done in any case. */
 bool api_representation_read(api_representation *ret_representation, const api_call *call,

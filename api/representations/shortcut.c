@@ -59,7 +59,7 @@ void api_shortcut_add(const api_representation *representation, pe_entry *entry,
                       api_reply *reply)
 {
     char key[KEY_MAX];
-    if (representation->facts.stored) /* a stored set may be replaced at any time */
+    if (representation->facts.stored) /* a set may be replaced at any time */
         return;
     size_t length = write_key(representation->call->request, key);
     if (length > 0)

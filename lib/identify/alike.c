@@ -101,9 +101,8 @@ static bool is_listed(const char *name, const char *const *names, size_t step)
  * table. */
 static bool is_part(const pe_parameter *row)
 {
-    static const char *const NAMES[] = {"dim",   "heads",        "offset",
-                                        "table", "query_length", "query_offset",
-                                        "seed",  "parameters",   NULL};
+    static const char *const NAMES[] = {
+        "dim", "heads", "offset", "table", "query_length", "query_offset", "seed", "set", NULL};
     return row->required || row->counts_rows || row->default_of ||
            is_listed(row->name, NAMES, 1);
 }
@@ -298,7 +297,7 @@ static bool try_proposals(likeness *self)
         seen.runner = &self->watch.runner;
     if (good && pe_request_set(self->request)) {
         seen.set = pe_request_set(self->request);
-        seen.set_name = pe_value_find(&self->request->values, "parameters")->text;
+        seen.set_name = pe_value_find(&self->request->values, "set")->text;
     }
     if (!good) {
         free(proposals);

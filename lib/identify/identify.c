@@ -26,7 +26,7 @@ typedef struct search {
     const pe_limits *limits;
     pe_watch watch;
     const pe_scheme *only;
-    const char *set_name; /* NULL: no stored set is given */
+    const char *set_name; /* NULL: no set is given */
     pe_set *set;
     pe_observation seen;
     bool transposed;

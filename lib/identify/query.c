@@ -33,9 +33,9 @@ bool pe_query_set(const pe_limits *limits, const char *name, pe_set **ret_set, p
     if (!name)
         return true;
     if (sets && sets->find(sets->context, name, ret_set) != PE_OK)
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the stored set");
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the set");
     else if (!*ret_set)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", name, "the name of a stored set");
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "set", name, "the name of a set");
     return *ret_set != NULL;
 }
 

@@ -8,7 +8,7 @@
 pe_request *pe_query_request(const pe_scheme *scheme, const char *query, const char *dtype,
                              const pe_limits *limits);
 
-/* Find the stored set of a name, which may be NULL. False: a problem was added. */
+/* Find the set of a name, which may be NULL. False: a problem was added. */
 bool pe_query_set(const pe_limits *limits, const char *name, pe_set **ret_set,
                   pe_error *reterr);
 

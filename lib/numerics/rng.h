@@ -2,7 +2,7 @@
  * Philox4x32-10 (Salmon et al. 2011), one block for each element. kernels/draw.h makes the
  * draws, and normal variables of many draws at a time.
  *
- * lib/README.md, "Seeded parameters", is the specification. */
+ * lib/README.md, "Seeded tensors", is the specification. */
 #ifndef PE_RNG_H
 #define PE_RNG_H
 

@@ -1,4 +1,4 @@
-/* Proposing seeded tables: seeds 0 to 3, where no stored set is given. Nothing is known of a
+/* Proposing seeded tables: seeds 0 to 3, where no set is given. Nothing is known of a
  * random table but its scale, so a wrong seed should be turned down by the first rows. */
 #include "recognise/recognisers.h"
 

@@ -30,8 +30,8 @@ typedef struct pe_observation {
     size_t sampled;          /* rows [0, sampled) that have been read */
     double *sample;          /* [sampled, columns] */
     pe_observed_wave *waves; /* [columns]; NULL until they have been asked for */
-    const pe_set *set;       /* schemes with trained numbers propose requests with this stored
-                              * set, borrowed; NULL: with the first seeds */
+    const pe_set *set; /* schemes with trained numbers propose requests with this set, borrowed;
+                          NULL: with the first seeds */
     const char *set_name;
     const pe_runner *runner; /* of computations for the search, borrowed; NULL: none */
 } pe_observation;

@@ -33,7 +33,7 @@ void pe_origin_write(const pe_origin *origin, char dst[PE_ORIGIN_TEXT])
 {
     dst[0] = '\0';
     if (origin->set)
-        snprintf(dst, PE_ORIGIN_TEXT, "&parameters=%s", origin->set_name);
+        snprintf(dst, PE_ORIGIN_TEXT, "&set=%s", origin->set_name);
     else if (origin->seed > 0)
         snprintf(dst, PE_ORIGIN_TEXT, "&seed=%llu", (unsigned long long)origin->seed);
 }

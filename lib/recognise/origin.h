@@ -8,7 +8,7 @@
 #define PE_SEEDS_TRIED 4
 #define PE_ORIGIN_TEXT 96 /* room for the text of an origin */
 
-/* A seed, or the stored set that is given. */
+/* A seed, or the set that is given. */
 typedef struct pe_origin {
     uint64_t seed;
     const pe_set *set; /* borrowed; NULL: numbers are drawn from the seed */
@@ -25,7 +25,7 @@ bool pe_origin_tensor(const pe_origin *origin, const char *name, uint64_t column
                       const pe_distribution *distribution, pe_trained *ret_trained,
                       uint64_t *ret_rows);
 
-/* Write "&seed=1", nothing for seed 0, the default; or "&parameters=name". */
+/* Write "&seed=1", nothing for seed 0, the default; or "&set=name". */
 void pe_origin_write(const pe_origin *origin, char dst[PE_ORIGIN_TEXT]);
 
 #endif

@@ -178,9 +178,8 @@ static void propose(const search *self, pe_proposals *proposals)
     if (source->width != source->height) /* a stored table is square without */
         snprintf(from, sizeof from, "&source_height=%llu&source_width=%llu",
                  (number)source->height, (number)source->width);
-    pe_propose(proposals, "encoding", "height=%llu%s&parameters=%s%s%s%s",
-               (number)target->height, width, self->seen->set_name, prefix, from,
-               self->option->text);
+    pe_propose(proposals, "encoding", "height=%llu%s&set=%s%s%s%s", (number)target->height,
+               width, self->seen->set_name, prefix, from, self->option->text);
 }
 
 void pe_stored_sums(pe_proposals *proposals, double largest, double cells)

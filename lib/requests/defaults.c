@@ -1,4 +1,4 @@
-/* Values that arguments do not give: they come from the preset, the stored set, the defaults
+/* Values that arguments do not give: they come from the preset, the set, the defaults
  * or other parameters. Parameters that exclude or require each other are checked here too. */
 #include "numerics/dtype.h"
 #include "requests/reading.h"
@@ -45,7 +45,7 @@ static bool find_rule(const pe_reading *reading, const pe_parameter *parameter,
     return true;
 }
 
-/* Refuse a stored set that cannot give the value of `parameter`, once for each request. */
+/* Refuse a set that cannot give the value of `parameter`, once for each request. */
 static void refuse_set(const pe_reading *reading, const char *given, const char *allowed,
                        pe_error *reterr)
 {
@@ -68,7 +68,7 @@ static void describe_tensor(const pe_tensor *tensor, char *dst, size_t size)
         snprintf(dst + used, size - used, "] of %s", pe_dtype_name(tensor->dtype));
 }
 
-/* Find the extent that the stored set has for a parameter. 0: the tensor is missing, or the
+/* Find the extent that the set has for a parameter. 0: the tensor is missing, or the
  * extent is none that the parameter may have, and a problem was added. So no plan meets a
  * stored value that is absent or out of range. */
 static uint64_t find_extent(const pe_reading *reading, const pe_parameter *parameter,
@@ -101,7 +101,7 @@ static uint64_t find_extent(const pe_reading *reading, const pe_parameter *param
     return 0;
 }
 
-/* Take a value from the stored set, or check that the given one agrees with it. */
+/* Take a value from the set, or check that the given one agrees with it. */
 static void apply_stored(const pe_reading *reading, const pe_parameter *parameter,
                          const pe_set *set, bool given, pe_value *value, pe_error *reterr)
 {
@@ -114,7 +114,7 @@ static void apply_stored(const pe_reading *reading, const pe_parameter *paramete
     else if (value->present && value->real != extent)
         pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
                      pe_plain_number(value->real, shown),
-                     "%s, the extent of tensor %s of the stored set, or left out",
+                     "%s, the extent of tensor %s of the set, or left out",
                      pe_plain_number(extent, wanted), parameter->stored);
 }
 

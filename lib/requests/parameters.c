@@ -112,7 +112,7 @@ void pe_parameter_describe(const pe_parameter *parameter, char *dst, size_t size
         pe_describe_choices(parameter->choices, count_choices(parameter), dst, size);
         return;
     case PE_STORED:
-        snprintf(dst, size, "the name of a stored set");
+        snprintf(dst, size, "the name of a set");
         return;
     case PE_TEXT:
         snprintf(dst, size, "a name");
@@ -281,14 +281,14 @@ static void read_text(const pe_parameter *parameter, const char *text,
         ret_value->value = (pe_value){.present = true, .text = ret_value->text};
 }
 
-/* Look up a stored set by name. */
+/* Look up a set by name. */
 static void read_stored(const pe_parameter *parameter, const char *text, pe_kind kind,
                         const pe_sets *sets, pe_owned_value *ret_value, pe_error *reterr)
 {
     pe_set *set = NULL;
     pe_status status = sets ? sets->find(sets->context, text, &set) : PE_OK;
     if (status != PE_OK) {
-        pe_error_add(reterr, status, parameter->name, text, "memory for the stored set");
+        pe_error_add(reterr, status, parameter->name, text, "memory for the set");
         return;
     }
     if (!set) {

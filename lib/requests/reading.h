@@ -27,7 +27,7 @@ size_t pe_reading_index(const pe_reading *reading, const char *name);
 void pe_read_arguments(pe_reading *reading, const pe_argument *arguments, size_t count,
                        pe_error *reterr);
 
-/* Fill in the values that were not given: from the preset, the defaults and the stored set.
+/* Fill in the values that were not given: from the preset, the defaults and the set.
  * Refuse parameters that are missing, excluded by others, or not legal with the choices made.
  */
 void pe_apply_defaults(pe_reading *reading, pe_error *reterr);

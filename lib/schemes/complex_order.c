@@ -40,7 +40,7 @@ static const pe_parameter PARAMETERS[] = {
              "each dimension"},
     {.name = "base",
      .type = PE_REAL,
-     .unless = "parameters",
+     .unless = "set",
      .default_text = "10000",
      .minimum = 1,
      .maximum = 1e18,
@@ -212,7 +212,7 @@ static void check_amplitudes(const complex_order *state, pe_pace *pace)
         uint64_t token = waves->tokens ? (uint64_t)waves->tokens[r] : 0;
         largest = fmax(largest, pe_trained_row_magnitude(&waves->amplitude, token));
     }
-    pe_check_magnitude(waves->dtype, "parameters", largest, pace->reterr);
+    pe_check_magnitude(waves->dtype, "set", largest, pace->reterr);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -254,8 +254,8 @@ const pe_scheme pe_scheme_complex_order = {
             .name = "complex_order",
             .title = "Complex-valued word embedding with position as phase",
             .summary = "In each dimension, a word is a complex wave of its own, which the "
-                       "position rotates. The amplitudes are random, drawn from seed, until "
-                       "parameters names an uploaded set.",
+                       "position rotates. Without a set, the amplitudes are random, drawn "
+                       "from seed.",
             .family = "absolute",
             .formula =
                 "real[r, j] + i * imag[r, j] = r_j * exp(i * (theta_j + omega_j * k)), "

@@ -206,10 +206,9 @@ const pe_scheme pe_scheme_deberta = {
         {
             .name = "deberta",
             .title = "DeBERTa's relative positions",
-            .summary =
-                "Indices of relative positions for disentangled attention, and the table "
-                "that they point into. The table is random, drawn from seed, until "
-                "parameters names an uploaded set.",
+            .summary = "Indices of relative positions for disentangled attention, and the "
+                       "table that they point into. Without a set, the table is random, "
+                       "drawn from seed.",
             .family = "relative",
             .formula =
                 "c2p_index[i, j] = clip(bucket(i - j) + span, 0, 2*span-1); a distance d "

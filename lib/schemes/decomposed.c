@@ -41,13 +41,13 @@ static const pe_parameter PARAMETERS[] = {
                           "rows for a size"),
     {.name = "source_height",
      CELLS,
-     .unless = "parameters",
+     .unless = "set",
      .unit = "cells",
      .help = "size that the random rel_pos_h is for; by default the larger of height and "
              "query_height"},
     {.name = "source_width",
      CELLS,
-     .unless = "parameters",
+     .unless = "set",
      .unit = "cells",
      .help = "size that the random rel_pos_w is for"},
 };
@@ -105,7 +105,7 @@ static void check_rows(const pe_weights *weights, size_t which, const axis *line
         return;
     snprintf(given, sizeof given, "%s with %llu rows of %s", weights->set_name,
              (unsigned long long)line->source_rows, NAMES[which].table);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "set", given,
                  "the name of a set whose tables have at most %d rows", PE_RESAMPLE_MAX);
 }
 
@@ -239,11 +239,10 @@ const pe_scheme pe_scheme_decomposed = {
         {
             .name = "decomposed",
             .title = "Decomposed relative positions",
-            .summary =
-                "A learned vector for each offset of rows and one for each offset of "
-                "columns, whose products with a query are added to its attention scores; "
-                "tables for grids of another size are interpolated. The vectors are "
-                "random, drawn from seed, until parameters names an uploaded set.",
+            .summary = "A learned vector for each offset of rows and one for each offset of "
+                       "columns, whose products with a query are added to its attention "
+                       "scores; tables for grids of another size are interpolated. Without a"
+                       " set, the vectors are random, drawn from seed.",
             .family = "relative",
             .formula = "rel_h[i, j] = table[floor(i * max(keys/queries, 1) + (keys-1 - j) * "
                        "max(queries/keys, 1))], with rel_pos_h as the table of 2*max(queries, "

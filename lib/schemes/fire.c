@@ -138,7 +138,7 @@ static bool check_magnitude(const fire *state, pe_pace *pace)
     uint64_t farthest = pe_relative_farthest(&state->relative, state->causal);
     dd most = dd_quotient(logarithm(state, (double)farthest),
                           denominator(state, state->relative.offset));
-    pe_check_magnitude(state->weights.dtype, state->weights.set ? "parameters" : "seed",
+    pe_check_magnitude(state->weights.dtype, state->weights.set ? "set" : "seed",
                        pe_pieces_magnitude(&state->pieces, most), pace->reterr);
     return pace->reterr->status == PE_OK;
 }
@@ -204,9 +204,9 @@ const pe_scheme pe_scheme_fire = {
         {
             .name = "fire",
             .title = "FIRE: functional interpolation of relative positions",
-            .summary = "A bias of the attention scores that a small network computes from the "
-                       "distance, relative to the query's position. Its weights are random, "
-                       "drawn from seed, until parameters names an uploaded set.",
+            .summary = "A bias of the attention scores that a small network computes from "
+                       "the distance, relative to the query's position. Without a set, its "
+                       "weights are random, drawn from seed.",
             .family = "relative",
             .formula = "bias[h, i, j] = sum of w2[h, k] * max(0, w1[k] * u + b1[k]) + b2[h] "
                        "over k, u = ln(c * |i - j| + 1) / (ln(c * max(i, L) + 1) + epsilon)",

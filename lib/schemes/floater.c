@@ -304,7 +304,7 @@ static void report(const integration *run, pe_flow_end end)
     if (end == PE_FLOW_OVERFLOW)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "dt", pe_plain_number(run->flow.dt, given),
                      "such that the path stays within ±1e100, which it leaves after position "
-                     "%llu; change dt or the trained parameters",
+                     "%llu; change dt or the trained tensors",
                      row);
     else if (end == PE_FLOW_TOO_FINE)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "rtol", pe_plain_number(run->flow.rtol, given),
@@ -378,8 +378,8 @@ const pe_scheme pe_scheme_floater = {
             .name = "floater",
             .title = "FLOATER: a learned flow of positions",
             .summary = "The path of a differential equation that a small neural network "
-                       "defines, sampled at every position. The network is random, drawn from "
-                       "seed, until parameters names an uploaded set.",
+                       "defines, sampled at every position. Without a set, the network is "
+                       "random, drawn from seed.",
             .family = "absolute",
             .formula = "encoding[r] = p(k * dt), p'(t) = w2 [act(w1 [p; t] + b1); t] + b2, "
                        "p(0) = p0",

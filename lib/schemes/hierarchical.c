@@ -133,8 +133,8 @@ static void check_table(const hierarchy *state, pe_pace *pace)
             return;
         largest = fmax(largest, pe_trained_row_magnitude(&state->table, row));
     }
-    pe_check_magnitude(state->blend.dtype, "parameters",
-                       pe_blend_magnitude(&state->blend, largest), pace->reterr);
+    pe_check_magnitude(state->blend.dtype, "set", pe_blend_magnitude(&state->blend, largest),
+                       pace->reterr);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -220,9 +220,9 @@ const pe_scheme pe_scheme_hierarchical = {
         {
             .name = "hierarchical",
             .title = "Hierarchical decomposition of learned positions",
-            .summary = "A learned table of N rows, extrapolated to N² positions; the first N "
-                       "rows are those of the table, bit for bit. The table is random, drawn "
-                       "from seed, until parameters names an uploaded set.",
+            .summary = "A learned table of N rows, extrapolated to N² positions; the first N"
+                       " rows are those of the table, bit for bit. Without a set, the table "
+                       "is random, drawn from seed.",
             .family = "absolute",
             .formula = "encoding[r] = alpha * u_i + (1 - alpha) * u_j with i = k div N, "
                        "j = k mod N; basis[i] = u_i = (p_i - alpha * p_0) / (1 - alpha)",

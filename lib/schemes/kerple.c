@@ -135,8 +135,8 @@ static bool check_magnitude(const kerple *state, pe_pace *pace)
         magnitude = fmax(magnitude, -compute_bias(state, h, farthest).hi);
         magnitude = fmax(magnitude, fmax(state->paces[h].p, state->paces[h].a));
     }
-    pe_check_magnitude(state->weights.dtype, state->weights.set ? "parameters" : "length",
-                       magnitude, pace->reterr);
+    pe_check_magnitude(state->weights.dtype, state->weights.set ? "set" : "length", magnitude,
+                       pace->reterr);
     return pace->reterr->status == PE_OK;
 }
 
@@ -175,10 +175,9 @@ const pe_scheme pe_scheme_kerple = {
         {
             .name = "kerple",
             .title = "KERPLE: kernelized relative biases",
-            .summary =
-                "A bias of the attention scores that falls with the logarithm or a power "
-                "of the distance. Its two numbers for each head are random, drawn from "
-                "seed, until parameters names an uploaded set.",
+            .summary = "A bias of the attention scores that falls with the logarithm or a "
+                       "power of the distance. Without a set, its two numbers for each head "
+                       "are random, drawn from seed.",
             .family = "relative",
             .formula = "log: bias[h, i, j] = -p_h * ln(1 + a_h * |i - j|); power: bias[h, i, "
                        "j] = -a_h * |i - j|^p_h",

@@ -180,8 +180,7 @@ static bool prepare(void *context, pe_pace *pace)
 {
     learned *state = context;
     if (!pe_trained_fits(&state->table, state->dtype))
-        pe_check_magnitude(state->dtype, "parameters", stored_magnitude(state, pace),
-                           pace->reterr);
+        pe_check_magnitude(state->dtype, "set", stored_magnitude(state, pace), pace->reterr);
     return pace->reterr->status == PE_OK;
 }
 
@@ -205,9 +204,9 @@ const pe_scheme pe_scheme_learned = {
         {
             .name = "learned",
             .title = "Learned position embedding",
-            .summary = "A table with a row for each position: a trained table, or a random one "
-                       "to begin training with. The table is random, drawn from seed, until "
-                       "parameters names an uploaded set.",
+            .summary = "A table with a row for each position: a trained table, or a random "
+                       "one to begin training with. Without a set, the table is random, "
+                       "drawn from seed.",
             .family = "absolute",
             .formula =
                 "encoding[r] = table[k + row_offset]; a seeded table[k, j] depends on nothing "

@@ -232,10 +232,9 @@ const pe_scheme pe_scheme_levit = {
         {
             .name = "levit",
             .title = "LeViT attention bias",
-            .summary = "A learned bias of the attention scores for each head and each pair of "
-                       "absolute offsets on a grid, or each absolute offset on a line. The "
-                       "biases are random, drawn from seed, until parameters names an uploaded "
-                       "set.",
+            .summary = "A learned bias of the attention scores for each head and each pair "
+                       "of absolute offsets on a grid, or each absolute offset on a line. "
+                       "Without a set, the biases are random, drawn from seed.",
             .family = "relative",
             .formula =
                 "bias[h, i, j] = table[index, h], index = |dx| * width + |dy| with x and y "

@@ -37,7 +37,7 @@ static const pe_parameter PARAMETERS[] = {
          "columns of the matrix, half of those of the encoding; a stored matrix has its own"},
     {.name = "std",
      .type = PE_REAL,
-     .unless = "parameters",
+     .unless = "set",
      .default_text = "1",
      .minimum = 1e-6,
      .maximum = 1e6,
@@ -83,7 +83,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         .reversed = !points.coordinates && pe_choice(values, "axis_order") == LAST_TO_FIRST,
     };
     if (features > 131072) /* those of a stored matrix are not checked by their range */
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", "",
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "",
                      "a set whose matrix has at most 131072 columns");
     pe_plan_add(plan, "encoding", weights.dtype, 2, (uint64_t[]){points.count, 2 * features});
     pe_plan_price(plan, points.coordinates ? 200 : weights.dtype == PE_F64 ? 60 : 12);
@@ -107,7 +107,7 @@ static void read_matrix(random_fourier *state, pe_pace *pace)
             for (size_t j = 0; j < count; j++)
                 if (to[j] != 0 &&
                     !(fabs(to[j]) >= PE_PROJECTION_MIN && fabs(to[j]) <= PE_PROJECTION_MAX)) {
-                    pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters", "",
+                    pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "set", "",
                                  "a set whose matrix has elements from 2^-100 to 2^30 in "
                                  "magnitude, or 0");
                     return;
@@ -137,10 +137,8 @@ const pe_scheme pe_scheme_random_fourier = {
         {
             .name = "random_fourier",
             .title = "Random Fourier features",
-            .summary =
-                "Sines and cosines of a point's coordinates times a Gaussian matrix. The "
-                "matrix is random, drawn from seed, until parameters names an uploaded "
-                "set.",
+            .summary = "Sines and cosines of a point's coordinates times a Gaussian matrix. "
+                       "Without a set, the matrix is random, drawn from seed.",
             .family = "grid",
             .formula = "sin(2π * p_j), cos(2π * p_j) with p_j = sum over a of x_a * "
                        "matrix[a, j] for the coordinates x of a point",

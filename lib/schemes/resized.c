@@ -122,7 +122,7 @@ static void refuse_rows(const pe_weights *weights, uint64_t rows, const char *ru
     char given[96];
     snprintf(given, sizeof given, "%s with %llu rows", weights->set_name,
              (unsigned long long)rows);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "set", given,
                  "the name of a set whose table has prefix_tokens + %s rows", rule);
 }
 
@@ -335,11 +335,10 @@ const pe_scheme pe_scheme_resized = {
         {
             .name = "resized",
             .title = "Learned position embedding on another grid",
-            .summary =
-                "A learned table whose rows are the cells of a grid, interpolated for "
-                "another grid, such as that of an image of another size; rows of prefix "
-                "tokens are kept. The table is random, drawn from seed, until parameters "
-                "names an uploaded set.",
+            .summary = "A learned table whose rows are the cells of a grid, interpolated for"
+                       " another grid, such as that of an image of another size; rows of "
+                       "prefix tokens are kept. Without a set, the table is random, drawn "
+                       "from seed.",
             .family = "grid",
             .formula =
                 "encoding[y, x] = sum of w(y, i) * w(x, j) * table[i, j] over cells i, j "

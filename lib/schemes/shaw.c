@@ -90,7 +90,7 @@ static void check_source(const pe_values *values, const shaw *state, pe_error *r
     if (!state->sinusoidal)
         return;
     if (pe_values_set(values))
-        pe_refuse(values, "parameters", reterr,
+        pe_refuse(values, "set", reterr,
                   "left out with source=sinusoidal, which has no trained tensors");
     if (state->dim % 2 != 0)
         pe_refuse(values, "dim", reterr, "an even number with source=sinusoidal");
@@ -303,9 +303,9 @@ const pe_scheme pe_scheme_shaw = {
         {
             .name = "shaw",
             .title = "Shaw's relative position representations",
-            .summary = "Vectors that are added to keys and values, one for each distance up to "
-                       "a limit. Learned vectors are random, drawn from seed, until parameters "
-                       "names an uploaded set.",
+            .summary = "Vectors that are added to keys and values, one for each distance up "
+                       "to a limit. Without a set, learned vectors are random, drawn from "
+                       "seed.",
             .family = "relative",
             .formula = "keys[i, j] = keys_table[clip(j - i, min, max) - min], values likewise",
             .convention = "distance is key minus query, as in the paper; with "

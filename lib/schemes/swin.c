@@ -116,7 +116,7 @@ static bool read_source(const pe_values *values, const swin *state, uint64_t *re
         return true;
     snprintf(given, sizeof given, "%s with %llu rows", weights->set_name,
              (unsigned long long)rows);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "set", given,
                  "the name of a set whose table has (2*source_height-1) * (2*source_width-1)%s "
                  "rows",
                  state->class_token ? " + 3" : "");
@@ -291,11 +291,9 @@ const pe_scheme pe_scheme_swin = {
         {
             .name = "swin",
             .title = "Swin Transformer attention bias",
-            .summary =
-                "A learned bias of the attention scores for each head and each offset of "
-                "two tokens in a window; the table of another window is interpolated. The "
-                "biases are random, drawn from seed, until parameters names an uploaded "
-                "set.",
+            .summary = "A learned bias of the attention scores for each head and each offset"
+                       " of two tokens in a window; the table of another window is "
+                       "interpolated. Without a set, the biases are random, drawn from seed.",
             .family = "relative",
             .formula =
                 "bias[h, i, j] = table[index[i, j], h], index = (dy + height-1) * "

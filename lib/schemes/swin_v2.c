@@ -186,7 +186,7 @@ static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
         if (!pe_pace_may_continue(pace, price))
             return false;
         if (!pe_bias_network_compute(&work->network, at, work->biases)) {
-            pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters", state->weights.set_name,
+            pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "set", state->weights.set_name,
                          "the name of a set whose network gives at least %d before the sigmoid",
                          PE_BIAS_OUTPUT_MIN);
             return false;
@@ -264,11 +264,10 @@ const pe_scheme pe_scheme_swin_v2 = {
         {
             .name = "swin_v2",
             .title = "Swin Transformer v2 attention bias",
-            .summary =
-                "A bias of the attention scores that a small network computes for each "
-                "head from the logarithmic offset of two tokens in a window, whatever the "
-                "size of the window. The network is random, drawn from seed, until "
-                "parameters names an uploaded set.",
+            .summary = "A bias of the attention scores that a small network computes for "
+                       "each head from the logarithmic offset of two tokens in a window, "
+                       "whatever the size of the window. Without a set, the network is "
+                       "random, drawn from seed.",
             .family = "relative",
             .formula = "bias[h, i, j] = 16 * sigmoid(w2[h] . relu(w1 . c + b1)), c = "
                        "coordinates[index[i, j]]; index as of swin; c = sign(d) * log2(1 + 8 * "

@@ -132,10 +132,9 @@ const pe_scheme pe_scheme_t5 = {
         {
             .name = "t5",
             .title = "T5 relative position bias",
-            .summary =
-                "A learned bias of the attention scores for each head and each bucket of "
-                "distances; buckets grow logarithmically. The biases are random, drawn "
-                "from seed, until parameters names an uploaded set.",
+            .summary = "A learned bias of the attention scores for each head and each bucket"
+                       " of distances; buckets grow logarithmically. Without a set, the "
+                       "biases are random, drawn from seed.",
             .family = "relative",
             .formula =
                 "bias[h, i, j] = table[bucket(i - j), h]; a distance n below max_exact has "

@@ -230,9 +230,9 @@ const pe_scheme pe_scheme_transformer_xl = {
         {
             .name = "transformer_xl",
             .title = "Transformer-XL and XLNet relative encoding",
-            .summary = "Sines and cosines of the distances that a segment and its memory span, "
-                       "and the learned vectors u and v. u and v are random, drawn from seed, "
-                       "until parameters names an uploaded set.",
+            .summary = "Sines and cosines of the distances that a segment and its memory "
+                       "span, and the learned vectors u and v. Without a set, u and v are "
+                       "random, drawn from seed.",
             .family = "relative",
             .formula = "encoding[r] = [sin(d * w), cos(d * w)], d = clip(first - r), w_c = "
                        "base^(-2c/dim); relative[i, j] is the row of d = i - j",

@@ -13,8 +13,7 @@ static const pe_parameter PARAMETERS[] = {
      .type = PE_CHOICE,
      .default_text = "ones",
      .choices = INITIALISERS,
-     .help =
-         "without a stored set; ones: all ones, as training begins; normal: normal(0, 0.02)"},
+     .help = "without a set; ones: all ones, as training begins; normal: normal(0, 0.02)"},
     PE_TRAINED_PARAMETERS(
         "g [heads, 2*length-1], with the distance i - j in column i - j + length - 1"),
 };
@@ -104,9 +103,9 @@ const pe_scheme pe_scheme_urpe = {
         {
             .name = "urpe",
             .title = "URPE: universal relative position encoding",
-            .summary = "A Toeplitz matrix for each head that multiplies the attention weights "
-                       "after the softmax. The factors are random, drawn from seed, until "
-                       "parameters names an uploaded set.",
+            .summary = "A Toeplitz matrix for each head that multiplies the attention "
+                       "weights after the softmax. Without a set, the factors are random, "
+                       "drawn from seed.",
             .family = "relative",
             .formula = "toeplitz[h, i, j] = g[h, (i - j) + length - 1]",
             .convention = "the matrix C of the paper; g is indexed by query minus key, the "

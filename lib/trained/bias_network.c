@@ -29,7 +29,7 @@ static void refuse(const pe_weights *weights, const char *name, double number, p
 {
     char given[96];
     snprintf(given, sizeof given, "%s with %g in %s", weights->set_name, number, name);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "set", given,
                  "the name of a set whose elements have magnitudes of at most %d",
                  PE_BIAS_WEIGHT_MAX);
 }

@@ -130,7 +130,7 @@ bool pe_resized_init(pe_resized *resized, pe_pace *pace)
     if (pace->reterr->status != PE_OK || !axis_init(&resized->y, &source->y, pace) ||
         !axis_init(&resized->x, &source->x, pace) || !read_grid(resized, pace))
         return false;
-    pe_check_magnitude(weights->dtype, resized->table.stored ? "parameters" : "seed",
+    pe_check_magnitude(weights->dtype, resized->table.stored ? "set" : "seed",
                        resized->magnitude * resized->y.amplitude * resized->x.amplitude,
                        pace->reterr);
     return pace->reterr->status == PE_OK;

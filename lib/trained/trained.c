@@ -60,7 +60,7 @@ pe_weights pe_weights_read(const pe_values *values)
 {
     pe_weights weights = {.set = pe_values_set(values), .dtype = pe_requested_dtype(values)};
     if (weights.set)
-        weights.set_name = pe_value_find(values, "parameters")->text;
+        weights.set_name = pe_value_find(values, "set")->text;
     else
         weights.seed = (uint64_t)pe_integer(values, "seed");
     return weights;
@@ -108,7 +108,7 @@ bool pe_trained_check(const pe_weights *weights, const char *name, size_t rank,
         snprintf(given, sizeof given, "%s without %s", set_name, name);
     }
     describe_shape(wanted_shape, sizeof wanted_shape, rank, shape);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "set", given,
                  "the name of a set with a tensor %s of shape %s and real elements", name,
                  wanted_shape);
     return false;
@@ -289,7 +289,7 @@ void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained, uint64
             return;
         magnitude = fmax(magnitude, pe_trained_row_magnitude(trained, row));
     }
-    pe_check_magnitude(dtype, stored ? "parameters" : "seed", magnitude * factor, pace->reterr);
+    pe_check_magnitude(dtype, stored ? "set" : "seed", magnitude * factor, pace->reterr);
 }
 
 bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const char *name,
@@ -304,7 +304,7 @@ bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const ch
     }
     if (magnitude <= PE_TRAINED_LARGEST)
         return true;
-    pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters", pe_plain_number(magnitude, given),
+    pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "set", pe_plain_number(magnitude, given),
                  "a set whose tensor %s has no number beyond ±%s", name,
                  pe_plain_number(PE_TRAINED_LARGEST, limit));
     return false;

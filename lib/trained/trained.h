@@ -1,4 +1,4 @@
-/* Trained tensors: read from the request's stored set, or drawn at random from its seed. */
+/* Trained tensors: read from the request's set, or drawn at random from its seed. */
 #ifndef PE_TRAINED_H
 #define PE_TRAINED_H
 
@@ -56,7 +56,7 @@ typedef struct pe_trained {
     double scale;
 } pe_trained;
 
-/* If the request names a stored set, check that it has a real tensor of this name with `rank`
+/* If the request names a set, check that it has a real tensor of this name with `rank`
  * axes, none of them empty, and with the extents of `shape` that are not 0. If not, add a
  * problem of the parameter `parameters` and return false. */
 bool pe_trained_check(const pe_weights *weights, const char *name, size_t rank,

@@ -19,7 +19,7 @@ typedef struct local_service {
     api_limit published[LOCAL_LIMITS];
 } local_service;
 
-/* Make the service; the stored sets are those of a directory, or with "" there are none.
+/* Make the service; the sets are those of a directory, or with "" there are none.
  * False: reterr is one line. To be closed in either case. */
 bool local_service_open(local_service *ret_local, const char *data_directory, char *reterr,
                         size_t size);

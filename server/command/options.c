@@ -1,6 +1,7 @@
 /* Everything that reads the table of the command's options. */
 #include "command/options.h"
 
+#include "api.h"
 #include "settings/wrapped_text.h"
 
 #include <getopt.h>
@@ -28,7 +29,7 @@ static const option_row OPTIONS[] = {
      "write the status and the header fields before the answer, and a problem as its whole "
      "document"},
     {OPTION_DATA_DIR, "data-dir", "DIRECTORY",
-     "directory of stored sets, as that of posenc-server, which must not run on it meanwhile"},
+     "directory of sets, as that of posenc-server, which must not run on it meanwhile"},
     {OPTION_HELP, "help", NULL, "print this help and exit"},
     {OPTION_VERSION, "version", NULL, "print the version and exit"},
 };
@@ -125,12 +126,12 @@ static const char *find_target(const char *text)
     return text;
 }
 
-/* Whether the request changes stored sets. */
+/* Whether the request changes sets. */
 static bool is_change(const command_options *options)
 {
-    static const char sets[] = "/v1/parameters";
+    const size_t route = api_route_find(options->method, options->target);
     return (strcmp(options->method, "PUT") == 0 || strcmp(options->method, "DELETE") == 0) &&
-           strncmp(options->target, sets, sizeof sets - 1) == 0;
+           strcmp(api_route_name_get(route).pattern, "/v1/sets/{name}") == 0;
 }
 
 static bool take_operands(command_options *options, int count, char **operands, FILE *errors)

@@ -7,7 +7,7 @@ import {Engine} from './engine.js';
 
 const IDLE_BYTES = 192 * 1024 * 1024; // an idle instance of more memory is replaced
 const NULL_BODY = [204, 205, 304];
-const STORED = /^\/v1\/parameters\/[^/?]+/;
+const STORED = /^\/v1\/(?:sets|parameters)\/[^/?]+/;
 
 const ofNode = (name) => import(name); // no bundler is to look for modules of Node
 
@@ -101,7 +101,7 @@ class Threaded {
 }
 
 /** The module: calls one after the other, and an instance that is replaced when it has failed,
- * has become large or computes what nobody wants. Stored sets are put into each new one. */
+ * has become large or computes what nobody wants. Sets are put into each new one. */
 class Module {
     form = 'module';
     #queue = Promise.resolve();

@@ -221,10 +221,9 @@ static void write_store(const api_store *store, api_text *out)
     uint64_t sets, bytes;
     store->totals(store->context, &sets, &bytes);
     const metric_row rows[] = {
-        {"posenc_store_sets", "gauge", "Stored sets of trained tensors.", sets},
-        {"posenc_store_bytes", "gauge", "Bytes of the stored sets.", bytes},
-        {"posenc_store_up", "gauge",
-         "1 while what keeps the stored sets can be reached, else 0.",
+        {"posenc_store_sets", "gauge", "Sets of trained tensors.", sets},
+        {"posenc_store_bytes", "gauge", "Bytes of the sets.", bytes},
+        {"posenc_store_up", "gauge", "1 while what keeps the sets can be reached, else 0.",
          store->is_up(store->context)},
     };
     write_rows(rows, sizeof rows / sizeof *rows, out);

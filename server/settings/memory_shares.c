@@ -21,7 +21,7 @@ static uint64_t lower(uint64_t *setting, uint64_t most, bool *lowered)
     return *setting;
 }
 
-/* The setting that limits what stored sets take in memory. */
+/* The setting that limits what sets take in memory. */
 static uint64_t *memory_of_sets(server_settings *settings)
 {
     bool kept_elsewhere = settings->data_directory[0] || settings->database_url[0];

@@ -9,7 +9,7 @@ typedef struct memory_shares {
     uint64_t total;       /* memory-bytes, or what the system has */
     uint64_t own;         /* program, threads, connections, memory that malloc keeps */
     uint64_t requests;    /* what all requests together may hold */
-    uint64_t cache, sets; /* cache-bytes; what stored sets take in memory */
+    uint64_t cache, sets; /* cache-bytes; what sets take in memory */
     bool lowered;         /* cache-bytes, max-connections or the memory of sets */
 } memory_shares;
 

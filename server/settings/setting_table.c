@@ -56,7 +56,7 @@ const setting_row SETTINGS[SETTING_COUNT] = {
     BYTES("send-buffer", send_buffer, "0", 0, 1 << 30, NULL,
           "send buffer of a TCP connection; 0: 208 KiB on loopback, else the kernel decides"),
     BYTES("memory-bytes", memory_bytes, "0", 0, ANY, "bytes",
-          "memory of the process; cache, stored sets and connections are lowered to fit, and "
+          "memory of the process; cache, sets and connections are lowered to fit, and "
           "requests beyond the rest get 503; 0: what the control group or the machine has"),
     BYTES("cache-bytes", cache_bytes, "256MiB", 1 << 16, ANY, "bytes",
           "memory for cached tables; a table that takes more than a quarter of it is streamed"),
@@ -75,34 +75,32 @@ const setting_row SETTINGS[SETTING_COUNT] = {
           "maximum length of a request target, which is path and query"),
     BYTES("max-body-bytes", body_bytes, "8MiB", 64, 1 << 30, "bytes",
           "maximum length of a request's JSON body"),
-    TEXT(
-        "data-dir", data_directory, "DIRECTORY", "", NULL,
-        "directory where stored sets are kept; none: they are kept in memory and lost when the "
-        "server stops"),
+    TEXT("data-dir", data_directory, "DIRECTORY", "", NULL,
+         "directory where sets are kept; none: they are kept in memory and lost when the "
+         "server stops"),
     ACCESS(
         "database-url", database_url, "URL", SETTING_URL,
-        "PostgreSQL database in which several servers keep the same stored sets, such as "
+        "PostgreSQL database in which several servers keep the same sets, such as "
         "postgresql://posenc@db1,db2/posenc; a build with POSTGRES=1 is needed. The value is "
         "never printed; a command line can be read by others: give a password by the "
         "variable, or by libpq's PGPASSFILE"),
     TEXT("api-key-file", api_key_file, "FILE", "", NULL,
-         "file with the bearer token that /v1/parameters requires; none: no token is required "
+         "file with the bearer token that /v1/sets requires; none: no token is required "
          "on loopback and Unix sockets, and it is closed elsewhere"),
     TEXT("tables", tables, "open|key|loopback", "open", TABLES,
          "who may send tables to /v1/compare, /v1/identify, /v1/apply and /v1/convert, which "
          "change nothing: everybody; those with the key of tables-key-file or api-key-file; or "
          "clients on loopback and Unix sockets alone"),
     TEXT("tables-key-file", tables_key_file, "FILE", "", NULL,
-         "file with a bearer token for tables alone; it opens no stored set"),
+         "file with a bearer token for tables alone; it opens no set"),
     TEXT("cors", cors, "formulas|all", "formulas", CORS,
          "what web pages of other origins may read: tables that are computed from formulas; or "
-         "also what is computed from stored sets"),
-    BYTES(
-        "max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
-        "maximum length of an uploaded set; uploads in progress take at most about twice that "
-        "in memory"),
+         "also what is computed from sets"),
+    BYTES("max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
+          "maximum length of a set; uploads in progress take at most about twice that "
+          "in memory"),
     BYTES("max-store-bytes", store_bytes, "0", 0, 1ULL << 48, "bytes",
-          "maximum size of all stored sets together; 0: 4 GiB with data-dir or database-url, "
+          "maximum size of all sets together; 0: 4 GiB with data-dir or database-url, "
           "else 512 MiB"),
     BYTES(
         "max-table-bytes", table_body_bytes, "1GiB", 64, 1ULL << 40, "bytes",
@@ -112,7 +110,7 @@ const setting_row SETTINGS[SETTING_COUNT] = {
          "directory for long bodies while they are read, in files without names; none: "
          "data-dir, else /tmp"),
     NUMBER("max-stored-sets", stored_sets, "COUNT", "1024", 1, 65536, "sets",
-           "maximum number of stored sets"),
+           "maximum number of sets"),
     BYTES("set-cache-bytes", set_cache_bytes, "512MiB", 0, ANY, "bytes",
           "memory for the most recently used sets of data-dir or database-url"),
     NUMBER("max-connections", connections, "COUNT", "1024", 1, 65536, "connections",

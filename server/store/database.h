@@ -1,4 +1,4 @@
-/* Stored sets in an SQLite file: a row for each set, and the bytes of its file. When a call
+/* Sets in an SQLite file: a row for each set, and the bytes of its file. When a call
  * that writes returns successfully, the data is on the disk. A call that fails, or is
  * interrupted by the end of the process, changes nothing. */
 #ifndef DATABASE_H

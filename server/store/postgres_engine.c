@@ -112,12 +112,12 @@ static api_store_status read_set(void *context, const char *name, int64_t id, ch
                                                     .binary = true,
                                                     .visit = take_chunk,
                                                     .context = &reader}));
-    log_failure(self, self->reader, status, "a stored set cannot be read", name);
+    log_failure(self, self->reader, status, "a set cannot be read", name);
     pthread_mutex_unlock(&self->reads);
     if (status == API_STORE_DONE && reader.used == 0)
         return API_STORE_ABSENT;
     if (status == API_STORE_DONE && (!reader.fits || reader.used != size)) {
-        engine_log_failure("a stored set is damaged", name,
+        engine_log_failure("a set is damaged", name,
                            "its bytes are not as many as its row says");
         return API_STORE_FAILED;
     }

@@ -222,7 +222,7 @@ static void warn(postgres_listener *self)
     if (strcmp(reason, self->logged) == 0)
         return;
     snprintf(self->logged, sizeof self->logged, "%s", reason);
-    log_event(LOG_LEVEL_WARNING, "the database of the stored sets cannot be reached",
+    log_event(LOG_LEVEL_WARNING, "the database of the sets cannot be reached",
               (const log_field[]){{.name = "reason", .text = reason}, {.name = NULL}});
 }
 
@@ -230,7 +230,7 @@ static void report_state(postgres_listener *self, bool is_up)
 {
     if (atomic_exchange(&self->is_up, is_up) != is_up && is_up && self->logged[0]) {
         self->logged[0] = '\0';
-        log_event(LOG_LEVEL_INFO, "the database of the stored sets is reached again", NULL);
+        log_event(LOG_LEVEL_INFO, "the database of the sets is reached again", NULL);
     }
     pthread_mutex_lock(&self->lock);
     self->has_tried = true;

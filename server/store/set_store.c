@@ -73,7 +73,7 @@ static api_store_status load(set_store *self, const char *name, const row_facts 
     if (!set && error.status == PE_NO_MEMORY)
         return API_STORE_NO_MEMORY;
     if (!set || strcmp(api_set_digest(set), facts->digest) != 0) {
-        engine_log_failure("a stored set is damaged", name, "its bytes have another digest");
+        engine_log_failure("a set is damaged", name, "its bytes have another digest");
         api_set_unref(set);
         return API_STORE_FAILED;
     }

@@ -1,4 +1,4 @@
-/* Where the server keeps stored sets, behind the interface of api/store.h: all sets in memory,
+/* Where the server keeps sets, behind the interface of api/store.h: all sets in memory,
  * or all in a database and the most recently used ones also in memory. */
 #ifndef SET_STORE_H
 #define SET_STORE_H

@@ -47,7 +47,7 @@ const char *shared_schema_step(int version)
 
 void shared_schema_print(FILE *out)
 {
-    fputs("-- Stored sets of posenc in PostgreSQL (12 or later). A role of posenc-server that "
+    fputs("-- Sets of posenc in PostgreSQL (12 or later). A role of posenc-server that "
           "may not "
           "make tables needs:\n"
           "--   GRANT USAGE ON SCHEMA posenc TO ROLE;\n"

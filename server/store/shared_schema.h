@@ -1,4 +1,4 @@
-/* The tables of stored sets in a database that servers share, as SQL for PostgreSQL 12 or
+/* The tables of sets in a database that servers share, as SQL for PostgreSQL 12 or
  * later. */
 #ifndef SHARED_SCHEMA_H
 #define SHARED_SCHEMA_H

@@ -27,7 +27,7 @@ static api_store_status read_set(void *context, const char *name, int64_t id, ch
     database *file = disk_store_database(context);
     if (database_read(file, id, dst, size))
         return API_STORE_DONE;
-    engine_log_failure("a stored set cannot be read", name, database_reason(file));
+    engine_log_failure("a set cannot be read", name, database_reason(file));
     return API_STORE_FAILED;
 }
 

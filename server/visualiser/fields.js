@@ -255,7 +255,7 @@ function hintOf({name, default_of: defaultOf, stored}, {blocked, required}, effe
     if (required) return 'required';
     const computed =
         defaultOf && effective[name] == null ? ` = ${defaultOf}` : (effective[name] ?? '');
-    return computed || (stored ? 'from the stored set' : 'none');
+    return computed || (stored ? 'from the set' : 'none');
 }
 
 // Show a field's value; `theirs` is that of the other side.

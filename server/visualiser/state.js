@@ -18,6 +18,8 @@ export const PLACES = ['tensor', 'slice', 'row']; // those that decide which ele
 
 const PAGE = ['embed', 'theme']; // how the page looks
 
+const OLD_NAMES = {parameters: 'set'}; // in links that were made before
+
 export function readAddress(search) {
     const state = {tour: '', left: null, right: null, view: 'heatmap', options: {}, page: {}};
     const left = {},
@@ -29,7 +31,13 @@ export function readAddress(search) {
         else if (key.startsWith('right.')) right[key.slice(6)] = value;
         else left[key] = value;
     }
-    const settings = ({scheme, ...parameters}) => (scheme ? {scheme, parameters} : null);
+    const settings = ({scheme, ...given}) => {
+        const parameters = Object.entries(given).map(([name, value]) => [
+            OLD_NAMES[name] ?? name,
+            value,
+        ]);
+        return scheme ? {scheme, parameters: Object.fromEntries(parameters)} : null;
+    };
     state.left = settings(left);
     state.right = settings(right);
     return state;

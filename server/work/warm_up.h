@@ -7,7 +7,7 @@
 #include "work/workers.h"
 
 /* Check that the service will compute every target and that the cache will keep what it
- * computes, without computing. Where the store cannot be read, a target that names a stored set
+ * computes, without computing. Where the store cannot be read, a target that names a set
  * passes. False: reterr is one line that names the first wrong line of the file and the rule.
  */
 bool warm_up_check(const warm_file *file, api_service *service, char *reterr, size_t size);

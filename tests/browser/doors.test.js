@@ -70,7 +70,7 @@ test('a page of another origin reads nothing stored and starts no search', async
     await new Promise((listening) => web.listen(0, '127.0.0.1', listening));
     const context = await browser.newContext();
     try {
-        const set = `${server.url}/v1/parameters/secret`;
+        const set = `${server.url}/v1/sets/secret`;
         assert.equal((await fetch(set, {method: 'PUT', body: setOf(8, 4)})).status, 201);
         const page = await context.newPage();
         await page.goto(`http://localhost:${web.address().port}/`);
@@ -86,21 +86,18 @@ test('a page of another origin reads nothing stored and starts no search', async
                     image.onload = () => told('loaded');
                     image.onerror = () => told('failed');
                 });
-                const learned = '/v1/encodings/learned?parameters=secret&length=8';
+                const learned = '/v1/encodings/learned?set=secret&length=8';
                 image.src = `${base}${learned}&format=png`;
                 return {
                     file: await outcome(path, 'cors'),
                     blind: await outcome(path, 'no-cors'),
-                    identify: await outcome(
-                        '/v1/identify?parameters=secret&tensor=table',
-                        'no-cors',
-                    ),
+                    identify: await outcome('/v1/identify?set=secret&tensor=table', 'no-cors'),
                     learned: await outcome(learned, 'cors'),
                     picture: await loaded,
                     formula: await outcome('/v1/encodings/sinusoidal?length=4&dim=8', 'cors'),
                 };
             },
-            [server.url, '/v1/parameters/secret'],
+            [server.url, '/v1/sets/secret'],
         );
         assert.deepEqual(
             {...outcomes, blind: 0, identify: 0}, // opaque to the page, whatever they are
@@ -115,7 +112,7 @@ test('a page of another origin reads nothing stored and starts no search', async
                     ),
                 )?.[1] ?? 0,
             );
-        assert.equal(refused('/v1/parameters/\\{name\\}'), 2);
+        assert.equal(refused('/v1/sets/\\{name\\}'), 2);
         assert.equal(refused('/v1/identify'), 1);
         assert.equal(refused('/v1/encodings/\\{scheme\\}'), 2);
     } finally {

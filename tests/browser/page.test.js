@@ -13,6 +13,7 @@ import {
     stopClock,
     url,
 } from './harness.js';
+import {readAddress, writeAddress} from '../../server/visualiser/state.js';
 
 const MOST_BYTES = 400e3; // of a cold load, over the wire
 // what Chromium says of every answer that is a problem document
@@ -27,6 +28,14 @@ async function choose(page, scheme) {
 }
 
 test('the registry has schemes', () => assert.ok(schemes.length >= 20));
+
+test('links with the old name of a set lead to it', () => {
+    const old = '?scheme=learned&parameters=mine&right.scheme=t5&right.parameters=other';
+    const {left, right} = readAddress(old);
+    assert.deepEqual(left, {scheme: 'learned', parameters: {set: 'mine'}});
+    assert.deepEqual(right, {scheme: 't5', parameters: {set: 'other'}});
+    assert.ok(writeAddress(readAddress(old)).startsWith('?scheme=learned&set=mine&'));
+});
 
 // Where the machine is slow, a tensor rests long enough to be measured for wavelengths, far
 // out; scales of xpos end before. A drawing that is refused is told in the message, which

@@ -640,7 +640,7 @@ pageTest(
                     ({status}) => `answered ${status}`,
                     (error) => error.name,
                 ),
-            `${url}/v1/parameters/mine`,
+            `${url}/v1/sets/mine`,
         );
         assert.equal(refused, 'TypeError');
         assert.equal((await (await fetch(`${url}/v1/info`)).json()).store.sets, 0);

@@ -137,7 +137,7 @@ KEY = "a-key-that-the-nodes-of-a-fleet-share"
 def attempts(ask):
     """The statuses that `ask(method, target, body, headers)` gets when it uses the store."""
     return {
-        ask(method, "/v1/parameters/x", b"x" if method == "PUT" else None, {"Host": host})
+        ask(method, "/v1/sets/x", b"x" if method == "PUT" else None, {"Host": host})
         for host in ("localhost", "127.0.0.1:8080", "posenc.example")
         for method in ("PUT", "DELETE", "GET")
     }

@@ -222,7 +222,7 @@ class Failures(unittest.TestCase):
             nodes = {name: FakeNode() for name in NODES}
             with Fleet(nodes=nodes) as fleet:
                 body = b"x" if method == "PUT" else None
-                status, headers, _ = fleet.request(method, "/v1/parameters/a", body=body)
+                status, headers, _ = fleet.request(method, "/v1/sets/a", body=body)
                 seen = [each for node in nodes.values() for each in node.seen]
             self.assertEqual(status, 502, method)
             self.assertEqual(headers["Content-Type"], "application/problem+json")
@@ -289,7 +289,7 @@ class Access(unittest.TestCase):
         with Fleet() as fleet:
             self.assertEqual(attempts(lambda *each: fleet.request(*each)[0]), {403})
             node = fleet.nodes["n1"].server
-            self.assertEqual(node.request("GET", "/v1/parameters").status, 200)
+            self.assertEqual(node.request("GET", "/v1/sets").status, 200)
 
     def test_with_the_key_sets_can_be_used_through_the_proxy(self):
         with tempfile.NamedTemporaryFile("w") as key:
@@ -298,7 +298,7 @@ class Access(unittest.TestCase):
             with Fleet("--api-key-file", key.name) as fleet:
                 self.assertEqual(attempts(lambda *each: fleet.request(*each)[0]), {401})
                 right = {"Authorization": f"Bearer {KEY}", "Host": "posenc.example"}
-                status = fleet.request("PUT", "/v1/parameters/x", simple(), right)[0]
+                status = fleet.request("PUT", "/v1/sets/x", simple(), right)[0]
                 self.assertEqual(status, 201)
 
     def test_the_containers_have_a_key_since_they_listen_beyond_loopback(self):

@@ -148,7 +148,7 @@ class Access(NginxCase):
 
     def test_a_stored_table_is_read_by_the_name_that_the_client_uses(self):
         """The page's own origin is judged by Host, and Host by loopback names."""
-        target = "/v1/encodings/learned?parameters=nosuch&length=4"
+        target = "/v1/encodings/learned?set=nosuch&length=4"
         host = f"127.0.0.1:{self.port}"
         for name, origin, status in (
             (host, f"http://{host}", 422),
@@ -178,8 +178,8 @@ class Deadlines(NginxCase):
 
 
 def store_is_away(target):
-    """What a node says whose database is away: a 503 for a stored set, 200 else."""
-    status = b"503 Service Unavailable" if "parameters=" in target else b"200 OK"
+    """What a node says whose database is away: a 503 for a set, 200 else."""
+    status = b"503 Service Unavailable" if "set=" in target else b"200 OK"
     return b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
 
 
@@ -190,7 +190,7 @@ class DatabaseAway(NginxCase):
 
     def test_the_answers_to_one_client_take_no_node_from_the_others(self):
         for number in range(5):
-            stored = f"/v1/encodings/learned?parameters=nosuch&length={number + 1}"
+            stored = f"/v1/encodings/learned?set=nosuch&length={number + 1}"
             self.assertEqual(self.get(stored)[0], 503)
             others = {
                 self.get(f"/v1/encodings/integer?length=4&offset={10 * number + i}")[0]

@@ -39,17 +39,17 @@ static void check_encoding(const api_arguments *arguments)
     free(query);
 }
 
-/* Make a query of a key, "scheme@revision&name=value…". A key names a stored set with its
+/* Make a query of a key, "scheme@revision&name=value…". A key names a set with its
  * digest, which is left out. To be freed. */
 static char *query_of_key(const char *key)
 {
     const char *start = strchr(key, '&'), *digest;
     char *query = fuzz_copy(start ? start + 1 : "", start ? strlen(start + 1) : 0);
-    char *stored = strstr(query, "parameters=set:");
+    char *stored = strstr(query, "set=set:");
     if (stored) {
-        digest = stored + strlen("parameters=set");
+        digest = stored + strlen("set=set");
         const char *rest = digest + strcspn(digest, "&");
-        memmove(stored + strlen("parameters=set"), rest, strlen(rest) + 1);
+        memmove(stored + strlen("set=set"), rest, strlen(rest) + 1);
     }
     return query;
 }

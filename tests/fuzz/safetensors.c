@@ -101,7 +101,7 @@ static pe_status find(void *context, const char *name, pe_set **ret_set)
 
 static void use(const pe_scheme *scheme, pe_set *tensors)
 {
-    static const pe_argument arguments[] = {{"parameters", "set", .kind = PE_KIND_ANY},
+    static const pe_argument arguments[] = {{"set", "set", .kind = PE_KIND_ANY},
                                             {"length", "3", .kind = PE_KIND_ANY}};
     const pe_sets sets = {tensors, find};
     const pe_limits limits = {

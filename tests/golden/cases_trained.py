@@ -1,4 +1,4 @@
-"""The golden cases of schemes with seeded parameters: {scheme: {case name: query string}}."""
+"""The golden cases of schemes with seeded tensors: {scheme: {case name: query string}}."""
 
 from itertools import product
 

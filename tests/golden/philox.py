@@ -1,4 +1,4 @@
-"""Seeded parameters: every element of a seeded tensor, from its seed, name and index alone.
+"""Seeded tensors: every element of a seeded tensor, from its seed, name and index alone.
 
 Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): multipliers
 D2511F53 and CD9E8D57, Weyl increments 9E3779B9 and BB67AE85, ten rounds.

@@ -1,4 +1,4 @@
-"""The schemes with trained or seeded parameters; seeded here, by the rules of philox.py.
+"""The schemes with trained or seeded tensors; seeded here, by the rules of philox.py.
 
 A scheme takes the arguments of a query and returns its tensors, {name: (shape, entries)}, and
 the absolute tolerance of their f64 entries.

@@ -323,7 +323,7 @@ class Proof:
         cases = [
             query
             for query in CASES[name].values()
-            if "parameters=" not in query and "compact" not in query
+            if "set=" not in query and "compact" not in query
         ]
         queries = [cases[i] for i in self.random.permutation(len(cases))[:QUERIES]]
         for number, query in enumerate(queries):

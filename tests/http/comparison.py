@@ -44,7 +44,7 @@ TEXT_MEMBERS = (
 TEXT = re.compile(rb'("(?:%s)"\s*:\s*)"((?:[^"\\]|\\.)*)"' % "|".join(TEXT_MEMBERS).encode())
 RAW_HEADERS = re.compile(rb"(?mi)^(%s): [^\r]*" % "|".join(VARYING_HEADERS).encode())
 HELP = re.compile(rb"(?m)^(# HELP \w+ )(.*)$")
-TENSORS_AND_FILES = ("/v1/encodings/", "/v1/similarity/", "/v1/parameters", "/assets/")
+TENSORS_AND_FILES = ("/v1/encodings/", "/v1/similarity/", "/v1/sets", "/assets/")
 LENGTH_OF_TEXT = ("content-length", "etag")  # these follow from a text
 ENDED = "the server has ended"
 

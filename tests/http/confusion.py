@@ -219,7 +219,7 @@ class Maker:
         self.turns = Counter()  # {path: requests so far}
 
     def goal(self, scheme):
-        """The parameter whose turn it is; a stored set only where there is one."""
+        """The parameter whose turn it is; a set only where there is one."""
         rows = [
             row
             for row in scheme.rows

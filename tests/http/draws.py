@@ -30,7 +30,7 @@ class Scheme:
         return self.rows.get(name) or self.more.get(name)
 
     def stored(self):
-        """The name of the parameter that names a stored set, if there is one."""
+        """The name of the parameter that names a set, if there is one."""
         strings = [name for name, row in self.rows.items() if row["type"] == "string"]
         named = [name for name in strings if "choices" not in self.rows[name]]
         return named[0] if named else None
@@ -197,7 +197,7 @@ class Draw:
             if scheme.stored():
                 self.store_for(scheme)
 
-    # ---- stored sets ----
+    # ---- sets ----
 
     def store_for(self, scheme):
         """Look for sets that a scheme takes, and how they are asked for."""

@@ -150,7 +150,7 @@ class Mistakes:
     def name_no_set(self, scheme, pairs):
         self.give(
             pairs,
-            scheme.stored() or "parameters",
+            scheme.stored() or "set",
             self.random.choice(("nothing", "a/b", "A", "x" * 65, "", *self.draw.sets)),
         )
 

@@ -130,7 +130,7 @@ class Requests:
         """The sets that queries name."""
         for name, body in self.draw.sets.items():
             path = f"{stored.PATH}/{name}"
-            yield Asked("stored sets", "PUT", path, self.authorization(), body)
+            yield Asked("sets", "PUT", path, self.authorization(), body)
 
     def first(self):
         """Besides the uploads every document once, plain: these a HEAD or a 304 stands for."""
@@ -216,7 +216,7 @@ class Requests:
         return self.ask_for(query)
 
     def next_trained(self):
-        """Tensors of a stored set."""
+        """Tensors of a set."""
         goals = [goal for goal in self.goals if goal.name == goal.scheme.stored()]
         while not (query := self.draw.query(self.random.choice(goals))):
             pass
@@ -278,7 +278,7 @@ class Requests:
         method = self.random.choice(("GET", "GET", "GET", "HEAD"))
         return Asked("ranges", method, exchange.asked.target, headers, tags=exchange.tags)
 
-    # ---- documents, stored sets, and what is left ----
+    # ---- documents, sets, and what is left ----
 
     def next_documents(self):
         path = self.random.choice(self.documents)
@@ -288,7 +288,7 @@ class Requests:
 
     def for_set(self, method, name, headers, body=b""):
         path = f"{stored.PATH}/{name}"
-        return Asked("stored sets", method, path, {**headers, **self.authorized(path)}, body)
+        return Asked("sets", method, path, {**headers, **self.authorized(path)}, body)
 
     def file(self):
         """A file to store, now and then a damaged one."""
@@ -328,7 +328,7 @@ class Requests:
             return self.for_set(method, wrong, {}, stored.simple() if method == "PUT" else b"")
         if kind == 6:
             return Asked(
-                "stored sets",
+                "sets",
                 self.random.choice(("GET", "HEAD")),
                 stored.PATH,
                 {**self.headers(), **condition, **self.authorized(stored.PATH)},

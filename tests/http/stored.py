@@ -7,7 +7,7 @@ import struct
 
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
 EXPONENTS = {"F64": 0x7FF0 << 48, "F32": 0x7F80 << 16, "F16": 0x7C00, "BF16": 0x7F80}
-PATH = "/v1/parameters"
+PATH = "/v1/sets"
 
 
 def write(tensors, metadata=None, padding=b""):

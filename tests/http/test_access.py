@@ -201,7 +201,7 @@ class WithoutAKey(ServerCase):
                     body = simple() if method == "PUT" else b""
                     wire.ask(method, f"http://{authority}{PATH}/a", {"Host": "localhost"}, body)
                     self.assertEqual(wire.receive().status, 403, (method, authority))
-        self.assertEqual(self.get(PATH).json()["parameters"], [])
+        self.assertEqual(self.get(PATH).json()["sets"], [])
         with self.server.wire() as wire:
             for authority in ("localhost", "127.0.0.1:80", "[::1]"):
                 wire.ask("GET", f"http://{authority}{PATH}", {"Host": "evil.example"})
@@ -246,7 +246,7 @@ class WithoutAKey(ServerCase):
                     simple() if method == "PUT" else None,
                 )
                 self.assertEqual(reply.status, 403, (method, origin))
-        self.assertEqual(self.get(PATH).json()["parameters"], [])
+        self.assertEqual(self.get(PATH).json()["sets"], [])
 
     def test_pages_that_send_no_origin_are_refused_by_sec_fetch_site(self):
         """As an image or a form of another page does, in browsers since 2020 to 2023."""
@@ -285,7 +285,7 @@ class WithoutAKey(ServerCase):
                 self.assertEqual(reply.status, 403, (method, name, reply))
                 if method != "HEAD":
                     self.assertIn("through a proxy", reply.json()["detail"])
-        self.assertEqual(self.get(PATH).json()["parameters"], [])
+        self.assertEqual(self.get(PATH).json()["sets"], [])
 
     def test_a_refusal_names_the_endpoint_and_the_flag(self):
         for headers in (
@@ -295,7 +295,7 @@ class WithoutAKey(ServerCase):
             {"Sec-Fetch-Site": "cross-site"},
         ):
             problem = self.server.request("DELETE", f"{PATH}/a", headers).json()
-            self.assertRegex(problem["detail"], r"\A/v1/parameters/\{name\} is .*open")
+            self.assertRegex(problem["detail"], r"\A/v1/sets/\{name\} is .*open")
             self.assertIn("--api-key-file", problem["detail"])
 
     def test_a_preflight_grants_nothing(self):

@@ -181,13 +181,13 @@ class Models(ServerCase):
         file = safetensors({"table": ("F64", [32, 3], weights.tobytes())})
         self.assertEqual(
             self.server.request(
-                "PUT", "/v1/parameters/t5_bias", {"Content-Type": SAFETENSORS}, file
+                "PUT", "/v1/sets/t5_bias", {"Content-Type": SAFETENSORS}, file
             ).status,
             201,
         )
         scores = query @ key.transpose(-1, -2)
         bias = torch.from_numpy(weights)[t5_buckets(20, 20, 32, 128)].permute(2, 0, 1)
-        found = self.apply("t5", "length=20&heads=3&parameters=t5_bias", scores.numpy())
+        found = self.apply("t5", "length=20&heads=3&set=t5_bias", scores.numpy())
         self.assert_same(found, scores + bias)
         self.assert_same(attend(torch.from_numpy(found), value), attend(scores + bias, value))
 

@@ -158,7 +158,7 @@ class Plans(Layouts):
         self.refused("model", "length=4", x, "in the metadata")
         self.refused("model", "model=llama-3.1-9b&length=4", x, "llama-3.1-8b")
         self.refused("model", "model=mamba-2.8b&length=4", x, "with positions")
-        self.refused("parameters", "model=gpt2&length=4", x, "trained")
+        self.refused("set", "model=gpt2&length=4", x, "trained")
 
     def test_what_contradicts_the_model_is_refused(self):
         x = numpy.ones((2, 4, 128), "f4")

@@ -214,7 +214,7 @@ class Batch(ServerCase):
                         "scheme": "learned",
                         "length": 2,
                         "dim": 4,
-                        "parameters": "nowhere",
+                        "set": "nowhere",
                     },
                 ]
             },
@@ -222,7 +222,7 @@ class Batch(ServerCase):
         )
         self.assertEqual(
             [(error["request"], error["parameter"]) for error in document["errors"]],
-            [(1, "parameters")],
+            [(1, "set")],
         )
 
 

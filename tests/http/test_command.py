@@ -98,7 +98,7 @@ class Answers(CommandCase):
         self.same("/v1/similarity/sinusoidal?length=20&dim=8&metric=cosine&format=csv")
         self.same("/v1/models/llama-3.1-8b?plan=true")
         self.same("/v1/models/gemma-3-27b?length=16&format=safetensors")
-        for path in ("schemes", "schemes/rope", "models", "parameters"):
+        for path in ("schemes", "schemes/rope", "models", "sets"):
             self.same(f"/v1/{path}")
         self.same("/openapi.json")
 
@@ -281,14 +281,14 @@ class Stored(CommandCase):
         self.path = self.keep("mine.safetensors", self.file)
 
     def test_a_set_outlives_the_command_and_is_that_of_a_server(self):
-        put = ("-X", "PUT", "/v1/parameters/mine")
+        put = ("-X", "PUT", "/v1/sets/mine")
         described = json.loads(self.answer(*self.sets, *put, self.path))
         self.assertEqual(described["tensors"][0]["shape"], [2, 3])
         self.assertEqual(self.answer(*self.sets, *put, "-", body=self.file), b"")
-        target = "/v1/encodings/learned?parameters=mine&length=2&format=csv"
+        target = "/v1/encodings/learned?set=mine&length=2&format=csv"
         printed = self.answer(*self.sets, target)
         self.assertEqual(printed, b"0.0,1.0,2.0\n3.0,4.0,5.0\n")
-        self.assertEqual(self.answer(*self.sets, "/v1/parameters/mine"), self.file)
+        self.assertEqual(self.answer(*self.sets, "/v1/sets/mine"), self.file)
         server = Server(*self.sets)
         try:
             self.assertEqual(server.request("GET", target).body, printed)
@@ -297,16 +297,16 @@ class Stored(CommandCase):
             server.stop()
         held = "If-None-Match: *"
         self.assertIn("condition", self.refuse(1, *self.sets, *put, self.path, "-H", held))
-        self.assertEqual(self.answer(*self.sets, "-X", "DELETE", "/v1/parameters/mine"), b"")
-        self.assertIn("name of a stored set", self.refuse(1, *self.sets, target))
+        self.assertEqual(self.answer(*self.sets, "-X", "DELETE", "/v1/sets/mine"), b"")
+        self.assertIn("name of a set", self.refuse(1, *self.sets, target))
 
     def test_without_a_directory_no_set_is_stored(self):
         for arguments in (
-            ("-X", "PUT", "/v1/parameters/mine", self.path),
-            ("-X", "DELETE", "/v1/parameters/mine"),
+            ("-X", "PUT", "/v1/sets/mine", self.path),
+            ("-X", "DELETE", "/v1/sets/mine"),
         ):
             self.assertIn("--data-dir", self.refuse(2, *arguments))
-        self.assertEqual(json.loads(self.answer("/v1/parameters"))["parameters"], [])
+        self.assertEqual(json.loads(self.answer("/v1/sets"))["sets"], [])
 
 
 class Refusals(CommandCase):

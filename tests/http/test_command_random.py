@@ -33,7 +33,7 @@ class Repeated(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        """Exchanges with a server, which then leaves its stored sets to the command."""
+        """Exchanges with a server, which then leaves its sets to the command."""
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.sets = ("--data-dir", f"{folder.name}/sets")

@@ -211,7 +211,7 @@ class Compare(CompareCase):
             ("POST", "/v1/identify"),
             ("POST", "/v1/convert/rope?from=half&to=interleaved&heads=1&tensors=table"),
             ("POST", "/v1/apply/sinusoidal?length=8&dim=4"),
-            ("PUT", "/v1/parameters/metadata"),
+            ("PUT", "/v1/sets/metadata"),
         )
         table = {"table": ("F32", [8, 4], bytes(128))}
         headers = {"Content-Type": SAFETENSORS}

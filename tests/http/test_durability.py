@@ -45,7 +45,7 @@ class DataCase(ServerCase):
         return server.request("PUT", f"{PATH}/{name}", headers, body).status
 
     def names(self, server):
-        listed = server.request("GET", PATH).json()["parameters"]
+        listed = server.request("GET", PATH).json()["sets"]
         return [stored["name"] for stored in listed]
 
     def assert_stored(self, server, name, body):

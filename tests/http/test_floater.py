@@ -142,23 +142,23 @@ class Runaway(ServerCase):
         self.put("explodes", network(16, 100.0, 100.0))
         for method in ("dopri5", "rk4"):
             for dtype in ("f32", "f64"):
-                query = f"parameters=explodes&length=4096&method={method}&dtype={dtype}"
+                query = f"set=explodes&length=4096&method={method}&dtype={dtype}"
                 reply = self.get(f"{FLOATER}?{query}")
                 problem = self.assert_problem(reply, 422)
                 self.assertIn(problem["errors"][0]["parameter"], ("dt", "dtype"), problem)
-        self.refuse("parameters=explodes&length=4096&dtype=f64", "dt", "after position ")
-        self.assert_ok(self.get(f"{FLOATER}?parameters=explodes&length=1"))  # needs p0 only
+        self.refuse("set=explodes&length=4096&dtype=f64", "dt", "after position ")
+        self.assert_ok(self.get(f"{FLOATER}?set=explodes&length=1"))  # needs p0 only
 
     def test_a_path_of_too_many_steps_is_422_in_bounded_time(self):
         """A stiff network: its states stay small, but steps longer than 1e-9 make them
         swing."""
         self.put("stiff", network(8, 1e4, -1e4))
-        query = "parameters=stiff&length=4096&activation=tanh"
+        query = "set=stiff&length=4096&activation=tanh"
         self.refuse(query, "rtol", "16384 steps between two positions")
 
     def test_a_path_slowly_out_of_its_dtype_is_422_that_names_it(self):
         self.put("grows", network(4, 1.0, 1.0))
-        query = "parameters=grows&length=400&dt=0.1"
+        query = "set=grows&length=400&dt=0.1"
         self.refuse(f"{query}&dtype=f16", "dtype", "f16, which ends below 65520")
         self.refuse(
             f"{query}&dtype=f64&length=40000".replace("length=400&", ""), "dt", "±1e100"
@@ -167,7 +167,7 @@ class Runaway(ServerCase):
     def test_the_server_is_as_before(self):
         self.put("bad", network(4, 1e30, 1e30))
         for _ in range(20):
-            self.assertEqual(self.get(f"{FLOATER}?parameters=bad&length=9").status, 422)
+            self.assertEqual(self.get(f"{FLOATER}?set=bad&length=9").status, 422)
         self.assertEqual(self.server.metrics()[RATIO], 1)
         self.assert_ok(self.get(f"{FLOATER}?length=3&dim=4"))
 

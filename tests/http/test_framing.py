@@ -519,7 +519,7 @@ class Framing(ServerCase):
             text = b"PUT %s/a HTTP/1.1\r\n%s" % (PATH.encode(), HOST)
             statuses, answer = self.answers(text + b"\r\n".join([*lines, b"", b""]) + body)
             self.assertEqual(statuses, [400], answer)
-        self.assertEqual(self.get(PATH).json()["parameters"], [])
+        self.assertEqual(self.get(PATH).json()["sets"], [])
 
     def test_every_refusal_is_counted_and_the_server_goes_on(self):
         name = 'posenc_requests_total{route="/health/live",method="GET",status="4xx"}'

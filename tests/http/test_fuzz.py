@@ -46,7 +46,7 @@ class Fuzz(ServerCase):
         """A value that is often legal, as text."""
         if "choices" in parameter:
             return self.random.choice(parameter["choices"])
-        if parameter["name"] == "parameters":
+        if parameter["name"] == "set":
             return self.random.choice(["default", "my-set", "a/b"])
         if parameter["type"] == "boolean":
             return self.random.choice(["true", "false"])

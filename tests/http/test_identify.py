@@ -242,46 +242,46 @@ class Identify(IdentifyCase):
         one = safetensors({"ids": ("F64", [12], numbers.tobytes())})
         for name, body in (("several", file), ("one", one)):
             self.assertIn(
-                self.server.request("PUT", f"/v1/parameters/{name}", {}, body).status,
+                self.server.request("PUT", f"/v1/sets/{name}", {}, body).status,
                 (201, 204),
             )
         ask = lambda query: self.assert_ok(
             self.get(f"/v1/identify?{query}"), "application/json"
         ).json()
-        found = ask("parameters=several&tensor=pe")
+        found = ask("set=several&tensor=pe")
         self.assertEqual(
             (found["status"], found["shape"], found["request"]["url"]),
             ("exact", [1, 64, 32], "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"),
         )
         self.assertEqual(
             found["file"],
-            {"format": "safetensors", "dtype": "f32", "tensor": "pe", "parameters": "several"},
+            {"format": "safetensors", "dtype": "f32", "tensor": "pe", "set": "several"},
         )
         sent = self.identify(file, "?file_tensor=cos", SAFETENSORS)
-        kept = ask("parameters=several&tensor=cos")
+        kept = ask("set=several&tensor=cos")
         self.assertEqual((kept["status"], kept["arithmetic"]), ("match", "float32"))
         for member in sent:
             if member != "file":
                 self.assertEqual(kept[member], sent[member], member)
         self.assertEqual(
-            ask("parameters=several&tensor=half&scheme=sinusoidal")["request"]["url"],
+            ask("set=several&tensor=half&scheme=sinusoidal")["request"]["url"],
             "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding&dtype=f16",
         )
-        self.assertEqual(ask("parameters=one")["request"]["scheme"], "integer")
-        head = self.server.request("HEAD", "/v1/identify?parameters=one")
+        self.assertEqual(ask("set=one")["request"]["scheme"], "integer")
+        head = self.server.request("HEAD", "/v1/identify?set=one")
         self.assertEqual((head.status, head.body), (200, b""))
         for query, status, parameter in (
-            ("parameters=none", 422, "parameters"),
-            ("tensor=pe", 400, "parameters"),
-            ("parameters=several", 422, "tensor"),
-            ("parameters=several&tensor=none", 422, "tensor"),
-            ("parameters=one&file_tensor=ids", 400, "file_tensor"),
-            ("parameters=one&scheme=none", 422, "scheme"),
+            ("set=none", 422, "set"),
+            ("tensor=pe", 400, "set"),
+            ("set=several", 422, "tensor"),
+            ("set=several&tensor=none", 422, "tensor"),
+            ("set=one&file_tensor=ids", 400, "file_tensor"),
+            ("set=one&scheme=none", 422, "scheme"),
         ):
             self.assert_problem(self.get(f"/v1/identify?{query}"), status, parameter)
         self.assert_problem(
             self.server.request(
-                "GET", "/v1/identify?parameters=one", {"Origin": "http://example.org"}
+                "GET", "/v1/identify?set=one", {"Origin": "http://example.org"}
             ),
             403,
         )

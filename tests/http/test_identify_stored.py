@@ -1,4 +1,4 @@
-"""/v1/identify with a stored set: tables that were cut from its tensors, or interpolated."""
+"""/v1/identify with a set: tables that were cut from its tensors, or interpolated."""
 
 import io
 import random
@@ -61,11 +61,11 @@ class Stored(ServerCase):
                     for key, array in tensors.items()
                 }
             )
-            assert cls.server.request("PUT", f"/v1/parameters/{name}", {}, file).status == 201
+            assert cls.server.request("PUT", f"/v1/sets/{name}", {}, file).status == 201
 
     def ask(self, table, name, more=""):
         reply = self.server.request(
-            "POST", f"/v1/identify?parameters={name}{more}", {"Content-Type": NPY}, npy(table)
+            "POST", f"/v1/identify?set={name}{more}", {"Content-Type": NPY}, npy(table)
         )
         self.assertEqual(
             self.assert_ok(reply, "application/json").header("Cache-Control"), "no-store"
@@ -79,7 +79,7 @@ class Stored(ServerCase):
         """A table of posenc's own is exact, by a request that makes these bits and says
         this."""
         target = f"/v1/encodings/{scheme}?{query}"
-        name = query.split("parameters=")[1].split("&")[0]
+        name = query.split("set=")[1].split("&")[0]
         table = self.fetch(target)
         found = self.ask(table, name)
         self.assertEqual(found["status"], "exact", (target, found["summary"]))
@@ -110,26 +110,22 @@ class Stored(ServerCase):
                 "height=5",
                 f"height={generator.choice([6, 8, 12])}&width={generator.choice([9, 10, 15])}",
             ):
-                self.assert_own("resized", f"{grid}&parameters=vit&prefix_tokens=1{text}")
+                self.assert_own("resized", f"{grid}&set=vit&prefix_tokens=1{text}")
         self.assert_own(
-            "resized", "height=4&parameters=vit&prefix_tokens=1&mode=bilinear&antialias=true"
+            "resized", "height=4&set=vit&prefix_tokens=1&mode=bilinear&antialias=true"
         )
+        self.assert_own("resized", "height=9&width=14&set=tall&source_height=6&source_width=11")
         self.assert_own(
-            "resized", "height=9&width=14&parameters=tall&source_height=6&source_width=11"
+            "resized",
+            "height=1&width=40&set=line&source_height=1&source_width=23&mode=bilinear",
         )
         self.assert_own(
             "resized",
-            "height=1&width=40&parameters=line&source_height=1&source_width=23&mode=bilinear",
-        )
-        self.assert_own(
-            "resized",
-            "height=12&parameters=wide&prefix_tokens=2&dtype=f64",
+            "height=12&set=wide&prefix_tokens=2&dtype=f64",
             ["height=12", "prefix_tokens=2", "dtype=f64"],
         )
-        self.assert_own("resized", "height=10&parameters=vit&prefix_tokens=1&dtype=f16")
-        found = self.assert_own(
-            "resized", "height=10&parameters=vit&prefix_tokens=1&antialias=true"
-        )
+        self.assert_own("resized", "height=10&set=vit&prefix_tokens=1&dtype=f16")
+        found = self.assert_own("resized", "height=10&set=vit&prefix_tokens=1&antialias=true")
         self.assertIn("timm", found["request"]["presets"])
 
     def test_rows_of_the_table_are_found(self):
@@ -146,7 +142,7 @@ class Stored(ServerCase):
             self.assertEqual(
                 (found["status"], found["request"]["scheme"]), ("exact", "learned"), said
             )
-            for text in said + ["parameters=bert"]:
+            for text in said + ["set=bert"]:
                 self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
             exact = self.fetch(found["request"]["url"])
             numpy.testing.assert_array_equal(exact.T if found["transposed"] else exact, rows)
@@ -158,15 +154,15 @@ class Stored(ServerCase):
 
     def test_extrapolated_tables_are_exact(self):
         for query in (
-            "length=300&parameters=bert",
-            "length=90&parameters=bert&alpha=0.3",
-            "length=200&parameters=bert&offset=5&alpha=0.25",
+            "length=300&set=bert",
+            "length=90&set=bert&alpha=0.3",
+            "length=200&set=bert&offset=5&alpha=0.25",
         ):
             for dtype in ("f32", "f64"):
                 self.assert_own("hierarchical", f"{query}&dtype={dtype}", query.split("&"))
         for alpha in ("", "&alpha=0.3"):
             table = self.fetch(
-                f"/v1/encodings/hierarchical?length=1&parameters=bert&tensor=basis{alpha}"
+                f"/v1/encodings/hierarchical?length=1&set=bert&tensor=basis{alpha}"
             )
             found = self.ask(table, "bert")
             self.assertEqual((found["status"], found["request"]["tensor"]), ("exact", "basis"))
@@ -174,32 +170,32 @@ class Stored(ServerCase):
 
     def test_biases_of_stored_tables_are_exact(self):
         for scheme, query in (
-            ("t5", "length=40&heads=6&parameters=t5"),
-            ("t5", "length=12&query_length=4&heads=6&parameters=t5"),
+            ("t5", "length=40&heads=6&set=t5"),
+            ("t5", "length=12&query_length=4&heads=6&set=t5"),
             (
                 "t5",
                 "length=60&heads=4&num_buckets=20&bidirectional=false&max_distance=64"
-                "&parameters=decoder",
+                "&set=decoder",
             ),
-            ("levit", "height=5&width=6&heads=5&parameters=levit"),
-            ("swin", "height=7&heads=3&parameters=swin"),
-            ("swin", "height=5&heads=4&class_token=true&parameters=beit"),
-            ("swin", "height=8&heads=3&parameters=swin"),
-            ("swin", "height=6&width=9&heads=3&parameters=swin&mode=bilinear"),
-            ("swin", "height=4&heads=4&class_token=true&parameters=beit&mode=bilinear"),
-            ("shaw", "length=20&dim=12&max_distance=8&parameters=shaw&tensor=keys"),
-            ("shaw", "length=30&dim=12&max_distance=8&parameters=shaw&tensor=values"),
-            ("decomposed", "height=14&dim=8&parameters=sam&tensor=rel_h"),
-            ("decomposed", "height=14&width=14&dim=8&parameters=sam&tensor=rel_w"),
+            ("levit", "height=5&width=6&heads=5&set=levit"),
+            ("swin", "height=7&heads=3&set=swin"),
+            ("swin", "height=5&heads=4&class_token=true&set=beit"),
+            ("swin", "height=8&heads=3&set=swin"),
+            ("swin", "height=6&width=9&heads=3&set=swin&mode=bilinear"),
+            ("swin", "height=4&heads=4&class_token=true&set=beit&mode=bilinear"),
+            ("shaw", "length=20&dim=12&max_distance=8&set=shaw&tensor=keys"),
+            ("shaw", "length=30&dim=12&max_distance=8&set=shaw&tensor=values"),
+            ("decomposed", "height=14&dim=8&set=sam&tensor=rel_h"),
+            ("decomposed", "height=14&width=14&dim=8&set=sam&tensor=rel_w"),
         ):
-            name = query.split("parameters=")[1].split("&")[0]
+            name = query.split("set=")[1].split("&")[0]
             tensor = "" if "tensor=" in query else "&tensor=bias"
             said = [
                 text
                 for text in query.split("&")
                 if text.split("=")[0]
                 in (
-                    "parameters",
+                    "set",
                     "heads",
                     "num_buckets",
                     "bidirectional",
@@ -254,14 +250,14 @@ class Stored(ServerCase):
             )
 
     def test_a_table_that_was_changed_is_no_match(self):
-        right = self.fetch("/v1/encodings/resized?height=12&parameters=vit&prefix_tokens=1")
+        right = self.fetch("/v1/encodings/resized?height=12&set=vit&prefix_tokens=1")
         damaged = right.copy()
         damaged[40, 5] = 1
         found = self.ask(damaged, "vit")
         self.assertEqual(
             (found["status"], found["arithmetic"], found["misfits"]), ("near", "unknown", 1)
         )
-        self.assertIn("height=12&parameters=vit&prefix_tokens=1", found["request"]["url"])
+        self.assertIn("height=12&set=vit&prefix_tokens=1", found["request"]["url"])
         shuffled, doubled, grid = (
             numpy.random.default_rng(5).permutation(right),
             2 * right,
@@ -284,7 +280,7 @@ class Stored(ServerCase):
 
     def test_a_set_without_the_tensors_leads_to_nothing(self):
         table = self.tables["vit"]["table"]
-        right = self.fetch("/v1/encodings/resized?height=12&parameters=vit&prefix_tokens=1")
+        right = self.fetch("/v1/encodings/resized?height=12&set=vit&prefix_tokens=1")
         for name in ("other", "bert", "shaw"):
             self.assertEqual(self.ask(right, name)["status"], "unknown", name)
             self.assertEqual(self.ask(table[4:], name)["status"], "unknown", name)
@@ -303,20 +299,20 @@ class Stored(ServerCase):
         file = safetensors({"table": ("F32", [40, 32], table.tobytes())})
         with tempfile.TemporaryDirectory(prefix="posenc-") as directory:
             server = self.start("--data-dir", directory)
-            self.assertEqual(server.request("PUT", "/v1/parameters/kept", {}, file).status, 201)
+            self.assertEqual(server.request("PUT", "/v1/sets/kept", {}, file).status, 201)
             server.stop()
             server = self.start("--data-dir", directory)
             for name, status in (("kept", 200), ("none", 422), ("kept", 200)):
                 reply = server.request(
                     "POST",
-                    f"/v1/identify?parameters={name}",
+                    f"/v1/identify?set={name}",
                     {"Content-Type": NPY},
                     npy(table[3:30]),
                 )
                 self.assertEqual(reply.status, status, reply)
             self.assertEqual(
                 reply.json()["request"]["url"],
-                "/v1/encodings/learned?length=27&parameters=kept&offset=3&tensor=encoding",
+                "/v1/encodings/learned?length=27&set=kept&offset=3&tensor=encoding",
             )
             server.stop()
 
@@ -331,28 +327,27 @@ class Stored(ServerCase):
                 "table": ("F32", [2, 32], table[:2].tobytes()),
             }
         )
-        found = self.assert_ok(post("parameters=bert&file_tensor=pe", SAFETENSORS, file)).json()
+        found = self.assert_ok(post("set=bert&file_tensor=pe", SAFETENSORS, file)).json()
         self.assertEqual(
             found["request"]["url"],
-            "/v1/encodings/learned?length=5&parameters=bert&offset=4&tensor=encoding",
+            "/v1/encodings/learned?length=5&set=bert&offset=4&tensor=encoding",
         )
         self.assertEqual(
             found["file"], {"format": "safetensors", "dtype": "f32", "tensor": "pe"}
         )
-        found = self.assert_ok(post("parameters=bert&shape=40,32", RAW, table.tobytes())).json()
+        found = self.assert_ok(post("set=bert&shape=40,32", RAW, table.tobytes())).json()
         self.assertEqual(found["status"], "exact")
         self.assertEqual(
             self.ask(table, "bert", "&scheme=hierarchical")["request"]["scheme"], "hierarchical"
         )
         for query, status, parameter in (
-            ("parameters=none", 422, "parameters"),
-            ("parameters=NO%2F", 422, "parameters"),
-            ("parameters=", 400, "parameters"),
-            ("parameters=bert&parameters=vit", 400, "parameters"),
-            ("parameters=bert&tensor=table", 400, "tensor"),
+            ("set=none", 422, "set"),
+            ("set=NO%2F", 422, "set"),
+            ("set=", 400, "set"),
+            ("set=bert&set=vit", 400, "set"),
+            ("set=bert&tensor=table", 400, "tensor"),
         ):
             self.assert_problem(post(query, NPY, npy(table)), status, parameter)
-        described = self.get("/openapi.json").json()["paths"]["/v1/identify"]["post"][
-            "parameters"
-        ]
-        self.assertIn("parameters", [row.get("name") for row in described])
+        paths = self.get("/openapi.json").json()["paths"]
+        described = paths["/v1/identify"]["post"]["parameters"]
+        self.assertIn("set", [row.get("name") for row in described])

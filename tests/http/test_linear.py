@@ -363,7 +363,7 @@ SHAPES = {
         *query_shapes("POST", "/v1/compare/sinusoidal", SENT, TABLE),
         *file_shapes("POST", "/v1/compare/sinusoidal?length=4&dim=4"),
     ],
-    "GET /v1/identify": [*query_shapes("GET", "/v1/identify?parameters=none&tensor=table")],
+    "GET /v1/identify": [*query_shapes("GET", "/v1/identify?set=none&tensor=table")],
     "POST /v1/identify": [
         *query_shapes("POST", "/v1/identify", SENT, TABLE),
         *file_shapes("POST", "/v1/identify"),
@@ -402,10 +402,10 @@ SHAPES = {
         *query_shapes("GET", "/v1/models/llama-3.1-8b?plan=true"),
         *name_shapes("GET", "/v1/models/"),
     ],
-    "GET /v1/parameters": [*query_shapes("GET", "/v1/parameters")],
-    "GET /v1/parameters/{name}": [*name_shapes("GET", "/v1/parameters/")],
-    "PUT /v1/parameters/{name}": [*file_shapes("PUT", "/v1/parameters/table")],
-    "DELETE /v1/parameters/{name}": [*name_shapes("DELETE", "/v1/parameters/")],
+    "GET /v1/sets": [*query_shapes("GET", "/v1/sets")],
+    "GET /v1/sets/{name}": [*name_shapes("GET", "/v1/sets/")],
+    "PUT /v1/sets/{name}": [*file_shapes("PUT", "/v1/sets/table")],
+    "DELETE /v1/sets/{name}": [*name_shapes("DELETE", "/v1/sets/")],
     "GET /v1/info": [*query_shapes("GET", "/v1/info")],
     "GET /health/live": [*query_shapes("GET", "/health/live")],
     "GET /health/ready": [*query_shapes("GET", "/health/ready")],
@@ -435,6 +435,7 @@ class Linear(ServerCase):
             for path, methods in document["paths"].items()
             for method in methods
             if method in ("get", "put", "post", "delete", "patch")
+            if "deprecated" not in methods[method]  # an old name of another one
         }
 
     def cpu(self):

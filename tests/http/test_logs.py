@@ -249,11 +249,11 @@ class Attacks(ServerCase):
             server.request("POST", "/v1/encodings/integer", json_type, body)
             for token in (KEY, f"wrong-{secret}"):
                 given = {"Authorization": f"Bearer {token}", "Cookie": secret}
-                server.request("PUT", "/v1/parameters/a", given, secret.encode())
-                server.request("GET", "/v1/parameters/a", given)
+                server.request("PUT", "/v1/sets/a", given, secret.encode())
+                server.request("GET", "/v1/sets/a", given)
             with server.wire() as wire:
                 twice = b"Host: a\r\nHost: b\r\nAuthorization: Bearer " + KEY.encode()
-                wire.send(b"GET /v1/parameters HTTP/1.1\r\n" + twice + b"\r\n\r\n")
+                wire.send(b"GET /v1/sets HTTP/1.1\r\n" + twice + b"\r\n\r\n")
                 self.assertEqual(wire.receive().status, 400)
             log = server.log()
             self.assertEqual(len(lines_of(server)), 6)

@@ -68,7 +68,7 @@ WARM = {
     "a matching tag": ask("GET", ENCODINGS + "integer?length=4", {"If-None-Match": "*"}),
     "schemes": ask("GET", "/v1/schemes/binary"),
     "info": ask("GET", "/v1/info"),
-    "a target in absolute form": ask("GET", "http://localhost/v1/parameters/kept"),
+    "a target in absolute form": ask("GET", "http://localhost/v1/sets/kept"),
     "health": ask("GET", "/health/ready"),
     "an unknown parameter": ask("GET", ENCODINGS + "sinusoidal?lenght=4"),
     "no route": ask("GET", "/nothing"),
@@ -76,8 +76,8 @@ WARM = {
     "a malformed body": ask("POST", ENCODINGS + "integer", JSON, b'{"length":'),
     "malformed framing": ask("GET", "/v1/info", {"Host": "a b"}),
     "preflight": ask("OPTIONS", "/v1/schemes"),
-    "stored": ask("GET", "/v1/parameters/kept"),
-    "the list of sets": ask("GET", "/v1/parameters"),
+    "stored": ask("GET", "/v1/sets/kept"),
+    "the list of sets": ask("GET", "/v1/sets"),
     "metrics": ask("GET", "/metrics"),
 }
 
@@ -102,7 +102,7 @@ class Starved(ServerCase):
     def start_one(cls, environment=None):
         server = Server(*cls.flags, environment=environment)
         cls.addClassCleanup(server.stop)
-        server.request("PUT", "/v1/parameters/kept", body=SET)
+        server.request("PUT", "/v1/sets/kept", body=SET)
         return server
 
     @classmethod
@@ -275,17 +275,17 @@ class Stored(Starved):
 
     def test_uploads(self):
         for count in (1, FOREVER):
-            self.starve("new", ask("PUT", "/v1/parameters/a{}", {}, SET), count)
-            self.starve("replaced", ask("PUT", "/v1/parameters/kept", {}, SET), count)
+            self.starve("new", ask("PUT", "/v1/sets/a{}", {}, SET), count)
+            self.starve("replaced", ask("PUT", "/v1/sets/kept", {}, SET), count)
 
     def test_removals(self):
         for count in (1, FOREVER):
-            self.server.request("PUT", f"/v1/parameters/d{self.number + 1}", body=SET)
-            self.starve("removed", ask("DELETE", "/v1/parameters/d{}"), count)
+            self.server.request("PUT", f"/v1/sets/d{self.number + 1}", body=SET)
+            self.starve("removed", ask("DELETE", "/v1/sets/d{}"), count)
 
     def test_reading_from_the_disk(self):
         for count in (1, FOREVER):
-            for target in ("/v1/parameters/kept", ENCODINGS + "learned?parameters=kept"):
+            for target in ("/v1/sets/kept", ENCODINGS + "learned?set=kept"):
                 for k in range(MOST):
                     with self.subTest(target=target, k=k, count=count):
                         if not self.read_once(ask("GET", target), k, count):

@@ -149,7 +149,7 @@ class MixedLoad(ServerCase):
     def use_a_set(self, client, chance):
         name = chance.choice(NAMES)
         reply = client.exchange(
-            "GET", f"/v1/encodings/learned?parameters={name}&length={ROWS}&format=raw"
+            "GET", f"/v1/encodings/learned?set={name}&length={ROWS}&format=raw"
         )
         self.assertIn(reply.status, (200, 422), reply)
         if reply.status == 200:  # one of the versions, whole

@@ -89,13 +89,13 @@ class ModelTensors(ServerCase):
         ).encode()
         data = bytes(range(0, 96)) * 2
         file = len(header).to_bytes(8, "little") + header + data
-        put = self.server.request("PUT", "/v1/parameters/bert", {}, file)
+        put = self.server.request("PUT", "/v1/sets/bert", {}, file)
         self.assertEqual(put.status, 201, put)
-        tensors, about = read_safetensors(self.ask(BERT, "?parameters=bert").body)
+        tensors, about = read_safetensors(self.ask(BERT, "?set=bert").body)
         trained = [name for name in tensors if not name.endswith("layers")]
         self.assertEqual(len(trained), 1)
         self.assertEqual(tensors[trained[0]], ("F32", [6, 8], data))
-        self.assert_problem(self.post("/v1/models?parameters=nowhere", BERT), 422, "parameters")
+        self.assert_problem(self.post("/v1/models?set=nowhere", BERT), 422, "set")
 
     def test_a_tensor_that_is_alone_has_its_own_name_as_the_plan_says(self):
         whisper = "/v1/models/whisper-large-v3"
@@ -182,7 +182,7 @@ class LeftOut(ServerCase):
             self.assertEqual(document["model"]["left_out"], left_out)
             for each in left_out:
                 if "trained" in each["reason"] and "request" in each:
-                    self.assertIn("parameters=", each["request"])
+                    self.assertIn("set=", each["request"])
         self.assertGreater(found, 5)
 
 

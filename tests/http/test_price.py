@@ -163,7 +163,7 @@ def identify(rng):
 
 
 def identify_stored(rng):
-    return Asked("GET", f"/v1/identify?parameters=noise&limit={rng.randrange(1, 8)}")
+    return Asked("GET", f"/v1/identify?set=noise&limit={rng.randrange(1, 8)}")
 
 
 def apply(rng):
@@ -294,9 +294,7 @@ class Prices(unittest.TestCase):
         for server in (cls.poor, cls.rich):
             cls.addClassCleanup(server.stop)
             body = safetensors({"table": tensor(noise)})
-            reply = server.request(
-                "PUT", "/v1/parameters/noise", {"Content-Type": SAFETENSORS}, body
-            )
+            reply = server.request("PUT", "/v1/sets/noise", {"Content-Type": SAFETENSORS}, body)
             assert reply.status in (201, 204), reply
 
     def price(self, asked):

@@ -186,7 +186,7 @@ class Trained(RefusalCase):
     def refuse_set(self, scheme, name, tensor, wanted, there=None, **options):
         """A refusal that names the set, the tensor and both shapes."""
         problem = self.refuse(
-            scheme, {"length": 4, **options, "parameters": name}, 422, "parameters", rule=tensor
+            scheme, {"length": 4, **options, "set": name}, 422, "set", rule=tensor
         )
         allowed = problem["errors"][0]["allowed"]
         if "trained tensors: " not in allowed:  # else it lists all that the scheme wants
@@ -197,12 +197,12 @@ class Trained(RefusalCase):
     def test_unknown_sets(self):
         for scheme in ("learned", "hierarchical", "floater", "complex_order", "shaw", "t5"):
             for name in ("nosuch", "Table", "a" * 65, "../table"):
-                reply = self.post(f"/v1/encodings/{scheme}", {"length": 4, "parameters": name})
+                reply = self.post(f"/v1/encodings/{scheme}", {"length": 4, "set": name})
                 problem = reply.json()
                 self.assert_problem(reply, problem["status"])
                 self.assertIn(problem["status"], (400, 422))
-                (error,) = [e for e in problem["errors"] if e["parameter"] == "parameters"]
-                self.assertIn("GET /v1/parameters lists them", error["allowed"])
+                (error,) = [e for e in problem["errors"] if e["parameter"] == "set"]
+                self.assertIn("GET /v1/sets lists them", error["allowed"])
         self.assert_problem(self.get(f"{PATH}/nosuch"), 404, code="unknown_set")
 
     def test_sets_of_other_shapes(self):
@@ -220,7 +220,7 @@ class Trained(RefusalCase):
 
     def test_networks_whose_layers_do_not_meet(self):
         self.put("flow", {name: zeros(*shape) for name, shape in self.FLOW.items()})
-        self.accept("floater", {"length": 4, "parameters": "flow"})
+        self.accept("floater", {"length": 4, "set": "flow"})
         wrong = {"w1": ((6, 4), "[n, 5]"), "b1": ((5,), "[6]"), "w2": ((7, 4), "[4, 7]"),
                  "b2": ((4, 1), "[4]")}  # fmt: skip
         for tensor, (shape, wanted) in wrong.items():
@@ -235,14 +235,14 @@ class Trained(RefusalCase):
 
     def test_extents_that_differ_from_the_sets(self):
         for scheme, name, options in (
-            ("learned", "dim", {"parameters": "table", "dim": 9}),
-            ("learned", "base_length", {"parameters": "table", "base_length": 15}),
-            ("hierarchical", "base_length", {"parameters": "table", "base_length": 8}),
-            ("complex_order", "vocab", {"parameters": "waves", "vocab": 10}),
+            ("learned", "dim", {"set": "table", "dim": 9}),
+            ("learned", "base_length", {"set": "table", "base_length": 15}),
+            ("hierarchical", "base_length", {"set": "table", "base_length": 8}),
+            ("complex_order", "vocab", {"set": "waves", "vocab": 10}),
         ):
-            self.refuse(scheme, {"length": 4, **options}, 422, name, rule="stored set")
-        options = {"length": 4, "parameters": "table", "seed": 1}
-        self.refuse("learned", options, 422, "seed", rule="parameters")
+            self.refuse(scheme, {"length": 4, **options}, 422, name, rule="set")
+        options = {"length": 4, "set": "table", "seed": 1}
+        self.refuse("learned", options, 422, "seed", rule="set")
 
     def test_alphas_that_make_no_hierarchy(self):
         whole = {"length": 4, "dim": 4, "base_length": 4}
@@ -271,14 +271,14 @@ class Trained(RefusalCase):
         )
         self.refuse(
             "hierarchical",
-            {"length": 257, "parameters": "table"},
+            {"length": 257, "set": "table"},
             422,
             "length",
             rule="below 256",
         )
         self.refuse(
             "learned",
-            {"length": 17, "parameters": "table"},
+            {"length": 17, "set": "table"},
             422,
             "length",
             rule="extend=random",
@@ -308,7 +308,7 @@ class Trained(RefusalCase):
             )
         self.refuse(
             "complex_order",
-            {"length": 1, "parameters": "waves", "tokens": [9]},
+            {"length": 1, "set": "waves", "tokens": [9]},
             422,
             "tokens",
             rule="below 9",
@@ -318,7 +318,7 @@ class Trained(RefusalCase):
         large = ("F64", [2, 2], struct.pack("<4d", 1e5, 1, 1, 1))
         self.put("large", {"table": large})
         for scheme in ("learned", "hierarchical"):
-            options = {"length": 2, "parameters": "large"}
+            options = {"length": 2, "set": "large"}
             self.accept(scheme, options)
             self.refuse(scheme, {**options, "dtype": "f16"}, 422, "dtype", rule="65520")
 

@@ -1,4 +1,4 @@
-"""Who may send tables (--tables), which pages may read what depends on stored sets (--cors)."""
+"""Who may send tables (--tables), which pages may read what depends on sets (--cors)."""
 
 import json
 import os
@@ -88,7 +88,8 @@ class Open(TablesCase):
             reply = self.server.request("OPTIONS", target, asked)
             granted = reply.header("Access-Control-Allow-Methods") or ""
             self.assertNotRegex(granted, r"PUT|DELETE|[*]", path)
-            self.assertEqual(reply.status, 403 if path.startswith(PATH) else 204, path)
+            is_store = path.startswith((PATH, "/v1/parameters"))
+            self.assertEqual(reply.status, 403 if is_store else 204, path)
 
     def test_the_store_stays_closed(self):
         self.assertEqual(self.access()["store"], "closed")
@@ -131,7 +132,7 @@ class Keys(TablesCase):
                 detail = reply.json()["detail"]
                 self.assertRegex(detail, r"\A/v1/(compare|identify|convert|apply)\b")
                 self.assertIn("--tables-key-file", detail)
-        stored = self.get("/v1/identify?parameters=none")
+        stored = self.get("/v1/identify?set=none")
         self.assert_problem(stored, 401)
 
     def test_the_key_for_tables_opens_no_set(self):
@@ -208,7 +209,7 @@ class Loopback(TablesCase):
 
 
 SET = write({"table": ("F32", [8, 4], floats(32))})
-LEARNED = "/v1/encodings/learned?parameters=secret&length=8&format=npy"
+LEARNED = "/v1/encodings/learned?set=secret&length=8&format=npy"
 JSON = {"Content-Type": "application/json"}
 
 
@@ -223,7 +224,7 @@ class StoredCase(ServerCase):
 
     @classmethod
     def all_readings(cls):
-        members = {"parameters": "secret", "length": 8}
+        members = {"set": "secret", "length": 8}
         batch = {"requests": [{"name": "a", "scheme": "learned", **members}]}
         table = cls.server.request("GET", LEARNED).body
         npy = {"Content-Type": "application/x-npy"}
@@ -245,8 +246,8 @@ class StoredCase(ServerCase):
             ("POST", "/v1/batch", JSON, json.dumps(batch).encode()),
             ("POST", f"/v1/compare/learned?{query}", npy, table),
             ("POST", f"/v1/apply/learned?{query}", npy, table),
-            ("POST", "/v1/identify?parameters=secret", npy, table),
-            ("GET", "/v1/identify?parameters=secret&tensor=table", {}, None),
+            ("POST", "/v1/identify?set=secret", npy, table),
+            ("GET", "/v1/identify?set=secret&tensor=table", {}, None),
         ]
 
     def ask(self, reading, headers):

@@ -10,6 +10,8 @@ PATHS = {
     "/v1/schemes": {"GET"},
     "/v1/schemes/sinusoidal": {"GET"},
     "/v1/encodings/sinusoidal": {"GET", "POST"},
+    "/v1/sets": {"GET"},
+    "/v1/sets/nosuch": {"GET", "PUT", "DELETE"},
     "/v1/parameters": {"GET"},
     "/v1/parameters/nosuch": {"GET", "PUT", "DELETE"},
     "/v1/info": {"GET"},
@@ -54,7 +56,7 @@ class Routing(ServerCase):
     def test_unknown_paths_are_404_for_every_method(self):
         paths = ["/v1", "/v1/", "/v2/schemes", "/v1/schemes/", "/v1/encodings"]
         paths += ["/v1/encodings/", "/v1/encodings/sinusoidal/", "/v1/encodings/sinusoidal/x"]
-        paths += ["/v1/parameters/", "/v1/parameters/a/b"]
+        paths += ["/v1/sets/", "/v1/sets/a/b"]
         paths += ["//v1/schemes", "/V1/schemes", "/v1/schemes;x", "/v1/../v1/info"]
         paths += ["/health", "/metrics/", "/openapi", "/favicon.ico"]
         paths += ["/%", "/%01", "/%2e%2e/etc/passwd", "/" + "a" * 5000]
@@ -112,7 +114,8 @@ class Routing(ServerCase):
                 self.assertEqual(wire.receive().body, self.get("/").body)
 
     def test_head_stands_wherever_get_does(self):
-        without = {"/v1/encodings/sinusoidal", "/v1/parameters/nosuch", "/metrics"}
+        without = {"/v1/encodings/sinusoidal", "/v1/sets/nosuch", "/metrics"}
+        without.add("/v1/parameters/nosuch")
         for path in set(PATHS) - without:
             with self.subTest(path), self.server.wire() as wire:
                 head, get = wire.exchange("HEAD", path), wire.exchange("GET", path)
@@ -136,8 +139,8 @@ class Browsers(ServerCase):
             "Access-Control-Request-Headers": "content-type",
         }
         for path in PATHS:
-            if path.startswith("/v1/parameters"):  # not for other origins: test_access
-                continue
+            if path.startswith(("/v1/sets", "/v1/parameters")):
+                continue  # not for other origins: test_access
             with self.subTest(path):
                 reply = self.server.request("OPTIONS", path, asked)
                 self.assertEqual((reply.status, reply.body), (204, b""))

@@ -14,7 +14,7 @@ FORMATS = {
 }
 FIRST_SCHEMES = {"integer", "normalized", "binary", "periodic", "sinusoidal", "sinusoidal_2d"}
 RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale", "slice"}
-STORED = "parameters"  # its values are names of stored sets
+STORED = "set"  # its values are names of sets
 # what a choice needs by a rule of its scheme, which the table of parameters cannot say
 NEEDED = {
     "dynamic": {"alpha": "4"},

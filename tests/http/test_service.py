@@ -170,6 +170,8 @@ class OpenApi(ServerCase):
         }
         expected |= {"/v1/models/{model}"}
         others = {
+            "/v1/sets": {"get"},
+            "/v1/sets/{name}": {"get", "put", "delete"},
             "/v1/parameters": {"get"},
             "/v1/parameters/{name}": {"get", "put", "delete"},
             "/v1/batch": {"post"},
@@ -288,12 +290,17 @@ class OpenApi(ServerCase):
             query, properties = self.query(path), self.properties(path)
             expected = {parameter["name"] for parameter in scheme["parameters"]}
             expected |= {"format", "tensor"}
+            old = {row["old_name"] for row in scheme["parameters"] if "old_name" in row}
+            expected |= old
             for form in self.get("/v1/info").json()["formats"]:
                 expected |= {option["name"] for option in form["options"]}
             expected |= {"preset"} if scheme["presets"] else set()
             expected |= {"metric", "rows"} if "similarity" in path else set()
             self.assertEqual(set(query), expected)
             self.assertEqual(set(properties), expected)
+            for names in (query, properties):
+                deprecated = {name for name in names if names[name].get("deprecated")}
+                self.assertEqual(deprecated, old)
             for row in scheme["parameters"]:
                 with self.subTest(f"{path} {row['name']}"):
                     needed = row["required"] and not {"unless", "stored"} & set(row)
@@ -406,7 +413,7 @@ class OpenApi(ServerCase):
         table = b'{"t":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
         body = struct.pack("<Q", len(table)) + table + bytes(4)
         name = "bert-positions"  # the example of the document
-        reply = self.server.request("PUT", f"/v1/parameters/{name}", body=body)
+        reply = self.server.request("PUT", f"/v1/sets/{name}", body=body)
         self.assertEqual(reply.status, 201, reply)
         tables = {path for path, _ in self.tables()}
         for path, method, operation in self.operations():

@@ -32,7 +32,7 @@ class RequestIds(ServerCase):
             (304, "GET", HIT, {"If-None-Match": tag}, b""),
             (400, "GET", "/v1/encodings/integer", {}, b""),
             (400, "GET", HIT + "&x=%00", {}, b""),
-            (403, "GET", "/v1/parameters", {"Origin": "https://example.com"}, b""),
+            (403, "GET", "/v1/sets", {"Origin": "https://example.com"}, b""),
             (404, "GET", "/nothing", {}, b""),
             (405, "BREW", HIT, {}, b""),
             (413, "POST", "/v1/encodings/integer", {"Content-Length": "999999999"}, b""),

@@ -1,4 +1,4 @@
-"""Encodings from stored sets, by the scheme `learned`."""
+"""Encodings from sets, by the scheme `learned`."""
 
 import gzip
 import struct
@@ -24,7 +24,7 @@ class Trained(ServerCase):
         return server.request("PUT", f"{PATH}/{name}", None, body).status
 
     def ask(self, name, form="raw", headers=None, server=None):
-        target = f"/v1/encodings/learned?parameters={name}&length={ROWS}&format={form}"
+        target = f"/v1/encodings/learned?set={name}&length={ROWS}&format={form}"
         return (server or self.server).request("GET", target, headers)
 
     def test_the_rows_are_the_tables(self):
@@ -33,7 +33,7 @@ class Trained(ServerCase):
         reply = self.assert_ok(self.ask("rows"))
         self.assertEqual((reply.body, reply.header("Tensor-Shape")), (data, f"{ROWS}, {DIM}"))
         posted = self.post(
-            "/v1/encodings/learned", {"parameters": "rows", "length": ROWS, "format": "raw"}
+            "/v1/encodings/learned", {"set": "rows", "length": ROWS, "format": "raw"}
         )
         self.assertEqual(posted.body, data)
 
@@ -59,7 +59,7 @@ class Trained(ServerCase):
         self.assertEqual((second.status, second.body), (200, new_data))
         self.assertNotEqual(first.header("ETag"), second.header("ETag"))
         self.server.request("DELETE", f"{PATH}/changing")
-        self.assert_problem(self.ask("changing"), 422, "parameters")
+        self.assert_problem(self.ask("changing"), 422, "set")
 
     def test_parts_and_gzip_follow_a_replaced_set(self):
         old, old_data = table(1.0)
@@ -97,23 +97,21 @@ class Trained(ServerCase):
         for _ in range(2):
             for name in ("one", "two"):
                 told = self.ask(name, "json").json()["parameters"]
-                self.assertEqual(told["parameters"], name)
+                self.assertEqual(told["set"], name)
                 metadata, _ = read_safetensors(self.ask(name, "safetensors").body)
-                self.assertEqual(metadata["parameters"], name)
+                self.assertEqual(metadata["set"], name)
         one, two = (self.ask(name, "json").header("ETag") for name in ("one", "two"))
         self.assertNotEqual(one, two)
 
     def test_unknown_sets_and_wrong_extents_are_refused_by_name(self):
         body, _ = table(4.0)
         self.put(self.server, "extents", body)
-        self.assert_problem(self.ask("nosuch"), 422, "parameters")
-        target = f"/v1/encodings/learned?parameters=extents&length=4&dim={DIM + 1}"
+        self.assert_problem(self.ask("nosuch"), 422, "set")
+        target = f"/v1/encodings/learned?set=extents&length=4&dim={DIM + 1}"
         self.assert_problem(self.get(target), 422, "dim")
         other = write({"weights": ("F32", [2], bytes(8))})
         self.put(self.server, "other", other)
-        self.assert_problem(
-            self.get("/v1/encodings/learned?parameters=other&length=2&dim=1"), 422
-        )
+        self.assert_problem(self.get("/v1/encodings/learned?set=other&length=2&dim=1"), 422)
 
     def test_replacing_while_requests_run_gives_one_table_or_the_other(self):
         files = [table(float(i)) for i in range(4)]
@@ -123,7 +121,7 @@ class Trained(ServerCase):
 
         def read():
             with self.server.wire() as wire:
-                target = f"/v1/encodings/learned?parameters=busy&length={ROWS}&format=raw"
+                target = f"/v1/encodings/learned?set=busy&length={ROWS}&format=raw"
                 while not stop.is_set():
                     reply = wire.exchange("GET", target)
                     if reply.status != 200 or reply.body not in known:
@@ -153,10 +151,10 @@ class Trained(ServerCase):
                 self.assert_ok(self.ask("kept", form, server=server))
             self.assertEqual(self.ask("kept", server=server).body, data)
             head = server.request(
-                "HEAD", f"/v1/encodings/learned?parameters=kept&length={ROWS}&format=raw"
+                "HEAD", f"/v1/encodings/learned?set=kept&length={ROWS}&format=raw"
             )
             self.assertEqual(head.header("Content-Length"), str(len(data)))
-            self.assert_problem(self.ask("nosuch", server=server), 422, "parameters")
+            self.assert_problem(self.ask("nosuch", server=server), 422, "set")
             server.stop()
 
     def test_a_set_without_what_a_scheme_wants_is_refused_and_the_server_goes_on(self):
@@ -167,16 +165,16 @@ class Trained(ServerCase):
         schemes = self.get("/v1/schemes").json()["schemes"]
         asked = 0
         for scheme in schemes:
-            if any(row["name"] == "parameters" for row in scheme["parameters"]):
-                reply = self.get(f"/v1/encodings/{scheme['name']}?length=4&parameters=strange")
+            if any(row["name"] == "set" for row in scheme["parameters"]):
+                reply = self.get(f"/v1/encodings/{scheme['name']}?length=4&set=strange")
                 self.assertIn(reply.status, (400, 422), scheme["name"])  # 400: no dim
                 asked += 1
         self.assertGreaterEqual(asked, 10)
         for target in (
-            "transformer_xl?length=4&dim=8&parameters=strange",
-            "t5?length=4&max_distance=100000&parameters=large",
+            "transformer_xl?length=4&dim=8&set=strange",
+            "t5?length=4&max_distance=100000&set=large",
         ):
-            self.assert_problem(self.get(f"/v1/encodings/{target}"), 422, "parameters")
+            self.assert_problem(self.get(f"/v1/encodings/{target}"), 422, "set")
         self.assert_ok(self.get("/v1/info"))
 
 

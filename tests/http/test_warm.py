@@ -18,7 +18,7 @@ TARGETS = (
     "/v1/similarity/integer?length=50&metric=l1&format=raw",
     "/v1/encodings/alibi?length=16&heads=4",
 )
-UPLOADED = "/v1/encodings/learned?length=2&dim=3&parameters=trained&format=raw"
+UPLOADED = "/v1/encodings/learned?length=2&dim=3&set=trained&format=raw"
 STREAMED = "/v1/encodings/integer?length=100000&format=raw"  # in a cache of 1 MiB
 PATIENT = ("--compute-cost", "0", "--compute-seconds", "600")
 MOST = 4096  # targets
@@ -144,7 +144,7 @@ class Warm(ServerCase):
             "/v1/encodings/snusoidal?length=4": 'did you mean "sinusoidal"',
             "/v1/encodings/binary?length=8&width=4&format=nyp": "format must be",
             "/v1/similarity/integer?length=4&metric=l3": "metric must be",
-            UPLOADED: "name of a stored set",
+            UPLOADED: "name of a set",
             STREAMED: "the cache keeps tables of at most 262144",
             "/v1/encodings/integer?length=4&x=" + "y" * 20000: "the request target is too long",
             "/v1/schemes": "must begin with /v1/encodings/",
@@ -172,15 +172,13 @@ class Warm(ServerCase):
             run("--check-config", "--warm", self.file("#" * ((1 << 20) - 1))).returncode, 0
         )
 
-    # ---- stored sets ----
+    # ---- sets ----
 
     def test_stored_sets_are_found_at_start_and_left_alone_by_check_config(self):
         data = ("--data-dir", str(self.folder / "data"))
         server = self.start(*data)
         table = stored.write({"table": ("F32", [2, 3], stored.floats(6))})
-        self.assertEqual(
-            server.request("PUT", "/v1/parameters/trained", body=table).status, 201
-        )
+        self.assertEqual(server.request("PUT", "/v1/sets/trained", body=table).status, 201)
         path = self.file(UPLOADED)
         ended = run(
             "--check-config", "--warm", path, *data
@@ -194,7 +192,7 @@ class Warm(ServerCase):
         ended = run("--port", "0", "--warm", wrong, *data)
         self.assertEqual(ended.returncode, 1)
         self.assertIn(f"{wrong}:1: ", ended.stderr)
-        self.assertIn("name of a stored set", ended.stderr)
+        self.assertIn("name of a set", ended.stderr)
         self.assertTrue(os.path.exists(self.folder / "data"))
 
 

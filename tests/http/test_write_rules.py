@@ -149,7 +149,7 @@ class StoreCase(ServerCase):
         assert reply.status == 201, reply
 
     def tearDown(self):
-        listed = self.server.request("GET", PATH, self.rights).json()["parameters"]
+        listed = self.server.request("GET", PATH, self.rights).json()["sets"]
         self.assertEqual([entry["name"] for entry in listed], ["victim"])
         self.assertEqual(self.server.request("GET", VICTIM, self.rights).body, simple())
 

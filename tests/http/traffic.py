@@ -333,7 +333,7 @@ class Client(threading.Thread):
                 "/openapi.json",
                 "/metrics",
                 "/v1/schemes/rope",
-                "/v1/parameters",
+                "/v1/sets",
             )
         )
         headers = {"Accept-Encoding": "gzip"} if self.random.random() < 0.5 else {}
@@ -350,10 +350,10 @@ class Client(threading.Thread):
         )
         return Request("GET", target, 0, (400, 404, 422))
 
-    # ---- stored sets ----
+    # ---- sets ----
 
     def name(self):
-        return f"/v1/parameters/set{self.random.randrange(SETS)}"
+        return f"/v1/sets/set{self.random.randrange(SETS)}"
 
     def upload(self):
         count = int(2 ** self.random.uniform(3, 20.5)) // 8 * 8
@@ -366,5 +366,5 @@ class Client(threading.Thread):
     def trained(self):
         if self.random.random() < 0.5:
             return Request("GET", self.name(), 6 * MEBI, (200, 404))
-        target = self.name().replace("/v1/parameters/", "/v1/encodings/learned?parameters=")
+        target = self.name().replace("/v1/sets/", "/v1/encodings/learned?set=")
         return Request("GET", target + "&format=raw", 14 * MEBI, (200, 400, 404, 422))

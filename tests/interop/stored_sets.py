@@ -43,6 +43,6 @@ def write(tensors):
 
 def upload(test, name, tensors):
     """PUT a set through a ServiceTest's connection."""
-    reply = test.request("PUT", f"/v1/parameters/{name}", write(tensors))
+    reply = test.request("PUT", f"/v1/sets/{name}", write(tensors))
     test.assertIn(reply.status, (201, 204), reply.body)
     return name

@@ -179,7 +179,7 @@ class FlowTest(ServiceTest):
             name = stored_sets.upload(self, f"flow-{seed}", tensors)
             for activation in ACTIVATIONS:
                 with self.subTest(dtype=dtype, activation=activation):
-                    self.check(tensors, {"parameters": name}, rows, dt, activation)
+                    self.check(tensors, {"set": name}, rows, dt, activation)
 
     def test_seeded_networks_go_where_other_integrators_go(self):
         for seed, dim, hidden, rows, dt in ((0, 16, 16, 300, 0.01), (2**53, 12, 20, 50, 0.1)):
@@ -194,7 +194,7 @@ class FlowTest(ServiceTest):
         name = stored_sets.upload(self, "flow-classic", tensors)
         for substeps in (1, 5, 16):
             for activation in ACTIVATIONS:
-                options = {"parameters": name, "method": "rk4", "substeps": substeps}
+                options = {"set": name, "method": "rk4", "substeps": substeps}
                 got = self.served(length=40, dt=0.1, activation=activation, **options)
                 want = by_classic_rule(*network(tensors, activation), 0.1, 39, substeps)
                 np.testing.assert_allclose(got, want, rtol=0, atol=1e-12 * np.abs(want).max())
@@ -206,7 +206,7 @@ class FlowTest(ServiceTest):
         p0, derivative = network(tensors, "tanh")
         flow = by_extrapolation(p0, derivative, 0.5, 10)
         got = self.served(
-            parameters=name, length=11, dt=0.5, activation="tanh", method="rk4", substeps=1
+            set=name, length=11, dt=0.5, activation="tanh", method="rk4", substeps=1
         )
         want = by_classic_rule(p0, derivative, 0.5, 10, 1)
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-11 * np.abs(want).max())
@@ -214,7 +214,7 @@ class FlowTest(ServiceTest):
 
     def test_single_precision_is_the_path_rounded_once(self):
         name = stored_sets.upload(self, "flow-once", stored(7, 12, 12))
-        options = {"parameters": name, "length": 64, "dt": 0.05}
+        options = {"set": name, "length": 64, "dt": 0.05}
         double = self.served(**options)
         got = self.bits("floater", options)
         np.testing.assert_array_equal(
@@ -225,7 +225,7 @@ class FlowTest(ServiceTest):
         name = stored_sets.upload(self, "flow-window", stored(8, 12, 20))
         ask = partial(self.bits, "floater")
         for method in ("dopri5", "rk4"):
-            options = {"parameters": name, "dt": 0.05, "method": method, "dtype": "f64"}
+            options = {"set": name, "dt": 0.05, "method": method, "dtype": "f64"}
             whole = ask({**options, "length": 120})
             for window, rows in (
                 ({"length": 20, "offset": 100}, whole[100:]),

@@ -38,7 +38,7 @@ class IdentifyResizedTest(ServiceTest):
         np.save(file, table)
         reply = self.request(
             "POST",
-            f"/v1/identify?parameters={set_name}",
+            f"/v1/identify?set={set_name}",
             file.getvalue(),
             {"Content-Type": "application/x-npy"},
         )
@@ -72,34 +72,33 @@ class IdentifyResizedTest(ServiceTest):
                     said = "&mode=bilinear"  # which is the same where the grid grows
                 grid = f"height={height}" + (f"&width={width}" if width != height else "")
                 self.assert_like_float32(
-                    table, "vit", f"{grid}&parameters=vit" f"&prefix_tokens=1{said}"
+                    table, "vit", f"{grid}&set=vit" f"&prefix_tokens=1{said}"
                 )
 
     def test_large_grids_lines_and_registers(self):
         rng = np.random.default_rng(2)
         for set_name, grid, prefix, size, query in (
-            ("large", (64, 64), 0, (96, 80), "height=96&width=80&parameters=large"),
+            ("large", (64, 64), 0, (96, 80), "height=96&width=80&set=large"),
             (
                 "line",
                 (1, 300),
                 0,
                 (1, 777),
-                "height=1&width=777&parameters=line&source_height=1&source_width=300",
+                "height=1&width=777&set=line&source_height=1&source_width=300",
             ),
             (
                 "registers",
                 (16, 16),
                 5,
                 (12, 12),
-                "height=12&parameters=registers&prefix_tokens=5",
+                "height=12&set=registers&prefix_tokens=5",
             ),
             (
                 "wide",
                 (6, 10),
                 1,
                 (9, 15),
-                "height=9&width=15&parameters=wide"
-                "&prefix_tokens=1&source_height=6&source_width=10",
+                "height=9&width=15&set=wide" "&prefix_tokens=1&source_height=6&source_width=10",
             ),
         ):
             table = rng.normal(0, 1, (prefix + grid[0] * grid[1], 16)).astype(np.float32)
@@ -118,7 +117,7 @@ class IdentifyResizedTest(ServiceTest):
             self.assert_like_float32(
                 found,
                 "dinov2",
-                f"height={side}&parameters=dinov2" "&prefix_tokens=1&scale_offset=0.1",
+                f"height={side}&set=dinov2" "&prefix_tokens=1&scale_offset=0.1",
             )
 
     def test_float64_and_half_precision(self):
@@ -126,7 +125,7 @@ class IdentifyResizedTest(ServiceTest):
         upload(self, "base", {"table": table})
         for mode, text in (("bicubic", ""), ("bilinear", "&mode=bilinear")):
             wide = resized(table.astype(float), mode, {}, (14, 14), 1, size=(24, 24))
-            query = f"height=24&parameters=base&prefix_tokens=1{text}"
+            query = f"height=24&set=base&prefix_tokens=1{text}"
             found = self.identify(wide, "base")
             self.assertEqual(
                 (found["status"], found["arithmetic"], found["misfits"]),

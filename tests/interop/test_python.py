@@ -142,7 +142,7 @@ class Calls:
         self.service.put("mine", {"table": table})
         self.service.put("mine", {"table": table + 1})
         self.assertEqual([row["name"] for row in self.service.stored()], ["mine"])
-        found = self.service.get("learned", parameters="mine", length=4).encoding
+        found = self.service.get("learned", set="mine", length=4).encoding
         np.testing.assert_array_equal(found, table + 1)
         self.service.delete("mine")
         self.assertEqual(self.service.stored(), [])
@@ -291,7 +291,7 @@ class Torch(Case):
             turned = self.service.apply(given, "rope", **options)
             self.assertEqual((turned.dtype, turned.shape), (given.dtype, given.shape))
         self.service.put("mine", {"table": torch.ones(4, 3, dtype=torch.bfloat16)})
-        found = self.service.get("learned", parameters="mine", length=4).encoding
+        found = self.service.get("learned", set="mine", length=4).encoding
         np.testing.assert_array_equal(found, np.ones((4, 3)))
 
 

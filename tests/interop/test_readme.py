@@ -252,7 +252,7 @@ class Claims(ServiceTest):
         self.assertEqual(text, with_rights_table(text, openapi), "run `make readme`")
         table = rights_table(openapi)
         for request, right in (
-            ("PUT /v1/parameters/{name}", "store"),
+            ("PUT /v1/sets/{name}", "store"),
             ("GET /v1/identify", "tables"),
             ("POST /v1/apply/{scheme}", "tables"),
         ):

@@ -1,4 +1,4 @@
-"""Resized tables from uploaded sets: against torch's interpolate in double, and bit for bit
+"""Resized tables from sets: against torch's interpolate in double, and bit for bit
 against fractions made of the weights that torch has itself, where these are dyadic."""
 
 import itertools
@@ -49,7 +49,7 @@ class ResizedTest(ServiceTest):
     def ask(self, name, set_name, grid, options, **more):
         own = {key: value for key, value in options.items() if value}
         query = {
-            "parameters": set_name,
+            "set": set_name,
             "mode": name.split()[0],
             "source_height": grid[0],
             "source_width": grid[1],
@@ -97,7 +97,7 @@ class ResizedTest(ServiceTest):
         for length, aligned in itertools.product((4, 11, 30), (False, True)):
             expected = interpolate(cells, size=length, mode="linear", align_corners=aligned)
             query = {
-                "parameters": set_name,
+                "set": set_name,
                 "source_height": 1,
                 "height": 1,
                 "width": length,
@@ -123,7 +123,7 @@ class ResizedTest(ServiceTest):
             factors = ((height + 0.1) / 16, (width + 0.1) / 16)
             expected = torch_resized(table, "bicubic", {}, (16, 16), 1, scale_factor=factors)
             self.near(
-                {"preset": "dinov2", "parameters": set_name, "height": height, "width": width},
+                {"preset": "dinov2", "set": set_name, "height": height, "width": width},
                 expected,
             )
 
@@ -146,7 +146,7 @@ class ResizedTest(ServiceTest):
             self.near(
                 {
                     "preset": "qwen3_vl",
-                    "parameters": set_name,
+                    "set": set_name,
                     "height": height,
                     "width": width,
                 },
@@ -169,7 +169,7 @@ class ResizedTest(ServiceTest):
             self.near(
                 {
                     "preset": "idefics2",
-                    "parameters": set_name,
+                    "set": set_name,
                     "height": height,
                     "width": width,
                 },
@@ -256,7 +256,7 @@ class WindowTest(ServiceTest):
             )
             name = upload(self, f"swin-{height}", {"table": table})
             self.compare(
-                {"parameters": name, "height": height, "width": width},
+                {"set": name, "height": height, "width": width},
                 self.index_of(height, width),
                 torch.from_numpy(table),
             )
@@ -268,7 +268,7 @@ class WindowTest(ServiceTest):
             side = 2 * window - 1
             moved = torch_resized(table, "bicubic", {}, (13, 13), size=(side, side))
             self.compare(
-                {"parameters": name, "height": window},
+                {"set": name, "height": window},
                 self.index_of(window, window),
                 torch.from_numpy(moved),
             )
@@ -276,7 +276,7 @@ class WindowTest(ServiceTest):
     def test_beits_bias_has_a_class_token(self):
         table = np.random.default_rng(10).normal(0, 1, (27 * 27 + 3, 2))
         name = upload(self, "swin-beit", {"table": table})
-        query = {"parameters": name, "preset": "beit"}
+        query = {"set": name, "preset": "beit"}
         self.compare(
             {**query, "height": 14}, self.index_with_class(14, 14), torch.from_numpy(table)
         )
@@ -317,7 +317,7 @@ class DecomposedTest(ServiceTest):
             ((1, 3), (1, 3)),
         ):
             query = {
-                "parameters": name,
+                "set": name,
                 "height": keys[0],
                 "width": keys[1],
                 "query_height": queries[0],
@@ -364,7 +364,7 @@ class NetworkTest(ServiceTest):
             index = WindowTest.index_of(*window)
             expected = table[index.flatten()].reshape(*index.shape, 3).permute(2, 0, 1).numpy()
             query = {
-                "parameters": name,
+                "set": name,
                 "height": window[0],
                 "width": window[1],
                 "dtype": "f64",

@@ -1,4 +1,4 @@
-"""learned, hierarchical and complex_order from uploaded sets, against exact fractions and
+"""learned, hierarchical and complex_order from sets, against exact fractions and
 mpmath, bit for bit."""
 
 import random
@@ -22,7 +22,7 @@ compared = Counter()
 
 def tearDownModule():
     if compared:
-        print("\nentries from uploaded sets compared:", dict(compared), file=sys.stderr)
+        print("\nentries from sets compared:", dict(compared), file=sys.stderr)
 
 
 def store(array, dtype):
@@ -56,12 +56,10 @@ class LearnedTest(StoredTest):
             name = upload(self, f"learned-{stored.strip('<')}", {"table": table})
             rows = fractions(table)
             for dtype in REAL_DTYPES:
-                self.compare(
-                    "learned", {"parameters": name, "length": 37, "dtype": dtype}, rows
-                )
+                self.compare("learned", {"set": name, "length": 37, "dtype": dtype}, rows)
             self.compare(
                 "learned",
-                {"parameters": name, "positions": [36, 0, 5, 5]},
+                {"set": name, "positions": [36, 0, 5, 5]},
                 [rows[k] for k in (36, 0, 5, 5)],
             )
 
@@ -74,7 +72,7 @@ class LearnedTest(StoredTest):
         ]
         self.compare(
             "learned",
-            {"parameters": name, "length": 20, "extend": "random"},
+            {"set": name, "length": 20, "extend": "random"},
             fractions(table) + more,
         )
 
@@ -103,7 +101,7 @@ class HierarchicalTest(StoredTest):
             values = np.random.default_rng(number).normal(0, 0.02, (count, dim))
             table = store(values, stored)
             name = upload(self, f"hierarchical-{number}", {"table": table})
-            options = {"parameters": name, "alpha": alpha, "dtype": dtype}
+            options = {"set": name, "alpha": alpha, "dtype": dtype}
             encoding, basis = self.extrapolated(table, alpha)
             with self.subTest(stored=stored, **options):
                 self.compare("hierarchical", {**options, "length": count * count}, encoding)
@@ -118,7 +116,7 @@ class HierarchicalTest(StoredTest):
         for alpha in self.ALPHAS:
             encoding, basis = self.extrapolated(table, alpha)
             for dtype in REAL_DTYPES:
-                options = {"parameters": name, "alpha": alpha, "dtype": dtype}
+                options = {"set": name, "alpha": alpha, "dtype": dtype}
                 self.compare("hierarchical", {**options, "length": 49}, encoding)
                 self.compare("hierarchical", {**options, "length": 1, "tensor": "basis"}, basis)
 
@@ -134,7 +132,7 @@ class HierarchicalTest(StoredTest):
                 encoding[1500 : 1500 - 40 * 37 : -37],
             ),
         ):
-            self.compare("hierarchical", {"parameters": name, **options}, rows)
+            self.compare("hierarchical", {"set": name, **options}, rows)
 
 
 class ComplexOrderTest(StoredTest):
@@ -173,7 +171,7 @@ class ComplexOrderTest(StoredTest):
     def compare_waves(self, tensors, sharing, where, positions, tokens, dtype="f32"):
         name = upload(self, f"waves-{sharing}", tensors)
         options = {
-            "parameters": name,
+            "set": name,
             "sharing": sharing,
             "tokens": tokens,
             "dtype": dtype,

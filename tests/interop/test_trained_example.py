@@ -47,7 +47,7 @@ class TrainedExample(ServiceTest):
         return done.stdout
 
     def test_the_lines_of_the_document_extend_a_table_of_bert(self):
-        write, upload, load, layer = section(API, "Trained parameters")[:4]
+        write, upload, load, layer = section(API, "Sets")[:4]
         self.assertEqual(
             [write[0], upload[0], load[0], layer[0]], ["python", "sh", "python", "python"]
         )
@@ -68,7 +68,7 @@ class TrainedExample(ServiceTest):
         """The table is the document's, and the extension is the formula's."""
         table = np.random.default_rng(0).normal(0, 0.02, (512, 768)).astype("<f4")
         self.assertTrue(body.endswith(table.tobytes()))
-        served = self.get("/v1/parameters/bert-positions")
+        served = self.get("/v1/sets/bert-positions")
         self.assertEqual(served.body, body)
         extended = np.load(self.folder / "extended.npy")
         self.assertEqual((extended.shape, extended.dtype), ((4096, 768), np.dtype("<f4")))

@@ -64,11 +64,11 @@ class PostgresCase(unittest.TestCase):
         return server.request("GET", f"{PATH}/{name}")
 
     def table(self, server, name, count=6):
-        """A table that is computed from a stored set."""
-        return server.request("GET", f"/v1/encodings/learned?parameters={name}&format=json")
+        """A table that is computed from a set."""
+        return server.request("GET", f"/v1/encodings/learned?set={name}&format=json")
 
     def names(self, server):
-        return [each["name"] for each in server.request("GET", PATH).json()["parameters"]]
+        return [each["name"] for each in server.request("GET", PATH).json()["sets"]]
 
     def is_up(self, server):
         return server.metrics()["posenc_store_up"] == 1

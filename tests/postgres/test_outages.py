@@ -17,7 +17,7 @@ ENCODING = "/v1/encodings/sinusoidal?length=4&dim=8&format=raw"
 
 
 def table_of(name):
-    return f"/v1/encodings/learned?parameters={name}&length=4&format=raw"
+    return f"/v1/encodings/learned?set={name}&length=4&format=raw"
 
 
 def matrix(first):

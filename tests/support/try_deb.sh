@@ -57,10 +57,10 @@ mkdir -p "$sets"
 ln -s private/posenc /var/lib/posenc
 echo kept >"$sets/file"
 dpkg -i next
-grep -q kept "$sets/file" || fail "an upgrade lost the stored sets"
+grep -q kept "$sets/file" || fail "an upgrade lost the sets"
 sh tests/serve
 dpkg --remove posenc libposenc-dev
-grep -q kept "$sets/file" || fail "removing the package lost the stored sets"
+grep -q kept "$sets/file" || fail "removing the package lost the sets"
 test ! -e /usr/bin/posenc-server || fail "removing the package kept the program"
 test ! -e /usr/bin/posenc || fail "removing the package kept the command"
 dpkg --purge posenc libposenc-dev

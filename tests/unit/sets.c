@@ -1,4 +1,4 @@
-/* One stored set at a time. */
+/* One set at a time. */
 #include "sets.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Stored sets for tests. */
+/* Sets for tests. */
 #ifndef UNIT_SETS_H
 #define UNIT_SETS_H
 
@@ -13,7 +13,7 @@ typedef struct unit_tensor {
     const double *elements;
 } unit_tensor;
 
-/* From now on "parameters=set" is a set of these tensors, for requests with UNIT_SET_LIMITS; a
+/* From now on "set=set" is a set of these tensors, for requests with UNIT_SET_LIMITS; a
  * count of 0 ends that. */
 void unit_store(const unit_tensor *tensors, size_t count);
 extern const pe_limits UNIT_SET_LIMITS;

@@ -80,18 +80,18 @@ for (const worker of [true, false]) {
             assert.equal((await posenc.fetch(request)).status, 200);
         }));
 
-    test(`keeps stored sets, also in the next instance ${where}`, () =>
+    test(`keeps sets, also in the next instance ${where}`, () =>
         withModule({worker, idleBytes: 1}, async (posenc) => {
             const head = '{"table":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}}';
             const size = new Uint8Array(new BigUint64Array([BigInt(head.length)]).buffer);
             const body = new Blob([size, head, new Float32Array([3, 4])]);
-            const put = await posenc.fetch('/v1/parameters/mine', {method: 'PUT', body});
+            const put = await posenc.fetch('/v1/sets/mine', {method: 'PUT', body});
             assert.equal(put.status, 201);
             for (const expected of [1, 1]) {
                 const {sets} = (await (await posenc.fetch('/v1/info')).json()).store;
                 assert.equal(sets, expected);
             }
-            await posenc.fetch('/v1/parameters/mine', {method: 'DELETE'});
+            await posenc.fetch('/v1/sets/mine', {method: 'DELETE'});
             assert.equal((await (await posenc.fetch('/v1/info')).json()).store.sets, 0);
         }));
 }

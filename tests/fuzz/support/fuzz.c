@@ -90,7 +90,7 @@ char *fuzz_safetensors(const char *header, size_t header_size, const void *data,
     return file;
 }
 
-/* A stored set for the scheme `learned`: a table of 4 rows and 2 columns. */
+/* A set for the scheme `learned`: a table of 4 rows and 2 columns. */
 static pe_set *stored_set(void)
 {
     static const char header[] =

@@ -46,7 +46,7 @@ void fuzz_check_error(const pe_error *error);
 
 /* ---- requests ---- */
 
-/* Small limits, and one stored set, "set". */
+/* Small limits, and one set, "set". */
 extern const pe_limits FUZZ_LIMITS;
 
 /* The scheme with a name such as "rope" or "similarity/rope"; NULL if there is none. */

@@ -211,7 +211,7 @@ static void print_dictionary(void)
                                         "/v1/encodings/",
                                         "/v1/schemes",
                                         "/v1/similarity/",
-                                        "/v1/parameters/set",
+                                        "/v1/sets/set",
                                         "Accept: ",
                                         "Range: bytes=",
                                         "If-Range: ",

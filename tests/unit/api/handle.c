@@ -66,7 +66,7 @@ START_TEST(routes_of_one_path_are_neighbours_and_no_target_has_two_paths)
     ck_assert_mem_eq(match.parameter.data, "rope", match.parameter.size);
     ck_assert_uint_eq(match.parameter.size, 4);
     ck_assert_str_eq(match.query, "a=/?");
-    match = api_match_route("BREW", "/v1/parameters/rope");
+    match = api_match_route("BREW", "/v1/sets/rope");
     ck_assert_ptr_null(match.route);
     ck_assert_int_eq(match.right, API_RIGHT_STORE);
 }

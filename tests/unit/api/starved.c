@@ -67,7 +67,7 @@ static const starved_case CASES[] = {
     {"GET", "/v1/encodings/integer?length=9", {NULL}, NULL, true, 0, 0},
     {"GET", "/v1/encodings/integer?length=9&format=npy", {"Range", "bytes=9-"}, 0, true, 0, 0},
     {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, true, 0, 0},
-    {"GET", "/v1/encodings/learned?parameters=kept&format=npy", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/learned?set=kept&format=npy", {NULL}, NULL, false, 0, 0},
     {"GET", "/v1/encodings/integer?length=600000&format=raw", {NULL}, NULL, false, 0, 0},
     {"GET",
      "/v1/encodings/alibi?length=4&heads=2&format=png&slice=1&scale=2",
@@ -137,8 +137,8 @@ static const starved_case CASES[] = {
     {"GET", "/v1/encodings/integer?length=9&format=html", {NULL}, NULL, false, 0, 0},
     {"GET", "/metrics", {NULL}, NULL, false, 0, 0},
     {"GET", "/health/ready", {NULL}, NULL, false, 0, 0},
-    {"GET", "/v1/parameters", {NULL}, NULL, false, 0, 0},
-    {"GET", "/v1/parameters/kept", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/sets", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/sets/kept", {NULL}, NULL, false, 0, 0},
     {"GET", "/v1/models/gemma-3-1b?plan=true", {NULL}, NULL, false, 20, 0},
     {"GET", "/v1/models/gemma-3-1?plan=true", {NULL}, NULL, false, 0, 0},
     {"GET", "/v1/models", {NULL}, NULL, true, 1, 0},
@@ -333,8 +333,7 @@ static void start(unit_service *service, uint64_t table_bytes, const starved_cas
     memcpy(file + 8, header, sizeof header - 1);
     unit_service_start(service);
     service->host.limits.table_bytes = table_bytes;
-    api_reply *stored =
-        unit_send(service, "PUT", "/v1/parameters/kept", NULL, file, sizeof file);
+    api_reply *stored = unit_send(service, "PUT", "/v1/sets/kept", NULL, file, sizeof file);
     ck_assert_uint_eq(api_reply_status(stored), 201);
     api_reply_unref(stored);
     if (tested->warm) {

@@ -1,4 +1,4 @@
-/* /v1/parameters without a server: storing, preconditions, documentation, missing memory. */
+/* /v1/sets without a server: storing, preconditions, documentation, missing memory. */
 #include "unit.h"
 #include "unit_service.h"
 #include "json/schema.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH "/v1/parameters/a"
+#define PATH "/v1/sets/a"
 
 /* A file of one tensor with one f32: 8 bytes of length, 55 of header, 4 of data. */
 static const char HEADER[] = "{\"t\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}";
@@ -129,7 +129,7 @@ START_TEST(an_upload_is_judged_by_its_head)
     ck_assert_uint_eq(api_reply_status(reply), 403);
     api_reply_unref(reply);
     service.host.local = true;
-    request.target = "/v1/parameters/A";
+    request.target = "/v1/sets/A";
     reply = api_judge_head(service.service, &request, &head);
     ck_assert_uint_eq(api_reply_status(reply), 400);
     api_reply_unref(reply);
@@ -153,7 +153,7 @@ START_TEST(names_are_bounded)
                  {"a+b", 400}, {"a:", 400}, {"a?", 400},      {"a?b", 400}, {"", 404}};
     file_of(1, file);
     for (size_t i = 0; i < UNIT_COUNT(names); i++) {
-        snprintf(target, sizeof target, "/v1/parameters/%s", names[i].name);
+        snprintf(target, sizeof target, "/v1/sets/%s", names[i].name);
         api_reply *reply = unit_send(&service, "PUT", target, NULL, file, FILE_SIZE);
         unsigned wanted = names[i].status == 404 ? 404 : names[i].status;
         ck_assert_msg(api_reply_status(reply) == wanted, "%s: %u", names[i].name,
@@ -161,7 +161,7 @@ START_TEST(names_are_bounded)
         api_reply_unref(reply);
     }
     for (int length = 64; length <= 65; length++) {
-        snprintf(target, sizeof target, "/v1/parameters/%0*d", length, 7);
+        snprintf(target, sizeof target, "/v1/sets/%0*d", length, 7);
         api_reply *reply = unit_send(&service, "PUT", target, NULL, file, FILE_SIZE);
         ck_assert_uint_eq(api_reply_status(reply), length == 64 ? 201 : 400);
         api_reply_unref(reply);
@@ -178,7 +178,7 @@ static const char *text_of(const json_t *object, const char *name)
 
 START_TEST(what_a_set_may_give_is_documented)
 {
-    const pe_parameter set = {.name = "parameters", .type = PE_STORED};
+    const pe_parameter set = {.name = "set", .type = PE_STORED};
     const pe_parameter dim = {.name = "dim",
                               .type = PE_INTEGER,
                               .required = true,
@@ -188,13 +188,12 @@ START_TEST(what_a_set_may_give_is_documented)
     json_t *schema = api_parameter_schema(&set), *described = api_describe_parameter(&set);
     ck_assert_str_eq(text_of(schema, "type"), "string");
     ck_assert_str_eq(text_of(schema, "pattern"), "^[a-z0-9][a-z0-9._-]{0,63}$");
-    ck_assert_str_eq(text_of(described, "format"), "stored set name");
+    ck_assert_str_eq(text_of(described, "format"), "set name");
     json_decref(schema);
     json_decref(described);
     schema = api_parameter_schema(&dim);
     described = api_describe_parameter(&dim);
-    ck_assert_str_eq(text_of(schema, "x-stored"),
-                     "taken from tensor table axis 1 of the stored set");
+    ck_assert_str_eq(text_of(schema, "x-stored"), "taken from tensor table axis 1 of the set");
     ck_assert_str_eq(text_of(described, "stored"), text_of(schema, "x-stored"));
     ck_assert(!api_is_required(&dim));
     json_decref(schema);
@@ -237,7 +236,7 @@ START_TEST(survives_every_failing_allocation)
     starve("PUT", PATH, true, 204);
     starve("GET", PATH, false, 200);
     starve("HEAD", PATH, false, 200);
-    starve("GET", "/v1/parameters", false, 200);
+    starve("GET", "/v1/sets", false, 200);
     starve("DELETE", PATH, false, 204);
 }
 END_TEST

@@ -81,7 +81,7 @@ START_TEST(with_a_key_every_method_needs_it)
     unit_service_start(&service);
     service.host.api_key = KEY;
     for (size_t m = 0; m < UNIT_COUNT(METHODS); m++) {
-        const char *target = m % 2 ? "/v1/parameters/x" : "/v1/parameters";
+        const char *target = m % 2 ? "/v1/sets/x" : "/v1/sets";
         ck_assert_uint_eq(ask(&service, METHODS[m], target, NULL, NULL, NULL, NULL), 401);
         for (size_t i = 0; i < UNIT_COUNT(wrong); i++)
             ck_assert_uint_eq(
@@ -101,7 +101,7 @@ START_TEST(with_a_key_every_method_needs_it)
                           403); /* with the key, requests of web pages are let in too */
     }
     ck_assert_uint_eq(ask(&service, "GET", "/v1/info", NULL, NULL, NULL, NULL), 200);
-    ck_assert_uint_eq(ask(&service, "GET", "/v1/parameters/", NULL, NULL, NULL, NULL), 404);
+    ck_assert_uint_eq(ask(&service, "GET", "/v1/sets/", NULL, NULL, NULL, NULL), 404);
     unit_service_stop(&service);
 }
 END_TEST
@@ -111,8 +111,7 @@ START_TEST(without_a_key_it_is_open_locally_but_not_to_web_pages)
     unit_service service;
     unit_service_start(&service);
     for (size_t m = 0; m < UNIT_COUNT(METHODS); m++) {
-        const char *method = METHODS[m],
-                   *target = m % 2 ? "/v1/parameters/x" : "/v1/parameters";
+        const char *method = METHODS[m], *target = m % 2 ? "/v1/sets/x" : "/v1/sets";
         ck_assert_uint_ne(ask(&service, method, target, NULL, NULL, NULL, NULL), 403);
         ck_assert_uint_ne(ask(&service, method, target, "Host", "localhost:1", NULL, NULL),
                           403);
@@ -154,7 +153,7 @@ START_TEST(tables_are_for_everybody_for_keys_or_for_local_clients)
     ck_assert_uint_eq(ask_table(&service, "Authorization", "Bearer " KEY), 0);
     ck_assert_uint_eq(ask_table(&service, "Authorization", "Bearer compute-and-change-nothing"),
                       0);
-    ck_assert_uint_eq(ask(&service, "DELETE", "/v1/parameters/x", "Authorization",
+    ck_assert_uint_eq(ask(&service, "DELETE", "/v1/sets/x", "Authorization",
                           "Bearer compute-and-change-nothing", NULL, NULL),
                       401);
     service.host.tables = API_OPEN_LOCALLY;
@@ -194,13 +193,13 @@ static void starve_refusal(const char *method, const char *target, const char *k
 
 START_TEST(nobody_is_let_in_for_want_of_memory)
 {
-    starve_refusal("GET", "/v1/parameters", KEY, true, 401);
-    starve_refusal("GET", "/v1/parameters/x", KEY, true, 401);
-    starve_refusal("DELETE", "/v1/parameters/x", KEY, true, 401);
-    starve_refusal("GET", "/v1/parameters", NULL, false, 403);
-    starve_refusal("PUT", "/v1/parameters/A", NULL, true, 400);
+    starve_refusal("GET", "/v1/sets", KEY, true, 401);
+    starve_refusal("GET", "/v1/sets/x", KEY, true, 401);
+    starve_refusal("DELETE", "/v1/sets/x", KEY, true, 401);
+    starve_refusal("GET", "/v1/sets", NULL, false, 403);
+    starve_refusal("PUT", "/v1/sets/A", NULL, true, 400);
     starve_refusal("POST", "/v1/identify", KEY, false, 401);
-    starve_refusal("GET", "/v1/identify?parameters=a", NULL, true, 401);
+    starve_refusal("GET", "/v1/identify?set=a", NULL, true, 401);
 }
 END_TEST
 
@@ -210,7 +209,7 @@ START_TEST(an_upload_is_refused_by_its_head_for_want_of_memory)
     api_head head;
     unit_service_start(&service);
     service.host.api_key = KEY;
-    const api_request request = {.method = "PUT", .target = "/v1/parameters/a"};
+    const api_request request = {.method = "PUT", .target = "/v1/sets/a"};
     unit_fail_allocations(0, SIZE_MAX);
     api_reply *reply = api_judge_head(service.service, &request, &head);
     unit_allow_allocations();

@@ -198,8 +198,7 @@ START_TEST(the_document_of_the_totals_is_kept_until_they_change)
     ck_assert_str_eq(unit_field(gzip, "Content-Encoding"), "gzip");
     ck_assert_str_ne(unit_field(gzip, "ETag"), unit_field(before, "ETag"));
     api_reply_unref(gzip);
-    api_reply *stored =
-        unit_send(&service, "PUT", "/v1/parameters/kept", NULL, file, sizeof file);
+    api_reply *stored = unit_send(&service, "PUT", "/v1/sets/kept", NULL, file, sizeof file);
     ck_assert_uint_eq(api_reply_status(stored), 201);
     api_reply *after = ask_quickly(&service, "GET", "/v1/info", NULL);
     char *text = unit_body(after, &size);

@@ -130,8 +130,8 @@ END_TEST
 
 START_TEST(a_stored_set_that_is_not_there_points_to_the_list)
 {
-    detail_is("learned", "length=4&parameters=bert",
-              "parameters must be the name of a stored set; GET /v1/parameters lists them "
+    detail_is("learned", "length=4&set=bert",
+              "set must be the name of a set; GET /v1/sets lists them "
               "(given: \"bert\")");
 }
 END_TEST

@@ -205,7 +205,7 @@ START_TEST(lack_of_memory_ends_a_search_and_no_answer_is_wrong)
 }
 END_TEST
 
-/* ---- stored sets ---- */
+/* ---- sets ---- */
 
 #define CELLS   16
 #define COLUMNS 12
@@ -259,13 +259,13 @@ static pe_status identify_stored(held *self, const char *set, const pe_limits *l
 }
 
 static const char *const STORED[][2] = {
-    {"learned", "length=9&parameters=set&offset=4"},
-    {"learned", "length=5&parameters=set&offset=1&step=3"},
-    {"resized", "height=7&parameters=set"},
-    {"resized", "height=2&width=7&parameters=set&mode=bilinear"},
-    {"resized", "height=6&parameters=set&antialias=true"},
-    {"hierarchical", "length=50&parameters=set"},
-    {"hierarchical", "length=50&parameters=set&alpha=0.3"},
+    {"learned", "length=9&set=set&offset=4"},
+    {"learned", "length=5&set=set&offset=1&step=3"},
+    {"resized", "height=7&set=set"},
+    {"resized", "height=2&width=7&set=set&mode=bilinear"},
+    {"resized", "height=6&set=set&antialias=true"},
+    {"hierarchical", "length=50&set=set"},
+    {"hierarchical", "length=50&set=set&alpha=0.3"},
 };
 
 START_TEST(tables_of_a_stored_set_are_recognised_bit_for_bit)
@@ -303,7 +303,7 @@ START_TEST(sums_may_be_off_by_their_terms_and_no_more)
     held table;
     store_table("table");
     for (int units = 4; units <= 128; units *= 32) {
-        hold_stored(&table, "resized", "height=80&parameters=set");
+        hold_stored(&table, "resized", "height=80&set=set");
         for (size_t i = 0; i < 30; i++) /* in two blocks of 2^16 entries */
             move_entry(&table, 2500 * i, units);
         ck_assert_int_eq(identify_stored(&table, "set", &UNIT_SET_LIMITS, &identity, &error),
@@ -332,10 +332,10 @@ START_TEST(a_set_that_cannot_be_had_is_told)
     pe_error error;
     held table;
     store_table("table");
-    hold_stored(&table, "learned", "length=9&parameters=set&offset=4");
+    hold_stored(&table, "learned", "length=9&set=set&offset=4");
     ck_assert_int_eq(identify_stored(&table, "none", &limits, &identity, &error),
                      PE_OUT_OF_RANGE);
-    ck_assert_ptr_nonnull(unit_problem(&error, "parameters"));
+    ck_assert_ptr_nonnull(unit_problem(&error, "set"));
     ck_assert_int_eq(identify_stored(&table, "set", &UNIT_LIMITS, &identity, &error),
                      PE_OUT_OF_RANGE);
     limits.sets = &failing;

@@ -50,7 +50,7 @@ START_TEST(a_given_set_is_tried_alone)
     double row[2];
     ck_assert_uint_eq(pe_origin_count(&seen), 1);
     pe_origin_write(&origin, text);
-    ck_assert_str_eq(text, "&parameters=set");
+    ck_assert_str_eq(text, "&set=set");
     ck_assert(pe_origin_tensor(&origin, "table", 2, &NORMAL, &table, &rows));
     ck_assert_uint_eq(rows, 3);
     pe_trained_row(&table, 2, 0, 2, row);

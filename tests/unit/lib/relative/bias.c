@@ -20,7 +20,7 @@ START_TEST(powers_that_lie_on_rounding_boundaries_are_rounded_to_even)
                         A[] = {0x1.0000008p0, 0x1.0000018p0, 0x1.0000008p0, 0x1.0000018p0};
     store(4, P, A);
     pe_table *table = unit_set_table(
-        "kerple", "length=400&query_length=1&query_offset=0&kernel=power&parameters=set");
+        "kerple", "length=400&query_length=1&query_offset=0&kernel=power&set=set");
     const float *bias = pe_table_data(table, 0);
     for (size_t h = 0; h < 4; h++)
         for (int root = 1; root < 20; root++) {
@@ -42,8 +42,7 @@ START_TEST(stored_numbers_below_the_least_count_as_it)
     store(3, P, A);
     for (size_t k = 0; k < 2; k++) {
         char query[100];
-        snprintf(query, sizeof query, "length=3&parameters=set&dtype=f64&kernel=%s",
-                 KERNELS[k]);
+        snprintf(query, sizeof query, "length=3&set=set&dtype=f64&kernel=%s", KERNELS[k]);
         pe_table *table = unit_set_table("kerple", query);
         const double *p = pe_table_data(table, 1), *a = pe_table_data(table, 2);
         for (size_t h = 0; h < 3; h++) {
@@ -60,13 +59,12 @@ START_TEST(biases_that_do_not_fit_the_dtype_are_refused)
 {
     static const double P[] = {1, 2}, A[] = {1, 1}, LARGE[] = {1, 2e30};
     store(2, P, A);
-    const char *fits = "length=256&kernel=power&parameters=set&dtype=f16";
+    const char *fits = "length=256&kernel=power&set=set&dtype=f16";
     pe_table_unref(unit_set_table("kerple", fits)); /* 255² = 65025 */
-    unit_set_refuses("kerple", "length=257&kernel=power&parameters=set&dtype=f16", "dtype",
-                     "f16");
-    pe_table_unref(unit_set_table("kerple", "length=257&parameters=set&dtype=f16"));
+    unit_set_refuses("kerple", "length=257&kernel=power&set=set&dtype=f16", "dtype", "f16");
+    pe_table_unref(unit_set_table("kerple", "length=257&set=set&dtype=f16"));
     store(2, LARGE, A);
-    unit_set_refuses("kerple", "length=2&parameters=set", "parameters", "1e+30");
+    unit_set_refuses("kerple", "length=2&set=set", "set", "1e+30");
     unit_store(NULL, 0);
     unit_refuses("sandwich", "length=2&heads=65536&dim=128&dtype=f16", PE_OUT_OF_RANGE, "dtype",
                  "f16");

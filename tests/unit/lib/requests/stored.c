@@ -1,4 +1,4 @@
-/* Stored sets: their tensors, and requests that take values from them. */
+/* Sets: their tensors, and requests that take values from them. */
 #include "numerics/dtype.h"
 #include "scheme.h"
 #include "unit.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scheme with a table from a stored set, or seeded. */
+/* A scheme with a table from a set, or seeded. */
 typedef struct toy_state {
     uint64_t dim;
     const pe_set_tensor *table; /* NULL: seeded */
 } toy_state;
 
-/* A scheme with a table from a stored set, or seeded. */
+/* A scheme with a table from a set, or seeded. */
 static void read_toy(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     const pe_set *set = pe_values_set(values);
@@ -21,7 +21,7 @@ static void read_toy(const pe_values *values, void *ret_state, pe_plan *plan, pe
     toy->table = set ? pe_set_tensor_find(set, "table") : NULL;
     toy->dim = (uint64_t)pe_integer(values, "dim");
     if (set && !toy->table)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", "", "a set with a tensor table");
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "", "a set with a tensor table");
     else
         pe_plan_add(plan, "toy", PE_F64, 2, (uint64_t[]){1, toy->dim});
 }
@@ -139,7 +139,7 @@ START_TEST(extents_come_from_the_set)
     pe_table *table;
     pe_error error;
     size_t length;
-    ck_assert_int_eq(ask("parameters=good", &WITH_SETS, &request, &error), PE_OK);
+    ck_assert_int_eq(ask("set=good", &WITH_SETS, &request, &error), PE_OK);
     ck_assert_int_eq(pe_request_value(request, 0)->integer, 3);
     ck_assert_str_eq(pe_request_value(request, 1)->text, "good");
     ck_assert(!pe_request_value(request, 2)->present); /* the seed */
@@ -150,7 +150,7 @@ START_TEST(extents_come_from_the_set)
     pe_table_unref(table);
     pe_request_unref(request);
 
-    ck_assert_int_eq(ask("dim=3&parameters=good", &WITH_SETS, &request, &error), PE_OK);
+    ck_assert_int_eq(ask("dim=3&set=good", &WITH_SETS, &request, &error), PE_OK);
     pe_request_unref(request);
     ck_assert_int_eq(ask("dim=4", &WITH_SETS, &request, &error), PE_OK);
     ck_assert_ptr_null(pe_request_set(request));
@@ -161,14 +161,40 @@ END_TEST
 
 START_TEST(what_cannot_be_taken_from_a_set_is_refused)
 {
-    refused("dim=4&parameters=good", &WITH_SETS, PE_OUT_OF_RANGE, "dim",
+    refused("dim=4&set=good", &WITH_SETS, PE_OUT_OF_RANGE, "dim",
             "3, the extent of tensor table");
-    refused("parameters=goof", &WITH_SETS, PE_OUT_OF_RANGE, "parameters", "a stored set");
-    refused("parameters=good", &UNIT_LIMITS, PE_OUT_OF_RANGE, "parameters", "a stored set");
-    refused("parameters=full", &WITH_SETS, PE_NO_MEMORY, "parameters", "memory");
-    refused("parameters=good&seed=1", &WITH_SETS, PE_OUT_OF_RANGE, "seed", "left out");
-    refused("parameters=other&dim=3", &WITH_SETS, PE_OUT_OF_RANGE, "parameters", "table");
+    refused("set=goof", &WITH_SETS, PE_OUT_OF_RANGE, "set", "a set");
+    refused("set=good", &UNIT_LIMITS, PE_OUT_OF_RANGE, "set", "a set");
+    refused("set=full", &WITH_SETS, PE_NO_MEMORY, "set", "memory");
+    refused("set=good&seed=1", &WITH_SETS, PE_OUT_OF_RANGE, "seed", "left out");
+    refused("set=other&dim=3", &WITH_SETS, PE_OUT_OF_RANGE, "set", "table");
     refused("seed=1", &WITH_SETS, PE_MALFORMED, "dim", "an integer from 1 to 100");
+}
+END_TEST
+
+/* Check that two queries are the same request. */
+static void check_same(const char *first, const char *second)
+{
+    pe_request *one, *other;
+    pe_error error;
+    size_t length;
+    ck_assert_int_eq(ask(first, &WITH_SETS, &one, &error), PE_OK);
+    ck_assert_int_eq(ask(second, &WITH_SETS, &other, &error), PE_OK);
+    ck_assert_str_eq(pe_request_key(one, &length), pe_request_key(other, &length));
+    pe_request_unref(one);
+    pe_request_unref(other);
+}
+
+START_TEST(a_set_is_also_known_by_the_parameters_old_name)
+{
+    check_same("parameters=good", "set=good");
+    refused("parameters=good&set=good", &WITH_SETS, PE_MALFORMED, "set",
+            "left out with parameters");
+    refused("set=good&parameters=good", &WITH_SETS, PE_MALFORMED, "parameters",
+            "left out with set");
+    refused("parameters=good&parameters=good", &WITH_SETS, PE_MALFORMED, "parameters",
+            "given once");
+    refused("parameters=goof", &WITH_SETS, PE_OUT_OF_RANGE, "set", "a set");
 }
 END_TEST
 
@@ -177,7 +203,7 @@ START_TEST(a_request_survives_any_allocation_that_fails)
     for (size_t k = 0;; k++) {
         pe_request *request = NULL;
         pe_error error;
-        unit_query query = unit_query_of("parameters=good");
+        unit_query query = unit_query_of("set=good");
         unit_fail_allocations(k, 1);
         pe_status status =
             pe_request_new(&TOY, query.arguments, query.count, &WITH_SETS, &request, &error);
@@ -197,6 +223,7 @@ Suite *stored_suite(void)
                                   sixteen_bit_elements_have_their_values,
                                   extents_come_from_the_set,
                                   what_cannot_be_taken_from_a_set_is_refused,
+                                  a_set_is_also_known_by_the_parameters_old_name,
                                   a_request_survives_any_allocation_that_fails,
                                   NULL};
     return unit_suite("stored", tests);

@@ -8,7 +8,7 @@ static const double FREQUENCY[6] = {1.0, 1e-30, 1e300, -0.37, 0x1.921fb54442d18p
 static const double PHASE[6] = {0.0, 1e-25, 2.0, 1e5, -0.1, -0x1.921fb54442d18p+1};
 
 /* Of mpmath, in 4000 bits, at the positions and tokens of QUERY. */
-#define QUERY "positions=0,1,-2.5,1e6,4503599627370496,3e-9&tokens=0,1,1,0,1,0&parameters=set"
+#define QUERY "positions=0,1,-2.5,1e6,4503599627370496,3e-9&tokens=0,1,1,0,1,0&set=set"
 static const float REAL[18] = {
     0x1.8000000p+0F,  -0x1.2000000p+1F,  -0x1.b45c900p-12F, -0x1.731a1e0p+99F, -0x1.7e14e40p+1F,
     -0x1.770a540p-2F, -0x1.fce8e00p+98F, -0x1.32b0320p-2F,  -0x1.29946e0p-1F,  0x1.67b67c0p+0F,
@@ -67,13 +67,13 @@ START_TEST(small_angles_decide_ties)
         const char *query;
         float real[4], imag[4];
     } CASES[] = {
-        {"positions=1e-40&parameters=set",
+        {"positions=1e-40&set=set",
          {1, 1 + 0x1p-23F, 1, 0x1p127F},
          {1e-40F, 1e-40F, 1e-40F, 0}},
-        {"positions=8.673617896871918e-19&parameters=set", /* 2^-60 (1 + 2^-24) */
+        {"positions=8.673617896871918e-19&set=set", /* 2^-60 (1 + 2^-24) */
          {1, 1 + 0x1p-23F, 1, 0x1p127F},
          {0x1.000002p-60F, 0x1.000004p-60F, 0x1p-60F, 0}},
-        {"positions=1&parameters=set",
+        {"positions=1&set=set",
          {0x1.14a282p-1F, 0x1.14a284p-1F, 0x1.14a280p-1F, 0x1p127F},
          {0x1.aed54ap-1F, 0x1.aed54ep-1F, 0x1.aed548p-1F, 0x1p-123F}},
     };
@@ -170,19 +170,15 @@ START_TEST(refuses_tokens_and_sets_that_do_not_fit)
                  "tokens=4503599627370495",
                  PE_OUT_OF_RANGE, "tokens", "2^64");
     store(2, 3, 2, 3);
-    unit_set_refuses("complex_order", "length=1&parameters=set", "parameters", "[2, 3]");
+    unit_set_refuses("complex_order", "length=1&set=set", "set", "[2, 3]");
     store(2, 2, 3, 3);
-    unit_set_refuses("complex_order", "length=1&parameters=set&sharing=word", "parameters",
-                     "[2, 1]");
-    unit_set_refuses("complex_order", "length=1&parameters=set&sharing=dim", "parameters",
-                     "[3]");
-    unit_set_refuses("complex_order", "length=1&parameters=set&base=10", "base",
-                     "left out with parameters");
-    unit_set_refuses("complex_order", "length=1&parameters=set&tokens=1&dtype=f16", "dtype",
-                     "parameters");
-    pe_table_unref(unit_set_table("complex_order", "length=1&parameters=set&dtype=f16"));
+    unit_set_refuses("complex_order", "length=1&set=set&sharing=word", "set", "[2, 1]");
+    unit_set_refuses("complex_order", "length=1&set=set&sharing=dim", "set", "[3]");
+    unit_set_refuses("complex_order", "length=1&set=set&base=10", "base", "left out with set");
+    unit_set_refuses("complex_order", "length=1&set=set&tokens=1&dtype=f16", "dtype", "set");
+    pe_table_unref(unit_set_table("complex_order", "length=1&set=set&dtype=f16"));
     store(2, 2, 3, 1);
-    unit_set_refuses("complex_order", "length=1&parameters=set", "parameters", "frequency");
+    unit_set_refuses("complex_order", "length=1&set=set", "set", "frequency");
     unit_store(NULL, 0);
 }
 END_TEST

@@ -15,7 +15,7 @@ static void store(uint64_t height_rows, uint64_t width_rows, uint64_t width_colu
 START_TEST(vectors_are_those_of_query_minus_key)
 {
     store(3, 5, 2);
-    pe_table *table = unit_set_table("decomposed", "height=2&width=3&parameters=set");
+    pe_table *table = unit_set_table("decomposed", "height=2&width=3&set=set");
     const float *rel_h = pe_table_data(table, 0), *rel_w = pe_table_data(table, 1);
     ck_assert(rel_h[0] == 20 && rel_h[2] == 10 && rel_h[5] == 31 && rel_h[6] == 20);
     ck_assert(rel_w[0] == 30 && rel_w[4] == 10 && rel_w[12] == 50 && rel_w[17] == 31);
@@ -27,7 +27,7 @@ END_TEST
 START_TEST(tables_of_other_sizes_are_interpolated)
 {
     store(1, 3, 2); /* 3 rows become 5: at 0, 0.4, 1, 1.6 and 2 */
-    pe_table *table = unit_set_table("decomposed", "height=3&parameters=set&dtype=f64");
+    pe_table *table = unit_set_table("decomposed", "height=3&set=set&dtype=f64");
     const double *rel_h = pe_table_data(table, 0), *rel_w = pe_table_data(table, 1);
     for (size_t i = 0; i < 18; i++)
         ck_assert(rel_h[i] == (double)(10 + i % 2));
@@ -40,17 +40,17 @@ END_TEST
 START_TEST(refuses_tables_that_do_not_fit)
 {
     store(3, 3, 1);
-    unit_set_refuses("decomposed", "height=2&parameters=set", "parameters", "[n, 2]");
+    unit_set_refuses("decomposed", "height=2&set=set", "set", "[n, 2]");
     unit_store(&(unit_tensor){"rel_pos_h", PE_F32, 2, {3, 2}, TABLE}, 1);
-    unit_set_refuses("decomposed", "height=2&parameters=set", "parameters", "rel_pos_w");
+    unit_set_refuses("decomposed", "height=2&set=set", "set", "rel_pos_w");
     store(3, 3, 2);
-    unit_set_refuses("decomposed", "height=2&parameters=set&source_width=2", "source_width",
-                     "left out with parameters");
+    unit_set_refuses("decomposed", "height=2&set=set&source_width=2", "source_width",
+                     "left out with set");
     static const double line[131073];
     unit_store((const unit_tensor[]){{"rel_pos_h", PE_F32, 2, {131073, 1}, line},
                                      {"rel_pos_w", PE_F32, 2, {3, 1}, line}},
                2);
-    unit_set_refuses("decomposed", "height=2&parameters=set", "parameters", "131072");
+    unit_set_refuses("decomposed", "height=2&set=set", "set", "131072");
     unit_store(NULL, 0);
     unit_refuses("decomposed", "height=65537&dim=2", PE_OUT_OF_RANGE, "height", "65536");
     unit_misses("decomposed", "dim=2", "height");

@@ -18,7 +18,7 @@ START_TEST(a_stored_network_moves_its_state)
     static const char *const METHODS[] = {"dopri5", "rk4"};
     unit_store(TENSORS, 5);
     for (size_t m = 0; m < 2; m++) {
-        char query[200] = "length=11&parameters=set&dtype=f64&dt=0.1&method=";
+        char query[200] = "length=11&set=set&dtype=f64&dt=0.1&method=";
         pe_table *table = unit_set_table("floater", strcat(query, METHODS[m]));
         const double *rows = pe_table_data(table, 0);
         ck_assert_uint_eq(pe_table_tensor(table, 0)->shape[1], 2);
@@ -78,7 +78,7 @@ START_TEST(refuses_what_cannot_be_integrated)
     unit_refuses("floater", "length=2&dim=1&dt=0", PE_OUT_OF_RANGE, "dt", "1e-09");
     unit_set_refuses("floater", "length=2000&dim=4&dt=1e6&rtol=1&atol=1", "dt", "1e100");
     unit_store(TENSORS, 5);
-    unit_set_refuses("floater", "length=3&parameters=set&dt=1000&dtype=f16", "dtype",
+    unit_set_refuses("floater", "length=3&set=set&dt=1000&dtype=f16", "dtype",
                      "f16, which ends");
     unit_store(NULL, 0);
 }
@@ -94,16 +94,16 @@ START_TEST(refuses_a_set_that_does_not_fit)
         tensors[wrong].shape[tensors[wrong].rank - 1]++;
         unit_store(tensors, 5);
         /* a longer p0 makes w1 the wrong one */
-        unit_set_refuses("floater", "length=2&parameters=set", "parameters",
+        unit_set_refuses("floater", "length=2&set=set", "set",
                          wrong == 0 ? "w1" : TENSORS[wrong].name);
         tensors[wrong] = tensors[0];
         unit_store(tensors, wrong == 0 ? 1 : 5);
-        unit_set_refuses("floater", "length=2&parameters=set", "parameters",
+        unit_set_refuses("floater", "length=2&set=set", "set",
                          wrong == 0 ? "w1" : TENSORS[wrong].name);
     }
     unit_store(TENSORS, 5);
-    unit_set_refuses("floater", "length=2&parameters=set&dim=3", "dim", "2");
-    unit_set_refuses("floater", "length=2&parameters=set&hidden=3", "hidden", "2");
+    unit_set_refuses("floater", "length=2&set=set&dim=3", "dim", "2");
+    unit_set_refuses("floater", "length=2&set=set&hidden=3", "hidden", "2");
     unit_store(NULL, 0);
 }
 END_TEST

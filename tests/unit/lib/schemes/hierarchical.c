@@ -44,8 +44,7 @@ START_TEST(a_stored_table_is_extrapolated)
 {
     const unit_tensor tensor = {"table", PE_F64, 2, {3, 2}, TABLE};
     unit_store(&tensor, 1);
-    pe_table *table =
-        unit_set_table("hierarchical", "length=9&parameters=set&alpha=0.25&dtype=f64");
+    pe_table *table = unit_set_table("hierarchical", "length=9&set=set&alpha=0.25&dtype=f64");
     ck_assert_uint_eq(pe_table_tensor(table, 1)->shape[0], 3);
     const double *rows = pe_table_data(table, 0), *basis = pe_table_data(table, 1);
     ck_assert_int_eq(memcmp(rows, TABLE, sizeof TABLE), 0);
@@ -88,12 +87,11 @@ START_TEST(refuses_what_cannot_be_extrapolated)
                  PE_OUT_OF_RANGE, "dtype", "alpha");
     const unit_tensor tensor = {"table", PE_F64, 2, {3, 2}, TABLE};
     unit_store(&tensor, 1);
-    unit_set_refuses("hierarchical", "length=2&parameters=set&dtype=f16", "dtype",
-                     "parameters");
-    unit_set_refuses("hierarchical", "length=10&parameters=set", "length", "below 9");
+    unit_set_refuses("hierarchical", "length=2&set=set&dtype=f16", "dtype", "set");
+    unit_set_refuses("hierarchical", "length=10&set=set", "length", "below 9");
     const unit_tensor flat = {"table", PE_F64, 1, {6}, TABLE};
     unit_store(&flat, 1);
-    unit_set_refuses("hierarchical", "length=2&parameters=set", "parameters", "table [N, dim]");
+    unit_set_refuses("hierarchical", "length=2&set=set", "set", "table [N, dim]");
     unit_store(NULL, 0);
 }
 END_TEST

@@ -17,7 +17,7 @@ START_TEST(rows_of_a_stored_table_are_its_own_bits)
     static const pe_dtype DTYPES[] = {PE_F64, PE_F32};
     for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
         store(DTYPES[d]);
-        pe_table *table = unit_set_table("learned", "length=4&parameters=set&dtype=f64");
+        pe_table *table = unit_set_table("learned", "length=4&set=set&dtype=f64");
         ck_assert_uint_eq(pe_table_tensor(table, 0)->shape[1], 3);
         const double *got = pe_table_data(table, 0);
         for (size_t i = 0; i < 12; i++) {
@@ -25,7 +25,7 @@ START_TEST(rows_of_a_stored_table_are_its_own_bits)
             ck_assert(got[i] == expected && signbit(got[i]) == (expected < 0));
         }
         pe_table_unref(table);
-        table = unit_set_table("learned", "positions=3,0,3&parameters=set&dim=3&base_length=4");
+        table = unit_set_table("learned", "positions=3,0,3&set=set&dim=3&base_length=4");
         const float *rows = pe_table_data(table, 0);
         ck_assert(rows[2] == -12 && rows[3] == 0.5F && rows[8] == -12);
         pe_table_unref(table);
@@ -38,7 +38,7 @@ START_TEST(rows_beyond_a_stored_table_are_those_of_seed_0)
 {
     store(PE_F64);
     pe_table *mixed =
-        unit_set_table("learned", "length=10&parameters=set&extend=random&init=uniform&std=2");
+        unit_set_table("learned", "length=10&set=set&extend=random&init=uniform&std=2");
     pe_table *seeded = unit_table("learned", "length=10&dim=3&init=uniform&std=2");
     const float *got = pe_table_data(mixed, 0), *expected = pe_table_data(seeded, 0);
     ck_assert(got[9] == 1e5F && got[11] == -12);
@@ -59,21 +59,19 @@ END_TEST
 START_TEST(rows_for_padding_come_before_position_0)
 {
     store(PE_F64);
-    pe_table *table =
-        unit_set_table("learned", "length=2&parameters=set&row_offset=2&padding_row=3");
+    pe_table *table = unit_set_table("learned", "length=2&set=set&row_offset=2&padding_row=3");
     const float *got = pe_table_data(table, 0);
     ck_assert(got[0] == 7 && got[2] == 9 && got[3] == 0 && got[5] == 0);
     pe_table_unref(table);
-    unit_set_refuses("learned", "length=3&parameters=set&row_offset=2", "length",
+    unit_set_refuses("learned", "length=3&set=set&row_offset=2", "length",
                      "below 2, the number of rows of the table from row_offset on");
-    unit_set_refuses("learned", "length=1&parameters=set&row_offset=4", "length", "below 0");
+    unit_set_refuses("learned", "length=1&set=set&row_offset=4", "length", "below 0");
     /* 1e5 is no f16; a row that is zero does not count */
-    unit_set_refuses("learned", "length=1&parameters=set&row_offset=3&dtype=f16", "dtype",
-                     "parameters");
+    unit_set_refuses("learned", "length=1&set=set&row_offset=3&dtype=f16", "dtype", "set");
+    pe_table_unref(
+        unit_set_table("learned", "length=1&set=set&row_offset=3&dtype=f16&padding_row=3"));
     pe_table_unref(unit_set_table(
-        "learned", "length=1&parameters=set&row_offset=3&dtype=f16&padding_row=3"));
-    pe_table_unref(unit_set_table(
-        "learned", "positions=1,0&parameters=set&row_offset=2&dtype=f16&padding_row=3"));
+        "learned", "positions=1,0&set=set&row_offset=2&dtype=f16&padding_row=3"));
     unit_store(NULL, 0);
     unit_refuses("learned", "length=2&dim=4&row_offset=-1", PE_OUT_OF_RANGE, "row_offset",
                  "from 0");
@@ -134,8 +132,7 @@ START_TEST(refuses_what_the_table_does_not_have)
     unit_refuses("learned", "length=2&dim=4&seed=-1", PE_OUT_OF_RANGE, "seed", "from 0");
     unit_refuses("learned", "length=2&dim=4&seed=0.5", PE_MALFORMED, "seed", "integer");
     unit_misses("learned", "length=2", "dim");
-    unit_refuses("learned", "length=2&parameters=none", PE_OUT_OF_RANGE, "parameters",
-                 "stored");
+    unit_refuses("learned", "length=2&set=none", PE_OUT_OF_RANGE, "set", "a set");
 }
 END_TEST
 
@@ -147,19 +144,17 @@ START_TEST(refuses_a_set_that_does_not_fit)
                                  {"table", PE_F64, 2, {0, 3}, TABLE}};
     for (size_t i = 0; i < UNIT_COUNT(wrong); i++) {
         unit_store(&wrong[i], 1);
-        unit_set_refuses("learned", "length=1&parameters=set", "parameters", "table");
+        unit_set_refuses("learned", "length=1&set=set", "set", "table");
     }
     store(PE_F64);
-    unit_set_refuses("learned", "length=5&parameters=set", "length", "below 4");
-    unit_set_refuses("learned", "length=1&parameters=set&dim=4", "dim", "3");
-    unit_set_refuses("learned", "length=1&parameters=set&base_length=5", "base_length", "4");
-    unit_set_refuses("learned", "length=1&parameters=set&seed=1", "seed",
-                     "left out with parameters");
-    unit_set_refuses("learned", "length=4&parameters=set&dtype=f16", "dtype", "parameters");
-    unit_set_refuses("learned", "positions=3,0&parameters=set&dtype=f16", "dtype",
-                     "f16, which ends");
-    pe_table_unref(unit_set_table("learned", "length=3&parameters=set&dtype=f16"));
-    pe_table_unref(unit_set_table("learned", "length=4&offset=2&step=0&parameters=set"));
+    unit_set_refuses("learned", "length=5&set=set", "length", "below 4");
+    unit_set_refuses("learned", "length=1&set=set&dim=4", "dim", "3");
+    unit_set_refuses("learned", "length=1&set=set&base_length=5", "base_length", "4");
+    unit_set_refuses("learned", "length=1&set=set&seed=1", "seed", "left out with set");
+    unit_set_refuses("learned", "length=4&set=set&dtype=f16", "dtype", "set");
+    unit_set_refuses("learned", "positions=3,0&set=set&dtype=f16", "dtype", "f16, which ends");
+    pe_table_unref(unit_set_table("learned", "length=3&set=set&dtype=f16"));
+    pe_table_unref(unit_set_table("learned", "length=4&offset=2&step=0&set=set"));
     unit_store(NULL, 0);
 }
 END_TEST

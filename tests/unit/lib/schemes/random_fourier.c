@@ -20,7 +20,7 @@ START_TEST(quarter_turns_of_thirds_are_exact)
         {1, 0, 0x1.0c152382d7366p-98, 0, 1, 1},
     };
     store(1, 3, MATRIX);
-    pe_table *table = unit_set_table("random_fourier", "sizes=3&parameters=set&dtype=f64");
+    pe_table *table = unit_set_table("random_fourier", "sizes=3&set=set&dtype=f64");
     const double *entries = pe_table_data(table, 0);
     for (size_t i = 0; i < 18; i++)
         ck_assert_msg(entries[i] == ROWS[i / 6][i % 6], "%zu: %a", i, entries[i]);
@@ -33,12 +33,12 @@ START_TEST(a_grid_has_the_bits_of_its_points)
 {
     static const double ELEMENTS[6] = {0.3, -1.7, 0, 12.25, 1e-7, -3e5};
     static const char *const QUERIES[][2] = {
-        {"sizes=2,4&parameters=set&dtype=f64", "coordinates=-0.5,-0.75,-0.5,-0.25,-0.5,0.25,-0."
-                                               "5,0.75,0.5,-0.75,0.5,-0.25,0.5,0.25,0.5,"
-                                               "0.75&axes=2&parameters=set&dtype=f64"},
-        {"sizes=4,2&preset=sam&parameters=set",
+        {"sizes=2,4&set=set&dtype=f64", "coordinates=-0.5,-0.75,-0.5,-0.25,-0.5,0.25,-0."
+                                        "5,0.75,0.5,-0.75,0.5,-0.25,0.5,0.25,0.5,"
+                                        "0.75&axes=2&set=set&dtype=f64"},
+        {"sizes=4,2&preset=sam&set=set",
          "coordinates=0.25,0.125,0.75,0.125,0.25,0.375,0.75,0.375,0.25,0.625,0.75,0.625,0.25,"
-         "0.875,0.75,0.875&axes=2&preset=sam&parameters=set"},
+         "0.875,0.75,0.875&axes=2&preset=sam&set=set"},
     };
     store(2, 3, ELEMENTS);
     for (size_t i = 0; i < UNIT_COUNT(QUERIES); i++) {
@@ -57,16 +57,15 @@ END_TEST
 START_TEST(refuses_matrices_that_do_not_fit)
 {
     static const double LARGE[3] = {1, -0x1.8p30, 0}, SMALL[3] = {1, 0, 0x1p-101};
-    static const char *const QUERY = "sizes=3&parameters=set";
+    static const char *const QUERY = "sizes=3&set=set";
     store(1, 3, MATRIX);
-    unit_set_refuses("random_fourier", "sizes=3,2&parameters=set", "parameters", "[2, n]");
-    unit_set_refuses("random_fourier", "sizes=3&parameters=set&features=2", "features", "3");
-    unit_set_refuses("random_fourier", "sizes=3&parameters=set&std=2", "std",
-                     "left out with parameters");
+    unit_set_refuses("random_fourier", "sizes=3,2&set=set", "set", "[2, n]");
+    unit_set_refuses("random_fourier", "sizes=3&set=set&features=2", "features", "3");
+    unit_set_refuses("random_fourier", "sizes=3&set=set&std=2", "std", "left out with set");
     store(1, 3, LARGE);
-    unit_set_refuses("random_fourier", QUERY, "parameters", "2^30");
+    unit_set_refuses("random_fourier", QUERY, "set", "2^30");
     store(1, 3, SMALL);
-    unit_set_refuses("random_fourier", QUERY, "parameters", "2^-100");
+    unit_set_refuses("random_fourier", QUERY, "set", "2^-100");
     unit_store(NULL, 0);
 }
 END_TEST

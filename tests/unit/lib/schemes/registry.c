@@ -115,13 +115,12 @@ START_TEST(parameters_have_names_of_their_own)
                               name);
             ck_assert_uint_eq(pe_parameter_index(info, name),
                               i); /* no earlier one has the name */
-            /* `parameters` and `seed` mean trained tensors in every scheme */
-            ck_assert_int_eq(strcmp(name, "parameters") == 0,
-                             info->parameters[i].type == PE_STORED);
+            /* `set` and `seed` mean trained tensors in every scheme */
+            ck_assert_int_eq(strcmp(name, "set") == 0, info->parameters[i].type == PE_STORED);
             ck_assert(info->parameters[i].type != PE_TEXT && /* of options alone */
                       info->parameters[i].type != PE_TEXT_LIST);
             ck_assert(strcmp(name, "seed") != 0 ||
-                      strcmp(info->parameters[i].unless, "parameters") == 0);
+                      strcmp(info->parameters[i].unless, "set") == 0);
         }
         ck_assert_uint_eq(pe_parameter_index(info, "dtype"), info->parameter_count);
         ck_assert_uint_eq(pe_parameter_index(info, "no_such_name"),

@@ -27,25 +27,24 @@ START_TEST(a_line_is_interpolated_as_by_hand)
 {
     static const double LINE[] = {16, 0, 32, 64};
     const unit_tensor table = {"table", PE_F32, 2, {4, 1}, LINE};
-    check_column(&table,
-                 "parameters=set&source_height=1&height=1&width=8&mode=bilinear&dtype=f64",
+    check_column(&table, "set=set&source_height=1&height=1&width=8&mode=bilinear&dtype=f64",
                  (const double[]){16, 12, 4, 8, 24, 40, 56, 64}, 8);
-    check_column(&table, "parameters=set&source_height=1&height=1&width=2&mode=bilinear",
+    check_column(&table, "set=set&source_height=1&height=1&width=2&mode=bilinear",
                  (const double[]){8, 48}, 2);
     check_column(&table,
-                 "parameters=set&source_height=1&height=1&width=7&mode=bilinear&"
+                 "set=set&source_height=1&height=1&width=7&mode=bilinear&"
                  "align_corners=true",
                  (const double[]){16, 8, 0, 16, 32, 48, 64}, 7);
-    check_column(&table, "parameters=set&source_height=1&height=1&width=6&mode=nearest",
+    check_column(&table, "set=set&source_height=1&height=1&width=6&mode=nearest",
                  (const double[]){16, 16, 0, 32, 32, 64}, 6);
     /* in the middle of two cells: -3/32, 19/32, 19/32, -3/32 */
-    check_column(&table, "parameters=set&source_height=1&height=1&width=2&dtype=f64",
+    check_column(&table, "set=set&source_height=1&height=1&width=2&dtype=f64",
                  (const double[]){(16 * 19 - 3 * 16 - 3 * 32) / 32.0,
                                   (32 * 19 + 64 * 19 - 3 * 64) / 32.0},
                  2);
     /* triangles of twice the width: 1/4, 3/4, 3/4, 1/4, without what is outside */
     check_column(&table,
-                 "parameters=set&source_height=1&height=1&width=2&mode=bilinear&antialias=true&"
+                 "set=set&source_height=1&height=1&width=2&mode=bilinear&antialias=true&"
                  "dtype=f64",
                  (const double[]){(16 * 3 + 32) / 7.0, (32 * 3 + 64 * 3) / 7.0}, 2);
 }
@@ -56,11 +55,10 @@ START_TEST(a_table_without_a_grid_is_square)
     static const double TABLE[] = {-5, 1, 2, 3, 4};
     const unit_tensor table = {"table", PE_F32, 2, {5, 1}, TABLE};
     const double quarters[] = {-5, 1, 1.5, 2, 2, 2.5, 3, 3, 3.5, 4};
-    check_column(&table,
-                 "parameters=set&prefix_tokens=1&height=3&mode=bilinear&align_corners=true",
+    check_column(&table, "set=set&prefix_tokens=1&height=3&mode=bilinear&align_corners=true",
                  quarters, 10);
     check_column(&table,
-                 "parameters=set&prefix_tokens=1&height=1&width=3&source_height=1&"
+                 "set=set&prefix_tokens=1&height=1&width=3&source_height=1&"
                  "mode=nearest",
                  (const double[]){-5, 1, 2, 3}, 4);
 }
@@ -69,7 +67,7 @@ END_TEST
 /* Halves of the cells a and b, as 2·middle. */
 static void check_half(pe_dtype stored, const char *dtype, double a, double b, double expected)
 {
-    char query[100] = "parameters=set&source_height=1&height=1&width=1&mode=bilinear&dtype=";
+    char query[100] = "set=set&source_height=1&height=1&width=1&mode=bilinear&dtype=";
     const double line[] = {a, b};
     const unit_tensor table = {"table", stored, 2, {2, 1}, line};
     strcat(query, dtype);
@@ -113,10 +111,10 @@ START_TEST(the_largest_numbers_do_not_overflow_on_the_way)
     check_half(PE_F32, "f32", 0x1.fp127, 0x1.ep127, 0x1.e8p127);
     const double line[] = {50000, 50000, -50000, 50000};
     unit_store(&(unit_tensor){"table", PE_F32, 2, {4, 1}, line}, 1);
-    unit_set_refuses("resized", "parameters=set&source_height=1&height=1&width=2&dtype=f16",
-                     "dtype", "parameters");
+    unit_set_refuses("resized", "set=set&source_height=1&height=1&width=2&dtype=f16", "dtype",
+                     "set");
     pe_table_unref(unit_set_table(
-        "resized", "parameters=set&source_height=1&height=1&width=2&mode=bilinear&dtype=f16"));
+        "resized", "set=set&source_height=1&height=1&width=2&mode=bilinear&dtype=f16"));
     unit_store(NULL, 0);
 }
 END_TEST
@@ -193,16 +191,15 @@ START_TEST(refuses_a_set_that_is_no_grid)
 {
     static const double TABLE[12] = {0};
     unit_store(&(unit_tensor){"table", PE_F32, 2, {6, 2}, TABLE}, 1);
-    unit_set_refuses("resized", "height=3&parameters=set", "parameters", "square");
-    unit_set_refuses("resized", "height=3&parameters=set&prefix_tokens=6", "parameters",
-                     "square");
-    unit_set_refuses("resized", "height=3&parameters=set&source_height=4", "parameters",
+    unit_set_refuses("resized", "height=3&set=set", "set", "square");
+    unit_set_refuses("resized", "height=3&set=set&prefix_tokens=6", "set", "square");
+    unit_set_refuses("resized", "height=3&set=set&source_height=4", "set",
                      "source_height * source_width");
-    unit_set_refuses("resized", "height=3&parameters=set&source_height=3&source_width=3",
-                     "parameters", "source_height * source_width");
-    unit_set_refuses("resized", "height=3&parameters=set&source_width=3&dim=3", "dim", "2");
-    pe_table_unref(unit_set_table("resized", "height=3&parameters=set&source_width=3"));
-    pe_table_unref(unit_set_table("resized", "height=3&parameters=set&prefix_tokens=2"));
+    unit_set_refuses("resized", "height=3&set=set&source_height=3&source_width=3", "set",
+                     "source_height * source_width");
+    unit_set_refuses("resized", "height=3&set=set&source_width=3&dim=3", "dim", "2");
+    pe_table_unref(unit_set_table("resized", "height=3&set=set&source_width=3"));
+    pe_table_unref(unit_set_table("resized", "height=3&set=set&prefix_tokens=2"));
     unit_store(NULL, 0);
 }
 END_TEST
@@ -213,13 +210,11 @@ START_TEST(a_line_is_a_line)
     static const double LINE[] = {16, 0, 32, 64};
     static const double STRETCHED[] = {16, 12, 4, 8, 24, 40, 56, 64};
     const unit_tensor table = {"table", PE_F32, 2, {4, 1}, LINE};
-    check_column(&table, "parameters=set&height=1&width=8&mode=bilinear&dtype=f64", STRETCHED,
-                 8);
-    check_column(&table, "parameters=set&height=8&width=1&mode=bilinear&dtype=f64", STRETCHED,
-                 8);
+    check_column(&table, "set=set&height=1&width=8&mode=bilinear&dtype=f64", STRETCHED, 8);
+    check_column(&table, "set=set&height=8&width=1&mode=bilinear&dtype=f64", STRETCHED, 8);
     unit_store(&table, 1);
-    unit_set_refuses("resized", "height=1&parameters=set", "source_height", "a line");
-    unit_set_refuses("resized", "scale_factor=2&parameters=set", "source_height", "a line");
+    unit_set_refuses("resized", "height=1&set=set", "source_height", "a line");
+    unit_set_refuses("resized", "scale_factor=2&set=set", "source_height", "a line");
     unit_store(NULL, 0);
     pe_request *request =
         unit_legal_request("resized", "height=8&width=1&source_height=4&dim=1");

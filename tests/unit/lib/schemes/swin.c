@@ -32,13 +32,13 @@ static void check_gathered(const char *query, size_t tokens)
 START_TEST(biases_are_the_rows_that_the_index_names)
 {
     store(25);
-    check_gathered("height=3&parameters=set", 9);
+    check_gathered("height=3&set=set", 9);
     store(28);
-    check_gathered("height=3&parameters=set&class_token=true", 10);
+    check_gathered("height=3&set=set&class_token=true", 10);
     store(21);
-    check_gathered("height=2&width=4&parameters=set", 8);
+    check_gathered("height=2&width=4&set=set", 8);
     store(24);
-    check_gathered("height=4&width=2&class_token=true&parameters=set", 9);
+    check_gathered("height=4&width=2&class_token=true&set=set", 9);
     unit_store(NULL, 0);
 }
 END_TEST
@@ -61,8 +61,8 @@ START_TEST(a_table_of_another_window_is_interpolated)
     /* 3 x 3 offsets of 2 x 2 tokens on 5 x 5: at 0, 0.4, 1, 1.6 and 2, numbers 3y + x */
     static const double AT[] = {0, 0.4, 1, 1.6, 2};
     store(12);
-    pe_table *table = unit_set_table(
-        "swin", "height=3&class_token=true&mode=bilinear&parameters=set&dtype=f64");
+    pe_table *table =
+        unit_set_table("swin", "height=3&class_token=true&mode=bilinear&set=set&dtype=f64");
     const double *bias = pe_table_data(table, 0);
     const int32_t *index = pe_table_data(table, 1);
     for (size_t i = 0; i < 200; i++) {
@@ -79,15 +79,15 @@ END_TEST
 START_TEST(refuses_a_table_of_no_window)
 {
     store(24);
-    unit_set_refuses("swin", "height=3&parameters=set", "parameters", "(2*source_height-1)");
+    unit_set_refuses("swin", "height=3&set=set", "set", "(2*source_height-1)");
     store(16); /* an even side */
-    unit_set_refuses("swin", "height=3&parameters=set", "parameters", "(2*source_height-1)");
+    unit_set_refuses("swin", "height=3&set=set", "set", "(2*source_height-1)");
     store(25);
-    unit_set_refuses("swin", "height=3&parameters=set&class_token=true", "parameters", "+ 3");
-    unit_set_refuses("swin", "height=3&parameters=set&source_height=2", "parameters", "rows");
-    unit_set_refuses("swin", "height=3&parameters=set&heads=3", "heads", "2");
+    unit_set_refuses("swin", "height=3&set=set&class_token=true", "set", "+ 3");
+    unit_set_refuses("swin", "height=3&set=set&source_height=2", "set", "rows");
+    unit_set_refuses("swin", "height=3&set=set&heads=3", "heads", "2");
     store(3);
-    unit_set_refuses("swin", "height=3&parameters=set&class_token=true", "parameters", "+ 3");
+    unit_set_refuses("swin", "height=3&set=set&class_token=true", "set", "+ 3");
     unit_store(NULL, 0);
     unit_refuses("swin", "height=3&heads=2&source_width=2", PE_OUT_OF_RANGE, "source_height",
                  "given with source_width");

@@ -18,7 +18,7 @@ static void store(double y, double x, double bias, double first, double second)
 static void check_middle(const char *dtype, double first, double second)
 {
     char query[80];
-    snprintf(query, sizeof query, "height=1&parameters=set&dtype=%s", dtype);
+    snprintf(query, sizeof query, "height=1&set=set&dtype=%s", dtype);
     pe_table *table = unit_set_table("swin_v2", query);
     const pe_tensor *tensor = pe_table_tensor(table, 0);
     const unsigned char *data = pe_table_data(table, 0);
@@ -52,7 +52,7 @@ END_TEST
 START_TEST(offsets_are_query_minus_key)
 {
     store(0, 8, 0, 1, 0); /* only positive offsets of columns pass relu */
-    pe_table *table = unit_set_table("swin_v2", "height=1&width=2&parameters=set&dtype=f64");
+    pe_table *table = unit_set_table("swin_v2", "height=1&width=2&set=set&dtype=f64");
     const double *bias = pe_table_data(table, 0), *coordinates = pe_table_data(table, 2);
     double x = log2(9) / 3;
     ck_assert(bias[0] == 8 && bias[1] == 8 && bias[3] == 8 && bias[4] == 8);
@@ -68,20 +68,20 @@ END_TEST
 START_TEST(refuses_networks_that_do_not_fit)
 {
     store(0, 0, 10, 1, -10.25); /* -102.5 */
-    unit_set_refuses("swin_v2", "height=1&parameters=set", "parameters", "at least -100");
+    unit_set_refuses("swin_v2", "height=1&set=set", "set", "at least -100");
     store(0, 17, 0, 1, 1);
-    unit_set_refuses("swin_v2", "height=1&parameters=set", "parameters", "at most 16");
+    unit_set_refuses("swin_v2", "height=1&set=set", "set", "at most 16");
     store(0, 0, -16.5, 1, 1);
-    unit_set_refuses("swin_v2", "height=1&parameters=set", "parameters", "at most 16");
+    unit_set_refuses("swin_v2", "height=1&set=set", "set", "at most 16");
     store(0, 0, 1, 1, 1);
-    unit_set_refuses("swin_v2", "height=1&parameters=set&heads=3", "heads", "2");
-    unit_set_refuses("swin_v2", "height=1&parameters=set&hidden=3", "hidden", "1");
+    unit_set_refuses("swin_v2", "height=1&set=set&heads=3", "heads", "2");
+    unit_set_refuses("swin_v2", "height=1&set=set&hidden=3", "hidden", "1");
     const double weights[] = {1, 1};
     const unit_tensor tensors[] = {{"w1", PE_F64, 2, {1, 2}, weights},
                                    {"b1", PE_F64, 1, {2}, weights},
                                    {"w2", PE_F64, 2, {2, 1}, weights}};
     unit_store(tensors, 3);
-    unit_set_refuses("swin_v2", "height=1&parameters=set", "parameters", "b1");
+    unit_set_refuses("swin_v2", "height=1&set=set", "set", "b1");
     unit_store(NULL, 0);
     unit_refuses("swin_v2", "height=2&heads=1&pretrained_height=1", PE_OUT_OF_RANGE,
                  "pretrained_height", "from 2");

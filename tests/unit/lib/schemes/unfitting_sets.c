@@ -1,4 +1,4 @@
-/* Stored sets that do not have what a scheme wants: every scheme refuses them. */
+/* Sets that do not have what a scheme wants: every scheme refuses them. */
 #include "sets.h"
 
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #define COLUMNS 1048577 /* one more than a table may have */
 static const double ELEMENTS[COLUMNS];
 
-/* A scheme's example without the parameters that a stored set gives, and with the set; false if
+/* A scheme's example without the parameters that a set gives, and with the set; false if
  * the scheme takes no set. */
 static bool query_of(const pe_scheme_info *info, char *query, size_t size)
 {
     bool takes_sets = false;
     unit_query example = unit_query_of(info->example);
-    size_t used = (size_t)snprintf(query, size, "parameters=set");
+    size_t used = (size_t)snprintf(query, size, "set=set");
     for (size_t p = 0; p < info->parameter_count; p++)
         takes_sets |= info->parameters[p].type == PE_STORED;
     for (size_t i = 0; i < example.count; i++) {
@@ -68,7 +68,7 @@ static void check_names(const char *scheme, const pe_scheme_info *info, const ch
 {
     (void)info;
     unit_store(&(unit_tensor){"strange", PE_F32, 2, {4, 4}, ELEMENTS}, 1);
-    unit_set_refuses(scheme, query, "parameters", "set");
+    unit_set_refuses(scheme, query, "set", "set");
 }
 
 START_TEST(every_scheme_refuses_a_set_without_its_tensors)
@@ -85,7 +85,7 @@ static void check_ranks(const char *scheme, const pe_scheme_info *info, const ch
         if (rank == 2)
             continue;
         store_all(info, PE_F32, rank, 4);
-        unit_set_refuses(scheme, query, "parameters", "set");
+        unit_set_refuses(scheme, query, "set", "set");
     }
 }
 
@@ -99,7 +99,7 @@ static void check_dtypes(const char *scheme, const pe_scheme_info *info, const c
 {
     for (size_t rank = 1; rank <= 2; rank++) {
         store_all(info, PE_I32, rank, 4);
-        unit_set_refuses(scheme, query, "parameters", "set");
+        unit_set_refuses(scheme, query, "set", "set");
     }
 }
 
@@ -113,12 +113,11 @@ START_TEST(extents_from_a_set_have_the_parameters_range)
 {
     /* more buckets than the scheme has room for; more columns and heads than it may have */
     unit_store(&(unit_tensor){"table", PE_F32, 2, {5000, 2}, ELEMENTS}, 1);
-    unit_set_refuses("t5", "length=4&max_distance=100000&parameters=set", "parameters",
+    unit_set_refuses("t5", "length=4&max_distance=100000&set=set", "set",
                      "2 to 1024 along axis 0");
     unit_store(&(unit_tensor){"table", PE_F32, 2, {1, COLUMNS}, ELEMENTS}, 1);
-    unit_set_refuses("learned", "length=1&parameters=set", "parameters",
-                     "1 to 1048576 along axis 1");
-    unit_set_refuses("levit", "length=1&parameters=set", "parameters", "axis 1");
+    unit_set_refuses("learned", "length=1&set=set", "set", "1 to 1048576 along axis 1");
+    unit_set_refuses("levit", "length=1&set=set", "set", "axis 1");
 }
 END_TEST
 

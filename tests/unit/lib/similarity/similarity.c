@@ -271,7 +271,7 @@ static pe_table *compare_stored(const char *metric, double factor)
     for (size_t i = 0; i < 12; i++)
         elements[i / 3][i % 3] = factor * ROWS[i / 3][i % 3];
     unit_store(&(unit_tensor){"table", PE_F64, 2, {4, 3}, elements[0]}, 1);
-    snprintf(query, sizeof query, "length=4&parameters=set&dtype=f64&metric=%s", metric);
+    snprintf(query, sizeof query, "length=4&set=set&dtype=f64&metric=%s", metric);
     pe_table *table = unit_set_table("similarity/learned", query);
     unit_store(NULL, 0);
     return table;

@@ -31,10 +31,10 @@ static void store(const double *w1, const double *b1, const double *w2, const do
     unit_store(tensors, UNIT_COUNT(tensors));
 }
 
-/* Call `check` with the pieces of the stored set. */
+/* Call `check` with the pieces of the set. */
 static void with_pieces(void (*check)(const pe_pieces *pieces))
 {
-    unit_query query = unit_query_of("length=4&parameters=set");
+    unit_query query = unit_query_of("length=4&set=set");
     pe_request *request;
     pe_error error;
     ck_assert_int_eq(pe_request_new(pe_scheme_find("fire"), query.arguments, query.count,
@@ -101,7 +101,7 @@ START_TEST(sums_that_cancel_lose_no_bits)
                                                -1e10, 1,       1e10, 0, 0, 0};
     static const double b2[OUTPUTS] = {0x1p-62, 0x1p-80};
     store(w1, b1, w2, b2);
-    pe_table *table = unit_set_table("fire", "length=1&parameters=set&dtype=f64");
+    pe_table *table = unit_set_table("fire", "length=1&set=set&dtype=f64");
     const double *bias = pe_table_data(table, 0);
     ck_assert(bias[0] == 13 * 0x1p-62 && bias[1] == 3); /* 2^-80 is below the last place */
     pe_table_unref(table);
@@ -115,11 +115,11 @@ START_TEST(weights_that_are_too_large_are_refused)
     static const char *const NAMES[] = {"w1", "b1"};
     for (size_t i = 0; i < UNIT_COUNT(NAMES); i++) {
         store(i == 0 ? large : W1, i == 1 ? large : B1, W2, B2);
-        unit_set_refuses("fire", "length=4&parameters=set", "parameters", NAMES[i]);
+        unit_set_refuses("fire", "length=4&set=set", "set", NAMES[i]);
     }
     double steep[OUTPUTS * UNITS] = {1e30};
     store(W1, B1, steep, B2);
-    unit_set_refuses("fire", "length=4&parameters=set&dtype=f16&threshold=1", "dtype", "f16");
+    unit_set_refuses("fire", "length=4&set=set&dtype=f16&threshold=1", "dtype", "f16");
     unit_store(NULL, 0);
 }
 END_TEST

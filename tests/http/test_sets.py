@@ -1,4 +1,4 @@
-"""/v1/parameters: storing, reading, replacing and removing sets; other files are refused."""
+"""/v1/sets: storing, reading, replacing and removing sets; no other files."""
 
 import gzip
 import hashlib
@@ -29,7 +29,7 @@ class StoreCase(ServerCase):
         return self.get(f"{PATH}/{name}", headers)
 
     def listed(self):
-        return self.assert_ok(self.get(PATH), "application/json").json()["parameters"]
+        return self.assert_ok(self.get(PATH), "application/json").json()["sets"]
 
     def assert_stored(self, name, body):
         reply = self.assert_ok(self.fetch(name), SAFETENSORS)
@@ -38,6 +38,66 @@ class StoreCase(ServerCase):
     def assert_in_store(self, reply, status, body):
         self.assertEqual((reply.status, reply.header("ETag")), (status, tag(body)), reply)
         self.assertEqual(self.browsers(reply), "own")
+
+
+class OldNames(StoreCase):
+    """/v1/parameters and parameters=, as sets were called before."""
+
+    def test_the_old_path_serves_the_same_sets(self):
+        old, body = "/v1/parameters", simple()
+        request = self.server.request
+        self.assert_in_store(request("PUT", f"{old}/mine", None, body), 201, body)
+        self.assert_stored("mine", body)
+        self.assertEqual(self.assert_ok(self.get(f"{old}/mine")).body, body)
+        listed = self.assert_ok(self.get(old), "application/json").json()
+        self.assertEqual(listed, {"parameters": self.listed()})
+        self.assertEqual(request("OPTIONS", old).header("Allow"), "GET, HEAD, OPTIONS")
+        self.assertEqual(request("DELETE", f"{old}/mine").status, 204)
+        self.assertEqual(self.fetch("mine").status, 404)
+
+    def test_a_request_by_the_old_name_is_the_same(self):
+        self.put("mine", rich())
+        for target in ("encodings/learned?length=2", "similarity/learned?length=2&metric=dot"):
+            new = self.assert_ok(self.get(f"/v1/{target}&set=mine"))
+            old = self.assert_ok(self.get(f"/v1/{target}&parameters=mine"))
+            self.assertEqual((old.body, old.header("ETag")), (new.body, new.header("ETag")))
+            self.assertIn("; hit", old.header("Cache-Status"))
+            self.assertEqual(old.json()["parameters"]["set"], "mine")
+            self.assertNotIn("parameters", old.json()["parameters"])
+        body = {"length": 2, "parameters": "mine"}
+        posted = self.assert_ok(self.post("/v1/encodings/learned", body))
+        echoed = self.assert_ok(self.post("/v1/encodings/learned", posted.json()["parameters"]))
+        self.assertEqual(echoed.body, posted.body)
+        found = [
+            self.assert_ok(self.get(f"/v1/identify?{name}=mine&tensor=table")).json()
+            for name in ("set", "parameters")
+        ]
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[1]["file"]["set"], "mine")
+
+    def test_a_request_by_both_names_is_refused(self):
+        self.put("mine", rich())
+        both = "set=mine&parameters=mine"
+        for target in ("encodings/learned?length=2&", "identify?", "models/gpt2?length=2&"):
+            self.assert_problem(self.get(f"/v1/{target}{both}"), 400, "parameters")
+        body = {"length": 2, "parameters": "mine", "set": "mine"}
+        self.assert_problem(self.post("/v1/encodings/learned", body), 400, "set")
+        self.assert_ok(self.post("/v1/encodings/learned", {**body, "parameters": None}))
+
+    def test_the_old_names_are_described_as_deprecated(self):
+        document = self.get("/openapi.json").json()
+        for path in ("", "/{name}"):
+            new, old = (
+                document["paths"][f"/v1/{name}{path}"] for name in ("sets", "parameters")
+            )
+            self.assertEqual(set(old), set(new))
+            for method, operation in old.items():
+                self.assertIs(operation["deprecated"], True)
+                self.assertNotIn("deprecated", new[method])
+        (row,) = (
+            r for r in self.get("/v1/schemes/t5").json()["parameters"] if r["name"] == "set"
+        )
+        self.assertEqual(row["old_name"], "parameters")
 
 
 class Methods(StoreCase):
@@ -100,7 +160,7 @@ class Methods(StoreCase):
         self.assertEqual((again.status, again.body), (304, b""))
         self.put("b", simple())
         again = self.get(PATH, {"If-None-Match": reply.header("ETag")})
-        self.assertEqual((again.status, len(again.json()["parameters"])), (200, 8))
+        self.assertEqual((again.status, len(again.json()["sets"])), (200, 8))
 
     def test_the_list_comes_as_gzip_and_files_as_they_are(self):
         self.put("a", simple())
@@ -206,7 +266,7 @@ class Methods(StoreCase):
         metrics = self.server.metrics()
         self.assertEqual(metrics["posenc_store_sets"], 2)
         self.assertEqual(metrics["posenc_store_bytes"], size)
-        route = 'posenc_requests_total{route="/v1/parameters/{name}",method="PUT",status="2xx"}'
+        route = 'posenc_requests_total{route="/v1/sets/{name}",method="PUT",status="2xx"}'
         self.assertGreaterEqual(metrics[route], 2)
 
     def test_readers_never_see_a_mixture(self):
