@@ -4,13 +4,15 @@ and plans, and files that are the same in the next release."""
 import base64
 import hashlib
 import json
+import math
 import re
 import shutil
+import struct
 import tempfile
 import unittest
 from pathlib import Path
 
-from decode import read_safetensors
+from decode import pack, read_safetensors
 from registry import example, query_of
 from server import BINARY, Server, ServerCase
 
@@ -32,6 +34,14 @@ BATCH = [
 
 def sha256(data):
     return hashlib.sha256(data).hexdigest()
+
+
+def file_of(name, shape):
+    """A safetensors file of one tensor, f32."""
+    count = math.prod(shape)
+    entry = {"dtype": "F32", "shape": shape, "data_offsets": [0, 4 * count]}
+    head = json.dumps({name: entry}).encode()
+    return struct.pack("<Q", len(head)) + head + pack("f32", [i / 7 for i in range(count)])
 
 
 def field_of(data):
@@ -134,6 +144,22 @@ class Answers(DigestCase):
         for target in ("/v1/compare/sinusoidal?length=20&dim=8", "/v1/identify"):
             self.assert_digest(self.server.request("POST", target, NPY, table))
         self.assert_digest(self.post("/v1/models?plan=true", LLAMA))
+
+    def test_files_that_come_back_changed(self):
+        table = self.get("/v1/encodings/rope?length=300&dim=64&table=full&format=safetensors")
+        types = {"Content-Type": "application/vnd.safetensors"}
+        for target, body in (
+            ("/v1/convert/rope?from=half&to=interleaved&heads=1", table.body),
+            ("/v1/apply/rope?length=50&dim=8", file_of("q", [2, 50, 8])),
+            ("/v1/apply/sinusoidal?length=50&dim=8", file_of("x", [50, 8])),
+        ):
+            with self.subTest(target):
+                plain = self.assert_ok(self.server.request("POST", target, types, body))
+                self.assertIsNone(self.digest(plain))
+                wish = {**types, **WANTED}
+                asked = self.server.request("POST", target, wish, body)
+                self.assert_digest(asked)
+                self.assertEqual(asked.body, plain.body)
 
     def test_stored_sets(self):
         table = self.get(f"{SINUSOIDAL}?length=20&dim=8&format=safetensors").body
