@@ -7,8 +7,9 @@
 struct api_service {
     const api_host *host;
     pe_cache *cache;
-    api_reply *out_of_memory; /* prepared at the start, since it needs memory itself */
-    struct api_kept *kept;    /* documents that are built once */
+    api_reply *out_of_memory;          /* prepared at the start, since it needs memory itself */
+    struct api_kept *kept;             /* documents that are built once */
+    struct api_known_digests *digests; /* of representations, by entity tag */
     const struct api_route *routes;
     size_t route_count;
 };

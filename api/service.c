@@ -7,6 +7,7 @@
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
+#include "representations/known_digests.h"
 #include "representations/shortcut.h"
 #include "routes.h"
 #include "json/document.h"
@@ -242,7 +243,8 @@ api_service *api_service_new(const api_host *host, pe_cache *cache)
     service->out_of_memory = api_problem(
         API_OUT_OF_MEMORY, "the server is out of memory; try again later", NULL, NULL);
     service->kept = api_kept_new();
-    if (service->out_of_memory && service->kept)
+    service->digests = api_known_digests_new();
+    if (service->out_of_memory && service->kept && service->digests)
         return service;
     api_service_free(service);
     return NULL;
@@ -253,6 +255,7 @@ void api_service_free(api_service *service)
     if (!service)
         return;
     api_kept_free(service->kept);
+    api_known_digests_free(service->digests);
     api_reply_unref(service->out_of_memory);
     free(service);
 }

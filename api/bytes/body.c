@@ -18,9 +18,11 @@ struct api_body {
     void (*unref)(void *); /* drops the reference to the owner */
     size_t count;
     api_segment segments[API_SEGMENTS_MAX];
-    api_source source;  /* of a stream, which has no segments; its state may be NULL */
-    api_body *whole;    /* the body of which this one is a part; or NULL */
-    uint64_t first;     /* offset of the part in the whole */
+    api_source source; /* of a stream, which has no segments; its state may be NULL */
+    api_body *whole;   /* the body of which this one is a part; or NULL */
+    uint64_t first;    /* offset of the part in the whole */
+    bool hashed;       /* `digest` is that of all bytes of this body, or of its whole */
+    api_digest digest;
     api_share share;    /* of the budget, until the body is freed */
     api_share attached; /* what becomes the share when the cache drops the body */
 };
@@ -165,6 +167,8 @@ api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size)
         return NULL;
     part->whole = api_body_ref(whole);
     part->first = first;
+    part->hashed = whole->hashed;
+    part->digest = whole->digest;
     if (api_body_is_stream(whole))
         part->source =
             (api_source){.size = size, .read = whole->source.read, .slow = whole->source.slow};
@@ -206,6 +210,35 @@ uint64_t api_body_size(const api_body *body)
     for (size_t i = 0; i < body->count; i++)
         size += body->segments[i].size;
     return size;
+}
+
+#define SMALL_BODY                                                                             \
+    ((size_t)512 << 10) /* bytes, of which a digest is a matter of a millisecond */
+
+void api_body_set_digest(api_body *body, const api_digest *digest)
+{
+    body->hashed = true;
+    body->digest = *digest;
+}
+
+void api_body_hash(api_body *body)
+{
+    api_digest digest;
+    if (!body || body->hashed || api_body_is_stream(body))
+        return;
+    api_digest_segments(body->segments, body->count, &digest);
+    api_body_set_digest(body, &digest);
+}
+
+bool api_body_digest(const api_body *body, api_digest *ret_digest)
+{
+    *ret_digest = body->digest;
+    if (body->hashed)
+        return true;
+    if (body->whole || api_body_is_stream(body) || api_body_size(body) > SMALL_BODY)
+        return false;
+    api_digest_segments(body->segments, body->count, ret_digest);
+    return true;
 }
 
 size_t api_body_footprint(void)

@@ -3,6 +3,7 @@
 #define API_BODY_H
 
 #include "api.h"
+#include "bytes/digest.h"
 #include "bytes/text.h"
 
 /* A body of a text from malloc, which the function takes over: without memory it frees the text
@@ -43,6 +44,16 @@ api_body *api_body_from_source(const api_source *source);
 /* A body of the bytes [first, first + size) of another one, to which it holds a reference:
  * nothing is copied. Of a stream, the part must be its only reader. NULL without memory. */
 api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size);
+
+/* Note the digest of a body, before others share it: of one in memory it is computed, of a
+ * stream it is known from elsewhere. Parts that are made of it later have the digest of the
+ * whole. */
+void api_body_hash(api_body *body);
+void api_body_set_digest(api_body *body, const api_digest *digest);
+
+/* The digest of the whole body: the noted one; of a small one in memory it is computed now.
+ * False: it is not known. */
+bool api_body_digest(const api_body *body, api_digest *ret_digest);
 
 /* A body is attached to an entry of the cache, in whose budget `bytes` count. Where it is still
  * being sent as the entry drops it, these count in `memory` from then on, if they are many; the

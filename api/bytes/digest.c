@@ -1,8 +1,9 @@
-/* SHA-256 digests by nettle. */
+/* SHA-256 digests by nettle, which uses the processor's own instructions for it. */
 #include "bytes/digest.h"
 
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
+#include <stdlib.h>
 #include <string.h>
 
 void api_write_hex(const unsigned char *bytes, size_t count, char *dst)
@@ -28,13 +29,79 @@ void api_sha256_pieces(const api_segment *pieces, size_t count, size_t size,
 
 void api_sha256_hex(const void *data, size_t size, char ret_hex[65])
 {
+    api_digest digest;
+    api_digest_segments(&(api_segment){data, size}, 1, &digest);
+    api_digest_write_hex(&digest, ret_hex);
+}
+
+static void add_segments(struct sha256_ctx *context, const api_segment *segments, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (segments[i].size > 0)
+            sha256_update(context, segments[i].size, segments[i].data);
+}
+
+void api_digest_segments(const api_segment *segments, size_t count, api_digest *ret_digest)
+{
     struct sha256_ctx context;
-    uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_init(&context);
-    sha256_update(&context, size, data);
-    sha256_digest(&context, sizeof digest, digest);
-    api_write_hex(digest, sizeof digest, ret_hex);
-    ret_hex[64] = '\0';
+    add_segments(&context, segments, count);
+    sha256_digest(&context, sizeof ret_digest->bytes, ret_digest->bytes);
+}
+
+/* Read a stream to its end. False: that was not reached. */
+static bool add_stream(struct sha256_ctx *context, api_body *body, const pe_runner *runner,
+                       pe_error *reterr)
+{
+    uint64_t offset = 0, size = api_body_size(body);
+    char *part = malloc(API_READ_MAX); /* which the stream has reserved for its reader */
+    bool goes_on = true;
+    if (!part) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the digest");
+        return false;
+    }
+    for (size_t got = 1; goes_on && got > 0; offset += got) {
+        got = api_body_read(body, offset, part, API_READ_MAX);
+        sha256_update(context, got, (const uint8_t *)part);
+        goes_on = !runner || !runner->go_on || runner->go_on(runner->context, NULL, 0);
+    }
+    free(part);
+    if (goes_on && (size == API_LENGTH_UNKNOWN || offset == size))
+        return true;
+    pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
+    return false;
+}
+
+bool api_digest_body(api_body *body, const pe_runner *runner, api_digest *ret_digest,
+                     pe_error *reterr)
+{
+    struct sha256_ctx context;
+    const api_segment *segments;
+    if (!body) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the digest");
+        return false;
+    }
+    sha256_init(&context);
+    size_t count = api_body_segments(body, &segments);
+    add_segments(&context, segments, count);
+    bool complete = !api_body_is_stream(body) || add_stream(&context, body, runner, reterr);
+    sha256_digest(&context, sizeof ret_digest->bytes, ret_digest->bytes);
+    api_body_unref(body);
+    return complete;
+}
+
+void api_digest_write_hex(const api_digest *digest, char ret_hex[API_DIGEST_HEX])
+{
+    api_write_hex(digest->bytes, sizeof digest->bytes, ret_hex);
+    ret_hex[API_DIGEST_HEX - 1] = '\0';
+}
+
+void api_digest_read_hex(const char *hex, api_digest *ret_digest)
+{
+    for (size_t i = 0; i < sizeof ret_digest->bytes; i++) {
+        const char pair[3] = {hex[2 * i], hex[2 * i + 1]};
+        ret_digest->bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
+    }
 }
 
 bool api_secrets_match(const char *one, const char *other)

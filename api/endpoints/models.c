@@ -59,7 +59,13 @@ api_reply *api_list_models(const api_call *call)
 /* The plan as a document, kept by its tag where the request is a GET. */
 static api_reply *answer_plan(const api_call *call, const api_model_plan *plan)
 {
-    char *text = api_document_readable(api_model_plan_describe(plan));
+    api_reply *refusal;
+    json_t *document = api_model_plan_describe(plan);
+    if (plan->options->digests && !api_model_add_digests(call, plan, document, &refusal)) {
+        json_decref(document);
+        return refusal;
+    }
+    char *text = api_document_readable(document);
     api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
     if (!is_post(call))
         return body ? api_body_cacheable(call, body, "public, no-cache") : NULL;

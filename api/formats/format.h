@@ -35,7 +35,8 @@ typedef struct api_format {
     unsigned revision;      /* raised whenever the bytes for the same tensor change */
     bool single;            /* holds one tensor: the primary one unless another is asked for */
     bool text;              /* content codings are applied */
-    bool states_parameters; /* names the preset and the release beside the parameters */
+    bool states_parameters; /* names the preset beside the parameters */
+    bool states_digests; /* has the digests of small tensors (api_states_digest) before them */
 
     /* The options of the format: rows of a parameter table as a scheme has them, without
      * references to other rows. Formats that share a name share its meaning. */

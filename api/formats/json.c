@@ -11,10 +11,9 @@ static void append_head(api_text *text, const api_selection *selection)
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     const char *preset = pe_request_preset(request), *quote = preset ? "\"" : "";
     api_text_add(text,
-                 "{\"scheme\":\"%s\",\"preset\":%s%s%s,\"release\":\"" PE_VERSION
-                 "\",\n \"parameters\":{",
+                 "{\"scheme\":\"%s\",\"preset\":%s%s%s,\"revision\":%u,\n \"parameters\":{",
                  info->similarity_of ? info->similarity_of : info->name, quote,
-                 preset ? preset : "null", quote);
+                 preset ? preset : "null", quote, info->revision);
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         api_text_add(text, "%s\"%s\":", i ? "," : "", pe_parameter_at(info, i)->name);
         api_parameter_append_json(text, request, i);
@@ -108,7 +107,7 @@ const api_format api_format_json = {
         "all tensors as nested lists, with scheme and parameters; digits are the fewest that "
         "read back as the same value of the tensor's dtype",
     .schema_type = "object",
-    .revision = 2,
+    .revision = 3,
     .states_parameters = true,
     .text = true,
     .measure = API_ELEMENTS,

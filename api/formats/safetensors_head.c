@@ -19,6 +19,34 @@ static const char *dtype_name(pe_dtype dtype)
     return names[dtype];
 }
 
+#define STATED_BYTES ((uint64_t)16 << 20) /* the most of a tensor whose digest the head has */
+
+bool api_states_digest(const pe_tensor *tensor)
+{
+    return tensor->bytes <= STATED_BYTES;
+}
+
+json_t *api_safetensors_digests(const api_named_tensor *tensors, size_t count)
+{
+    json_t *digests = json_object();
+    for (size_t i = 0; i < count; i++)
+        if (api_states_digest(tensors[i].tensor))
+            json_object_set_new(digests, tensors[i].name,
+                                tensors[i].sha256[0] ? json_string(tensors[i].sha256)
+                                                     : json_sprintf("%064d", 0));
+    return digests;
+}
+
+json_t *api_safetensors_text(const json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_t *string = text ? json_string(text) : NULL;
+    if (!string)
+        api_document_spoil();
+    free(text);
+    return string;
+}
+
 json_t *api_safetensors_strings(const pe_request *request)
 {
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
@@ -26,7 +54,6 @@ json_t *api_safetensors_strings(const pe_request *request)
     json_object_set_new(object, "scheme",
                         json_string(info->similarity_of ? info->similarity_of : info->name));
     json_object_set_new(object, "revision", json_sprintf("%u", info->revision));
-    json_object_set_new(object, "release", json_string(PE_VERSION));
     if (pe_request_preset(request))
         json_object_set_new(object, "preset", json_string(pe_request_preset(request)));
     json_object_set_new(object, "scheme.formula", json_string(info->formula));

@@ -2,6 +2,7 @@
 #ifndef API_SAFETENSORS_HEAD_H
 #define API_SAFETENSORS_HEAD_H
 
+#include "bytes/digest.h"
 #include "formats/format.h"
 
 #include <jansson.h>
@@ -10,10 +11,24 @@
 typedef struct api_named_tensor {
     const char *name;
     const pe_tensor *tensor;
+    char sha256[API_DIGEST_HEX]; /* of its bytes, where the head has that */
 } api_named_tensor;
 
-/* The scheme, its revision, the release and the values of a request's parameters, all as
- * strings, which the format asks for. NULL without memory. */
+/* Whether the head of a file has the digest of a tensor's bytes: of a large one it would take
+ * long to compute them before the first byte is sent. It depends on nothing but the size, so
+ * that every server gives the same bytes. */
+bool api_states_digest(const pe_tensor *tensor);
+
+/* The digests of those tensors, {name: digits}. Where they are not known, as many zeros stand
+ * for them: a head of the same length. NULL without memory. */
+json_t *api_safetensors_digests(const api_named_tensor *tensors, size_t count);
+
+/* An object as one string, since metadata are strings. */
+json_t *api_safetensors_text(const json_t *object);
+
+/* The scheme, its revision and the values of a request's parameters, all as strings, which the
+ * format asks for. The release is not among them: a file is the same in the next one. NULL
+ * without memory. */
 json_t *api_safetensors_strings(const pe_request *request);
 
 /* The length of the header in 8 bytes, and the header, padded with blanks so that the data of

@@ -23,7 +23,8 @@ enum option {
     CONVENTION,
     FORMAT,
     SET,
-    PLAN
+    PLAN,
+    DIGESTS
 };
 
 static const pe_parameter ROWS[] = {
@@ -96,6 +97,11 @@ static const pe_parameter ROWS[] = {
               .type = PE_BOOLEAN,
               .default_text = "false",
               .help = "true: what there is and why, without the tensors"},
+    [DIGESTS] = {.name = "digests",
+                 .type = PE_BOOLEAN,
+                 .default_text = "false",
+                 .help = "true, with plan=true: the plan has the SHA-256 of every tensor's "
+                         "bytes; so all of them are computed"},
 };
 #define ROW_COUNT (sizeof ROWS / sizeof *ROWS)
 
@@ -129,6 +135,7 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
         .components = find_text(options, COMPONENTS), /* the plan checks the names */
         .convention = (api_convention)pe_options_value(options, CONVENTION)->integer,
         .plan = pe_options_value(options, PLAN)->integer != 0,
+        .digests = pe_options_value(options, DIGESTS)->integer != 0,
         .format = find_text(options, FORMAT),
         .set = find_text(options, SET), /* the scheme checks the name */
         .read = options,
@@ -136,6 +143,12 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
     if (ret_options->plan && ret_options->format && strcmp(ret_options->format, "json") != 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "format", ret_options->format,
                      "json with plan=true, or left out");
+    if (ret_options->digests &&
+        (!ret_options->plan || ret_options->convention == API_CONVENTION_ALL))
+        pe_error_add(
+            reterr, PE_OUT_OF_RANGE, "digests", "true",
+            "left out without plan=true and with convention=all: files of tensors have "
+            "digests anyway");
     ret_options->convention_name = CONVENTIONS[ret_options->convention];
 }
 

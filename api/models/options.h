@@ -26,6 +26,7 @@ typedef struct api_model_options {
     api_convention convention;
     const char *convention_name;
     bool plan;          /* the plan alone is asked for */
+    bool digests;       /* with the digests of its tensors */
     const char *format; /* "safetensors" or "json"; NULL: not given */
     const char *set;    /* a set of trained tensors; NULL: not given */
     pe_options *read;   /* whose the texts are */

@@ -100,3 +100,36 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
     api_batch_done(&batch);
     return reply;
 }
+
+/* Add the digests to those tensors of a described plan that have one. */
+static void add_to_document(json_t *document, const json_t *digests)
+{
+    size_t index, place;
+    json_t *part, *tensor;
+    json_array_foreach(json_object_get(document, "parts"), index, part)
+    {
+        json_array_foreach(json_object_get(part, "tensors"), place, tensor)
+        {
+            const char *name = json_string_value(json_object_get(tensor, "name"));
+            json_t *digest = json_object_get(digests, name);
+            if (digest)
+                json_object_set(tensor, "sha256", digest);
+        }
+    }
+}
+
+bool api_model_add_digests(const api_call *call, const api_model_plan *plan, json_t *document,
+                           api_reply **ret_reply)
+{
+    api_batch batch;
+    json_t *digests = NULL;
+    *ret_reply = NULL;
+    if (api_batch_begin(&batch, call) && fill(&batch, plan, ret_reply))
+        digests = api_batch_digests(&batch, ret_reply);
+    const bool found = digests != NULL;
+    if (found)
+        add_to_document(document, digests);
+    api_batch_done(&batch);
+    json_decref(digests);
+    return found;
+}

@@ -16,6 +16,7 @@
 #define READS  (API_TENSORS | API_DOCUMENT | API_PLAN | API_SETS | API_SET | API_ASSET)
 #define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_PLAN_COMPARISON)
 #define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_PLAN | API_TEXT | API_SETS | API_ASSET)
+#define WISHED (API_TENSORS | API_TENSORS_BY_POST | API_BATCH | API_PLAN | API_PLAN_BY_POST)
 #define EVERY                                                                                  \
     (READS | WRITES | POSTS | API_TABLES | API_STORED_IDENTIFICATION | API_TEXT | API_STATE)
 
@@ -26,7 +27,7 @@ static const struct {
 } REQUEST_HEADERS[] = {
     {"AcceptEncoding", CODED}, {"IfMatch", READS | WRITES}, {"IfNoneMatch", READS | WRITES},
     {"IfRange", API_TENSORS},  {"Range", API_TENSORS},      {"RequestId", EVERY},
-    {"TraceParent", EVERY},
+    {"TraceParent", EVERY},    {"WantDigest", WISHED},
 };
 
 /* {status, component or name in "x-answers", kinds of routes} */
@@ -239,8 +240,6 @@ json_t *api_contract_new(void)
         include_members(schemas, part);
     }
     json_object_set_new(json_object_get(document, "info"), "version", json_string(PE_VERSION));
-    json_object_set_new(find_part(document, "x-examples", "Tensors"), "release",
-                        json_string(PE_VERSION));
     json_object_foreach(find_part(document, "components", "responses"), name, part)
     {
         finish_response(document, NULL, part);

@@ -30,7 +30,7 @@ typedef struct api_coded_text {
     api_etag etag; /* hashes the body */
 } api_coded_text;
 
-/* Takes over the reference to the body, which is in this coding already. */
+/* Takes over the reference to the body, which is in this coding already and nobody shares. */
 void api_coded_text_init(api_coded_text *ret_text, api_body *body, api_coding coding);
 
 /* The reply to a GET without conditions: 200 and the text. NULL without memory. */

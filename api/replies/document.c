@@ -8,7 +8,9 @@
 api_body *api_document_body(json_t *document)
 {
     char *text = api_document_text(document, JSON_INDENT(1));
-    return text ? api_body_from_text(text, strlen(text)) : NULL;
+    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
+    api_body_hash(body);
+    return body;
 }
 
 api_reply *api_passing_reply(unsigned status, const char *media_type)
@@ -23,8 +25,9 @@ api_reply *api_passing_document(unsigned status, json_t *document)
 {
     api_reply *reply = api_passing_reply(status, "application/json");
     char *text = api_document_readable(document);
-    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
-                               false);
+    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
+    api_body_hash(body);
+    return api_reply_with_body(reply, body, false);
 }
 
 api_reply *api_document_reply(api_reply *reply, json_t *document, const char *media_type,

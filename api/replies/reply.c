@@ -1,6 +1,8 @@
 /* Replies: a status, header fields whose values lie in one bounded text, and a body. */
 #include "replies/reply.h"
 
+#include "bytes/base64.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -30,7 +32,8 @@ static const api_field COMMON_FIELDS[] = {
     {"Access-Control-Allow-Origin", "*"},
     {"Access-Control-Expose-Headers",
      "Accept-Ranges, Cache-Status, Content-Disposition, Content-Encoding, Content-Length, "
-     "Content-Range, ETag, Link, Server-Timing, Tensor-Byte-Order, Tensor-Dtype, Tensor-Name, "
+     "Content-Range, ETag, Link, Repr-Digest, Server-Timing, Tensor-Byte-Order, Tensor-Dtype, "
+     "Tensor-Name, "
      "Tensor-Shape, Tensors-Converted, traceparent, X-Request-Id"},
     {"Cross-Origin-Resource-Policy", "cross-origin"},
     {"X-Content-Type-Options", "nosniff"},
@@ -84,14 +87,24 @@ void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
     reply->text_used += (size_t)length + 1;
 }
 
+void api_reply_add_digest(api_reply *reply, const api_digest *digest)
+{
+    char text[4 * ((sizeof digest->bytes + 2) / 3) + 1] = "";
+    api_base64_write(digest->bytes, sizeof digest->bytes, text);
+    api_reply_add(reply, "Repr-Digest", "sha-256=:%s:", text);
+}
+
 api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head)
 {
+    api_digest digest;
     if (!reply || !body) {
         api_reply_unref(reply);
         api_body_unref(body);
         return NULL;
     }
     reply->length = api_body_size(body);
+    if (reply->status != 304 && api_body_digest(body, &digest))
+        api_reply_add_digest(reply, &digest);
     if (head)
         api_body_unref(body);
     else

@@ -84,7 +84,9 @@ static api_reply *own_reply(const api_representation *representation, pe_entry *
 #define QUICK_TEXT   16384   /* elements to print */
 #define QUICK_GZIP   2048    /* elements to print and compress */
 #define QUICK_PIXELS 16384   /* pixels to draw */
+#define QUICK_BYTES  262144  /* of tensors to hash */
 
+/* Whether a quick request may write and hash the body. */
 static bool is_quick_to_write(const api_representation *representation)
 {
     const api_format *format = representation->format;
@@ -93,6 +95,8 @@ static bool is_quick_to_write(const api_representation *representation)
         most = representation->coding == API_GZIP ? QUICK_GZIP : QUICK_TEXT;
     else if (format->measure == API_PIXELS)
         most = QUICK_PIXELS;
+    else
+        return api_representation_bytes(representation) <= QUICK_BYTES;
     return most == UINT64_MAX || format->work(&representation->selection) <= most;
 }
 
@@ -160,10 +164,19 @@ static api_reply *stream(const api_representation *representation)
     api_body *whole = api_representation_stream(representation, &error);
     if (error.status != PE_OK)
         return api_problem_from_error(&error);
+    api_representation_give_digest(representation, whole);
     api_body *body = api_representation_cut(representation, whole);
     api_reply *reply = api_representation_new_reply(representation);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
     return api_reply_with_body(reply, body, false);
+}
+
+static bool may_stream(const api_representation *representation)
+{
+    double price = api_representation_price_to_begin(representation);
+    if (api_representation_owes_digest(representation))
+        price += api_representation_digest_price(representation);
+    return api_may_begin(representation->call, price);
 }
 
 /* Whether a request asks for the entity tag. */
@@ -174,29 +187,13 @@ static bool has_conditions(const api_call *call)
            api_call_header(call, API_HEADER_IF_RANGE);
 }
 
-api_reply *api_representation_reply(api_representation *representation)
+/* Answer with the tensors: from the cache, computed, or streamed. */
+static api_reply *answer(const api_representation *representation)
 {
     const api_request *request = representation->call->request;
-    api_reply *reply;
     pe_error error;
-    pe_error_init(&error);
-    if (!representation->post && has_conditions(representation->call))
-        api_representation_tag(representation, &representation->etag);
-    if (api_representation_is_decided(representation, &reply) ||
-        !api_representation_read_range(representation, &reply))
-        return reply;
-    if (representation->range.complete &&
-        !api_representation_check_price(representation, &error))
-        return api_problem_from_error(&error);
-    if (representation->call->head) {
-        reply = api_representation_new_reply(representation);
-        api_reply_set_length(reply, api_representation_length(representation));
-        return reply;
-    }
-    /* a worker must compute what is dear, and knows what it costs */
-    const double price = api_representation_price_to_begin(representation);
     if (representation->facts.streamed)
-        return api_may_begin(representation->call, price) ? stream(representation) : NULL;
+        return may_stream(representation) ? stream(representation) : NULL;
     pe_entry *entry;
     switch (pe_cache_try_get(representation->call->service->cache, representation->request,
                              request->awaited, &entry)) {
@@ -210,6 +207,45 @@ api_reply *api_representation_reply(api_representation *representation)
     if (pe_cache_find_failure(representation->call->service->cache, representation->request,
                               request->arrived, &error))
         return api_problem_from_error(&error);
-    bool quick = request->quick && is_quick_to_answer(representation);
-    return quick || api_may_begin(representation->call, price) ? compute(representation) : NULL;
+    /* a worker must compute what is dear, and knows what it costs */
+    const bool quick = request->quick && is_quick_to_answer(representation);
+    return quick || api_may_begin(representation->call,
+                                  api_representation_price_to_begin(representation))
+               ? compute(representation)
+               : NULL;
+}
+
+/* Answer HEAD: without computing anything, unless a digest is asked for. */
+static api_reply *answer_head(const api_representation *representation)
+{
+    api_reply *whole = NULL;
+    api_digest digest;
+    if (api_representation_owes_digest(representation)) {
+        whole = answer(representation);
+        if (!whole || api_reply_status(whole) != 200)
+            return whole;
+    }
+    api_reply *reply = api_representation_new_reply(representation);
+    api_reply_set_length(reply, api_representation_length(representation));
+    if (whole ? api_body_digest(api_reply_body(whole), &digest)
+              : api_representation_find_digest(representation, &digest))
+        api_reply_add_digest(reply, &digest);
+    api_reply_unref(whole);
+    return reply;
+}
+
+api_reply *api_representation_reply(api_representation *representation)
+{
+    api_reply *reply;
+    pe_error error;
+    pe_error_init(&error);
+    if (!representation->post && has_conditions(representation->call))
+        api_representation_tag(representation, &representation->etag);
+    if (api_representation_is_decided(representation, &reply) ||
+        !api_representation_read_range(representation, &reply))
+        return reply;
+    if (representation->range.complete &&
+        !api_representation_check_price(representation, &error))
+        return api_problem_from_error(&error);
+    return representation->call->head ? answer_head(representation) : answer(representation);
 }

@@ -9,6 +9,7 @@
 #include "replies/cacheable.h"
 #include "replies/reply.h"
 #include "representations/batch_body.h"
+#include "representations/batch_digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,20 +298,47 @@ static api_reply *answer(api_batch *batch, api_batch_format format, api_coding c
     pe_outcome outcome;
     api_body *body = NULL;
     if (get_tables(batch, &outcome))
-        body = api_batch_body(batch, format);
+        body = api_batch_make_body(batch, format, coding);
     if (batch->problem.requests > 0)
         return api_joint_problem_reply(&batch->problem);
-    bool streamed = false;
-    for (size_t i = 0; i < batch->count; i++)
-        streamed = streamed || batch->parts[i].streamed;
+    if (body)
+        api_batch_give_digest(batch, format, coding, body);
     api_reply *reply = new_reply(batch, format, coding);
     api_reply_add(reply, "Cache-Status", "posenc; %s",
-                  streamed            ? "fwd=bypass; detail=streamed"
-                  : outcome == PE_HIT ? "hit"
-                                      : "fwd=miss");
-    if (coding == API_GZIP && body)
-        body = api_gzip_stream(body);
+                  api_batch_is_streamed(batch) ? "fwd=bypass; detail=streamed"
+                  : outcome == PE_HIT          ? "hit"
+                                               : "fwd=miss");
     return api_reply_with_body(reply, body, false);
+}
+
+json_t *api_batch_digests(api_batch *batch, api_reply **ret_reply)
+{
+    pe_outcome outcome;
+    json_t *digests = NULL;
+    *ret_reply = NULL;
+    if (batch->problem.requests == 0)
+        check_totals(batch, API_BATCH_SAFETENSORS);
+    if (batch->problem.requests == 0 &&
+        api_may_begin(batch->call, total_price(batch, api_representation_digest_price)) &&
+        get_tables(batch, &outcome))
+        digests = api_batch_list_digests(batch);
+    if (batch->problem.requests > 0)
+        *ret_reply = api_joint_problem_reply(&batch->problem);
+    return digests;
+}
+
+/* Answer HEAD, whose digest is known or not. */
+static api_reply *answer_head(const api_batch *batch, api_batch_format format,
+                              api_coding coding)
+{
+    api_digest digest;
+    api_reply *reply = new_reply(batch, format, coding);
+    uint64_t length = api_batch_length(batch, format);
+    if (coding == API_IDENTITY && length != API_LENGTH_UNKNOWN)
+        api_reply_set_length(reply, length);
+    if (api_batch_find_digest(batch, &digest))
+        api_reply_add_digest(reply, &digest);
+    return reply;
 }
 
 api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
@@ -333,13 +361,16 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
             2);
     if (is_decided(batch, &refusal))
         return refusal;
-    if (batch->call->head) {
-        api_reply *reply = new_reply(batch, format, coding);
-        uint64_t length = api_batch_length(batch, format);
-        if (coding == API_IDENTITY && length != API_LENGTH_UNKNOWN)
-            api_reply_set_length(reply, length);
-        return reply;
-    }
+    if (batch->call->head && !api_batch_owes_digest(batch, coding, true))
+        return answer_head(batch, format, coding);
     double price = total_price(batch, api_representation_price_to_begin);
-    return api_may_begin(batch->call, price) ? answer(batch, format, coding) : NULL;
+    if (api_batch_owes_digest(batch, coding, false))
+        price += total_price(batch, api_representation_digest_price);
+    if (!api_may_begin(batch->call, price))
+        return NULL;
+    api_reply *reply = answer(batch, format, coding);
+    if (!batch->call->head || !reply || api_reply_status(reply) != 200)
+        return reply;
+    api_reply_unref(reply); /* the digest is known now */
+    return answer_head(batch, format, coding);
 }

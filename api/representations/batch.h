@@ -75,6 +75,10 @@ void api_batch_tag(api_batch *batch, api_batch_format format, api_segment origin
  * api_not_yet. */
 api_reply *api_batch_reply(api_batch *batch, api_batch_format format);
 
+/* The SHA-256 of every tensor's bytes, {name: digits}, which computes all of them. NULL with
+ * the answer in ret_reply, which is NULL without memory or after api_not_yet. */
+json_t *api_batch_digests(api_batch *batch, api_reply **ret_reply);
+
 void api_batch_done(api_batch *batch);
 
 #endif

@@ -4,6 +4,7 @@
 #include "bytes/joined.h"
 #include "formats/registry.h"
 #include "formats/safetensors_head.h"
+#include "formats/streams.h"
 #include "json/document.h"
 
 #include <stdio.h>
@@ -38,6 +39,7 @@ typedef struct member {
     const api_batch_list *list;
     size_t index; /* of the tensor in its request */
     char name[NAME_BYTES];
+    char sha256[API_DIGEST_HEX]; /* "": not known */
 } member;
 
 static bool is_wanted(const api_batch_part *part, size_t index)
@@ -151,27 +153,47 @@ static api_body *list_body(const api_batch_list *list)
 
 /* ---- safetensors ---- */
 
-/* An object as one string, since the format allows nothing else. */
-static json_t *write_text(const json_t *object)
+/* The digests of those tensors that belong to a part; of the lists, if it is NULL. NULL without
+ * memory. */
+static json_t *digests_of(const api_batch_part *part, const member *members, size_t count)
 {
-    char *text = json_dumps(object, JSON_COMPACT);
-    json_t *string = text ? json_string(text) : NULL;
-    if (!string)
+    api_named_tensor *named = calloc(count + 1, sizeof *named);
+    size_t used = 0;
+    for (size_t i = 0; named && i < count; i++) {
+        if (members[i].part != part)
+            continue;
+        named[used] =
+            (api_named_tensor){.name = members[i].name, .tensor = find_tensor(&members[i])};
+        memcpy(named[used++].sha256, members[i].sha256, API_DIGEST_HEX);
+    }
+    json_t *digests = named ? api_safetensors_digests(named, used) : NULL;
+    if (!digests)
         api_document_spoil();
-    free(text);
-    return string;
+    free(named);
+    return digests;
 }
 
 /* What is said of a part. */
-static json_t *describe(const api_batch_part *part)
+static json_t *describe(const api_batch_part *part, const member *members, size_t count)
 {
     json_t *strings = api_safetensors_strings(part->representation.request);
     if (part->target)
         json_object_set_new(strings, "request", json_string(part->target));
     if (part->about)
         json_object_update(strings, part->about);
-    json_t *string = write_text(strings);
+    json_object_set_new(strings, "sha256", digests_of(part, members, count));
+    json_t *string = api_safetensors_text(strings);
     json_decref(strings);
+    return string;
+}
+
+/* What is said of the whole. */
+static json_t *describe_whole(const api_batch *batch, const member *members, size_t count)
+{
+    json_t *about = json_copy(batch->about);
+    json_object_set_new(about, "sha256", digests_of(NULL, members, count));
+    json_t *string = api_safetensors_text(about);
+    json_decref(about);
     return string;
 }
 
@@ -183,12 +205,14 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
     size_t size;
     json_t *metadata = json_object();
     for (size_t i = 0; i < batch->count; i++)
-        json_object_set_new(metadata, batch->parts[i].name, describe(&batch->parts[i]));
+        json_object_set_new(metadata, batch->parts[i].name,
+                            describe(&batch->parts[i], members, count));
     if (batch->about)
-        json_object_set_new(metadata, "model", write_text(batch->about));
+        json_object_set_new(metadata, "model", describe_whole(batch, members, count));
     api_named_tensor *named = calloc(count + 1, sizeof *named);
     for (size_t i = 0; named && i < count; i++)
-        named[i] = (api_named_tensor){members[i].name, find_tensor(&members[i])};
+        named[i] =
+            (api_named_tensor){.name = members[i].name, .tensor = find_tensor(&members[i])};
     char *head = api_safetensors_head(metadata, named ? named : NONE, named ? count : 0, &size,
                                       ret_data);
     api_body *body = head && named ? api_body_from_text(head, size) : NULL;
@@ -196,6 +220,51 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
         free(head);
     free(named);
     return body;
+}
+
+/* Find the digest of a member: that of its body in memory, or by computing a stream of it, NULL
+ * or not. False: a problem was added, or memory ran out. */
+static bool find_digest(api_batch *batch, member *found, const api_body *body)
+{
+    api_batch_part *part = found->part;
+    api_digest digest;
+    pe_error error;
+    pe_error_init(&error);
+    if (!body || !api_body_digest(body, &digest)) {
+        api_selection selection = part->representation.selection;
+        selection.block_bytes = STREAM_BLOCK;
+        if (!api_digest_tensor(&selection, found->index, &digest, &error)) {
+            if (error.status != PE_OK)
+                api_joint_problem_add(&batch->problem, (int)(part - batch->parts), part->name,
+                                      &error);
+            return false;
+        }
+    }
+    api_digest_write_hex(&digest, found->sha256);
+    return true;
+}
+
+json_t *api_batch_list_digests(api_batch *batch)
+{
+    size_t count;
+    member *members = list_members(batch, &count);
+    json_t *digests = json_object();
+    bool found = members != NULL;
+    for (size_t i = 0; i < count && found; i++) {
+        api_batch_part *part = members[i].part;
+        if (!part)
+            continue;
+        api_body *body =
+            part->entry ? part_body(batch, part, "raw", members[i].index, 1) : NULL;
+        found = (body || !part->entry) && find_digest(batch, &members[i], body);
+        json_object_set_new(digests, members[i].name, json_string(members[i].sha256));
+        api_body_unref(body);
+    }
+    free(members);
+    if (found)
+        return digests;
+    json_decref(digests);
+    return NULL;
 }
 
 static api_body *safetensors_body(api_batch *batch)
@@ -206,11 +275,16 @@ static api_body *safetensors_body(api_batch *batch)
     api_body *body = NULL;
     if (members && bodies) {
         uint64_t data;
-        bodies[0] = make_head(batch, members, count, &data);
-        for (size_t i = 0; i < count; i++)
+        bool found = true;
+        for (size_t i = 0; i < count && found; i++) {
             bodies[i + 1] = members[i].list
                                 ? list_body(members[i].list)
                                 : part_body(batch, members[i].part, "raw", members[i].index, 1);
+            api_body_hash(bodies[i + 1]);
+            found = bodies[i + 1] && (!api_states_digest(find_tensor(&members[i])) ||
+                                      find_digest(batch, &members[i], bodies[i + 1]));
+        }
+        bodies[0] = found ? make_head(batch, members, count, &data) : NULL;
         body = api_body_join(bodies, count + 1);
     }
     free(members);
@@ -242,8 +316,8 @@ static api_body *make_start(const api_batch *batch)
     char *about = batch->about ? json_dumps(batch->about, JSON_COMPACT) : NULL;
     if (batch->about && !about)
         return NULL;
-    api_text_add(&text, "{\"release\":\"" PE_VERSION "\",%s%s%s\"results\":[",
-                 about ? "\"model\":" : "", about ? about : "", about ? ",\n" : "");
+    api_text_add(&text, "{%s%s%s\"results\":[", about ? "\"model\":" : "", about ? about : "",
+                 about ? ",\n" : "");
     free(about);
     return api_body_take_text(&text, &bytes);
 }

@@ -76,6 +76,7 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
     const api_representation *representation = building->representation;
     api_body *body;
     size_t bytes = 0;
+    api_digest digest;
     pe_error error;
     pe_error_init(&error);
     if (!api_reserve(expected_bytes(representation), "the text", &error))
@@ -88,6 +89,9 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
         body = representation->format->write(&representation->selection, table, &bytes);
     }
     *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
+    api_body_hash(body);
+    if (body && api_body_digest(body, &digest))
+        api_representation_note_digest(representation, &digest);
     if (body)
         api_body_attach(body, representation->call->service->host->memory,
                         bytes + pe_table_footprint(table));

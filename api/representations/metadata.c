@@ -18,8 +18,6 @@ void api_representation_tag(const api_representation *representation, api_etag *
     for (size_t i = 0; format->versions && format->versions[i]; i++)
         length += snprintf(form + length, sizeof form - (size_t)length, " %.24s",
                            format->versions[i]());
-    if (format->states_parameters)
-        length += snprintf(form + length, sizeof form - (size_t)length, " %s", PE_VERSION);
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(representation->request));
     const api_segment pieces[] = {
         {key, key_length},

@@ -5,6 +5,7 @@
 #include "files/found_sets.h"
 #include "formats/negotiate.h"
 #include "formats/registry.h"
+#include "formats/safetensors_head.h"
 #include "replies/problem.h"
 
 #include <assert.h>
@@ -187,6 +188,28 @@ double api_representation_price(const api_representation *representation)
     if (!representation->facts.streamed || complete == 0)
         return all;
     return first + (all - first) * ((double)representation->range.size / (double)complete);
+}
+
+/* The share of the price that the tensors have whose digests come before them. */
+static double price_of_stated(const api_representation *representation)
+{
+    const api_selection *selection = &representation->selection;
+    double stated = 0;
+    if (representation->format && !representation->format->states_digests)
+        return 0;
+    for (size_t i = 0; i < selection->count; i++) {
+        const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first + i);
+        stated += api_states_digest(tensor) ? (double)tensor->bytes : 0;
+    }
+    return representation->facts.price * stated / (double)pe_request_bytes(selection->request);
+}
+
+double api_representation_price_to_begin(const api_representation *representation)
+{
+    if (representation->facts.streamed)
+        return representation->facts.preparation + price_of_stated(representation);
+    return representation->facts.price +
+           API_DIGEST_PRICE * (double)api_representation_bytes(representation);
 }
 
 /* Whether the request asks only for what the cache keeps, and this is not kept: ret_reply is

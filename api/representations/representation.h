@@ -5,6 +5,7 @@
 #ifndef API_REPRESENTATION_H
 #define API_REPRESENTATION_H
 
+#include "bytes/digest.h"
 #include "call.h"
 #include "formats/format.h"
 #include "formats/options.h"
@@ -63,13 +64,10 @@ bool api_representation_select(api_representation *ret_representation, const api
 api_reply *api_representation_reply(api_representation *representation);
 
 /* The price of all that is computed, of a stream that of the range; and of what is computed
- * before the reply begins: of a stream its preparation. */
+ * before the reply begins, digests among it: of a stream its preparation, and the tensors whose
+ * digests come first. */
 double api_representation_price(const api_representation *representation);
-static inline double api_representation_price_to_begin(const api_representation *representation)
-{
-    return representation->facts.streamed ? representation->facts.preparation
-                                          : representation->facts.price;
-}
+double api_representation_price_to_begin(const api_representation *representation);
 
 /* Check the price of all against the limit compute-cost; false after a problem was added. */
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr);
@@ -91,6 +89,31 @@ void api_representation_tag(const api_representation *representation, api_etag *
  * The caller adds the fields that say how the tensors were obtained. NULL without memory. */
 api_reply *api_representation_new_reply(const api_representation *representation);
 api_reply *api_representation_not_modified(const api_representation *representation);
+
+/* ---- digest.c ---- */
+
+/* The bytes of the tensors that are represented. */
+uint64_t api_representation_bytes(const api_representation *representation);
+
+/* Find the digest of the whole representation. False: nobody has computed it yet. */
+bool api_representation_find_digest(const api_representation *representation,
+                                    api_digest *ret_digest);
+
+/* Note what it is. */
+void api_representation_note_digest(const api_representation *representation,
+                                    const api_digest *digest);
+
+/* Whether the request asks for a digest which is not known, and that is affordable: computing
+ * all of it costs no more than a request may. */
+bool api_representation_owes_digest(const api_representation *representation);
+
+/* What it costs to compute the digest of what is streamed. */
+double api_representation_digest_price(const api_representation *representation);
+
+/* Give a streamed body of the representation its digest, if that is known; it is computed if it
+ * is owed, by a stream that nobody else reads. Where that fails, or takes longer than computing
+ * may, the body goes without it: it is there already. The body may be NULL. */
+void api_representation_give_digest(const api_representation *representation, api_body *body);
 
 /* ---- conditions.c ---- */
 

@@ -65,7 +65,7 @@ class Planted(unittest.TestCase):
         self.assert_found("/health/live", answer(body=b'{"status":1}'))
         self.assert_found("/health/live", answer(body=b'{"status":"live","more":1}'))
         data = (
-            b'{"scheme":"a","preset":null,"release":"1","parameters":{},"tensors":'
+            b'{"scheme":"a","preset":null,"revision":1,"parameters":{},"tensors":'
             b'[{"name":"a","dtype":"f32","shape":[1],'
         )
         headers = {

@@ -63,22 +63,21 @@ class Post(ServerCase):
         reply = self.post("/v1/encodings/integer", {"length": 4, "preset": None})
         self.assert_problem(reply, 400, "preset")
 
-    def test_a_reply_names_the_preset_and_the_release(self):
+    def test_a_reply_names_the_preset_and_the_revision(self):
         query = "length=4&dim=8&preset=whisper"
         explicit = "length=4&dim=8&layout=concat&frequencies=tensor2tensor"
-        release = json.loads(self.get("/v1/info").body)["version"]
         tags = set()
         for text, preset in ((query, "whisper"), (explicit, None), (query, "whisper")):
             reply = self.get(f"{SINUSOIDAL}?{text}")
             document = json.loads(self.assert_ok(reply).body)
             self.assertEqual(document["preset"], preset)
-            self.assertEqual(document["release"], release)
+            self.assertEqual(document["revision"], 2)
             tags.add(reply.header("ETag"))
             self.assertNotIn("whisper", reply.header("Content-Disposition"))
         self.assertEqual(len(tags), 2)
         head = self.get(f"{SINUSOIDAL}?{query}&format=safetensors").body[8:]
         metadata = json.JSONDecoder().raw_decode(head.decode("latin-1"))[0]["__metadata__"]
-        self.assertEqual((metadata["preset"], metadata["release"]), ("whisper", release))
+        self.assertEqual((metadata["preset"], metadata["revision"]), ("whisper", "2"))
 
     def test_a_coded_body_is_refused(self):
         for coding in ("gzip", "br", "identity, gzip"):

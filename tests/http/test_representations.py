@@ -16,7 +16,7 @@ class Representations(ServerCase):
         reply = self.assert_ok(self.get(f"{SINUSOIDAL}?length=2&dim=4"), "application/json")
         document = reply.json()
         self.assertEqual(
-            list(document), ["scheme", "preset", "release", "parameters", "tensors"]
+            list(document), ["scheme", "preset", "revision", "parameters", "tensors"]
         )
         self.assertEqual(document["scheme"], "sinusoidal")
         self.assertEqual(

@@ -253,8 +253,8 @@ START_TEST(a_document_of_several_tensors_reads_as_written)
         &(api_selection){.request = request, .count = 3}, &error);
     char *text = read_all(body, 100, &size);
     static const char expected[] =
-        "{\"scheme\":\"several\",\"preset\":null,\"release\":\"" PE_VERSION
-        "\",\n \"parameters\":{\"length\":1,\"dtype\":\"f32\"},\n"
+        "{\"scheme\":\"several\",\"preset\":null,\"revision\":1,\n "
+        "\"parameters\":{\"length\":1,\"dtype\":\"f32\"},\n"
         " \"tensors\":[\n"
         "  {\"name\":\"matrix\",\"dtype\":\"f32\",\"shape\":[1,3],\"data\":[\n"
         "   [0.0,1.0,2.0]]},\n"

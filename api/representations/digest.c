@@ -1,0 +1,80 @@
+/* Digests of representations (RFC 9530). A body that is held has been hashed when it was built
+ * (bodies.c). What is computed as it is read would have to be computed twice, since its head is
+ * sent first: that is done for those who ask for it. */
+#include "bytes/body.h"
+#include "http/want_digest.h"
+#include "representations/known_digests.h"
+#include "representations/representation.h"
+
+uint64_t api_representation_bytes(const api_representation *representation)
+{
+    const api_selection *selection = &representation->selection;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < selection->count; i++)
+        bytes += pe_request_tensor(selection->request, selection->first + i)->bytes;
+    return bytes;
+}
+
+static api_etag find_tag(const api_representation *representation)
+{
+    api_etag etag = representation->etag;
+    if (!etag.text[0])
+        api_representation_tag(representation, &etag);
+    return etag;
+}
+
+bool api_representation_find_digest(const api_representation *representation,
+                                    api_digest *ret_digest)
+{
+    const api_etag etag = find_tag(representation);
+    return api_known_digests_find(representation->call->service->digests, &etag, ret_digest);
+}
+
+void api_representation_note_digest(const api_representation *representation,
+                                    const api_digest *digest)
+{
+    const api_etag etag = find_tag(representation);
+    api_known_digests_add(representation->call->service->digests, &etag, digest);
+}
+
+bool api_representation_owes_digest(const api_representation *representation)
+{
+    const uint64_t limit = representation->call->service->host->compute_cost;
+    api_digest digest;
+    return api_wants_digest(representation->call) &&
+           (limit == 0 || representation->facts.price <= (double)limit) &&
+           !api_representation_find_digest(representation, &digest);
+}
+
+double api_representation_digest_price(const api_representation *representation)
+{
+    return representation->facts.price +
+           API_DIGEST_PRICE * (double)api_representation_bytes(representation);
+}
+
+/* Compute the digest by a stream that nobody else reads. False if that fails. */
+static bool compute_digest(const api_representation *representation, api_digest *ret_digest)
+{
+    api_representation whole = *representation;
+    pe_error error;
+    whole.range.complete = 0;
+    api_body *body = api_representation_stream(&whole, &error);
+    return api_digest_body(body, representation->selection.runner, ret_digest, &error);
+}
+
+void api_representation_give_digest(const api_representation *representation, api_body *body)
+{
+    api_digest digest;
+    bool computed = false;
+    if (!body)
+        return;
+    api_body_hash(body); /* a picture is held although its table is not */
+    if (api_body_digest(body, &digest))
+        computed = true;
+    else if (api_representation_owes_digest(representation))
+        computed = compute_digest(representation, &digest);
+    if (computed)
+        api_representation_note_digest(representation, &digest);
+    if (computed || api_representation_find_digest(representation, &digest))
+        api_body_set_digest(body, &digest);
+}
