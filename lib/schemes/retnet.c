@@ -11,6 +11,7 @@
 /* Head h decays by 2^-(5+h), which for 256 heads is far below 1 and no subnormal double. */
 #define FIRST_EXPONENT 5
 #define HEADS_MAX      256
+#define BOUNDARY_BITS  55 /* of a rounding boundary, at most, as dd_snap has it */
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
@@ -73,13 +74,16 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan->price += PE_WAVE_FREQUENCY_PRICE * (double)dim;
 }
 
-/* gamma^distance, a pe_bias_function whose source is a retnet. Powers of gamma = 1 - 2^-k are
- * numbers of few bits at small distances, and so may be rounding boundaries. */
+/* gamma^distance, a pe_bias_function whose source is a retnet. A power of gamma = 1 - 2^-k has
+ * k·distance bits: where these are few it may be a rounding boundary. Elsewhere it is none, and
+ * how far a power near 1 is from it decides what a product with it is rounded to. */
 static void write_mask(const void *source, size_t head, uint64_t distance, void *dst)
 {
     const retnet *state = source;
     pe_scaled power = pe_exp(dd_mul_double(state->decays[head], (double)distance));
-    pe_round_scaled(state->mask.dtype, dd_snap(power.value), power.exponent, dst);
+    bool is_short = (FIRST_EXPONENT + head) * distance <= BOUNDARY_BITS;
+    dd value = is_short ? dd_snap(power.value) : power.value;
+    pe_round_scaled(state->mask.dtype, value, power.exponent, dst);
 }
 
 static void release(void *context)

@@ -87,6 +87,7 @@ $(BUILD)/found/deps-wasm: | $(BUILD)/found/deps
 MODULE_SCRIPTS := posenc.js engine.js worker.js
 wasm: $(WASM)/posenc.wasm $(MODULE_SCRIPTS:%=$(WASM)/%) ## build the WebAssembly module: the same service without a server (deps-wasm)
 $(MODULE_SCRIPTS:%=$(WASM)/%): $(WASM)/%: server/module/%
+	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
 deps-wasm: deps ## install what `make wasm` needs, as far as it is missing

@@ -150,6 +150,21 @@ class Sums(ApplyCase):
                     self.check(found["x"], out, expected)
 
 
+class Products(ApplyCase):
+    def test_a_factor_that_is_nearly_one_decides_what_lies_half_way(self):
+        """RetNet's last head multiplies by 1 - 2^-260."""
+        half_way = numpy.full((256, 2, 2), 1.01171875, "f2").view("u2")  # between two bf16
+        found = self.applied(
+            "retnet", "heads=256&length=2&dim=2&dtype=bf16", {"scores": ("f16", half_way)}
+        )
+        x = of_double(1.01171875)
+        expected = []
+        for h in range(256):
+            decay = (2 ** (5 + h) - 1, -5 - h)
+            expected += [x, (0, 0), product(x, decay), x]
+        self.check(found["scores"], "bf16", expected)
+
+
 class Rotations(ApplyCase):
     def test_queries_and_keys_of_all_magnitudes_are_turned_and_rounded_once(self):
         random = numpy.random.default_rng(2)

@@ -34,6 +34,8 @@ class Replay:
             found = [each for each in server.Server.recent if each.address == peer[:2]]
             if found:
                 replay.compare(found[0], method, target, headers or {}, body, reply, version)
+            else:
+                replay.skip("a server that the tests did not start")
             return reply
 
         server.Server.request, server.Wire.exchange = of_server, on_wire
@@ -61,6 +63,10 @@ class Replay:
             return "several clients at once"
         return "after a change that was not replayed" if asked in self.changed else None
 
+    def skip(self, reason):
+        with self.lock:
+            self.counts[f"not asked of the module: {reason}"] += 1
+
     def compare(self, asked, method, target, headers, body, reply, version="1.1"):
         import module
         from comparison import Answer, Asked, compare
@@ -76,7 +82,7 @@ class Replay:
         with self.lock:
             reason = module.reason_to_skip(method, target, headers, version)
             reason = reason or self.reason_to_skip(asked, body)
-            self.counts[f"not asked of the module: {reason}" if reason else "replayed"] += 1
+            self.counts[f"not asked of the module: {reason}" if reason else REPLAYED] += 1
             if reason:
                 if method not in ("GET", "HEAD", "POST"):
                     self.changed.add(asked)
@@ -107,12 +113,20 @@ class Report:
     def pytest_testnodedown(self, node):
         self.config.stash[COUNTS].update(getattr(node, "workeroutput", {}).get("replay", {}))
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        """Tests that exchange something, of which nothing was replayed, prove nothing."""
+        counts = self.config.stash[COUNTS]
+        if counts and not counts[REPLAYED]:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
     def pytest_terminal_summary(self, terminalreporter):
         for what, count in self.config.stash[COUNTS].most_common():
             terminalreporter.write_line(f"module: {count} exchanges {what}")
 
 
 COUNTS = pytest.StashKey[Counter]()
+REPLAYED = "replayed"
 
 
 def begin(config):

@@ -7,7 +7,8 @@ import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
 import {extname, join, resolve} from 'node:path';
 import {after, test} from 'node:test';
-import {pathToFileURL} from 'node:url';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {parseCell} from '@observablehq/parser';
 
 const site = resolve(process.env.SITE);
 const browserTests = new URL('../browser/package.json', import.meta.url);
@@ -23,7 +24,8 @@ const TYPES = {
 };
 const ADDRESS = '?scheme=rope&length=64&dim=32&view=heatmap';
 
-/** A host of files below /posenc/, which knows nothing of the service. */
+/** A host of files below /posenc/, which knows nothing of the service. As hosts of static
+ * files do, it lets pages of other origins read them. */
 async function host(folder = site, home = null) {
     const asked = [];
     const server = createServer((request, response) => {
@@ -36,7 +38,10 @@ async function host(folder = site, home = null) {
         const found =
             path.startsWith('/posenc/') && existsSync(file) && statSync(file).isFile();
         if (!found) return response.writeHead(404).end();
-        response.writeHead(200, {'Content-Type': TYPES[extname(file)] ?? 'text/plain'});
+        response.writeHead(200, {
+            'Content-Type': TYPES[extname(file)] ?? 'text/plain',
+            'Access-Control-Allow-Origin': '*',
+        });
         createReadStream(file).pipe(response);
     });
     await new Promise((listens) => server.listen(0, '127.0.0.1', listens));
@@ -44,6 +49,7 @@ async function host(folder = site, home = null) {
         server.closeAllConnections();
         return new Promise((closed) => server.close(closed));
     };
+    after(stop); // also where a test fails before it stops its host
     return {url: `http://127.0.0.1:${server.address().port}/posenc/`, asked, stop};
 }
 
@@ -159,11 +165,11 @@ test('as a file', () =>
         await useEverything(page);
     }));
 
+const folder = join(site, '../npm');
+const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+
 test('the canvas of the package’s README, by a script of the page', async () => {
-    const folder = join(site, '../npm');
-    const [, example] = /```html\n(.*?)```/s.exec(
-        readFileSync(join(folder, 'README.md'), 'utf8'),
-    );
+    const [, example] = /```html\n(.*?)```/s.exec(readme);
     const page = `<!doctype html><link rel="icon" href="data:,">${example}`;
     const {url, stop} = await host(folder, page);
     await withPage(async (shown) => {
@@ -178,4 +184,37 @@ test('the canvas of the package’s README, by a script of the page', async () =
         assert.ok(colours > 50, colours);
     });
     await stop();
+});
+
+/** A cell of a notebook as Observable's runtime takes it: [name, names that it reads, function]. */
+function cell(text) {
+    const {id, body, async, references} = parseCell(text);
+    const reads = references.map(({name}) => name);
+    const value = `return (${text.slice(body.start, body.end)})`;
+    return `[${JSON.stringify(id.name)}, ${JSON.stringify(reads)},
+        ${async ? 'async ' : ''}(${reads}) => {${value}}]`;
+}
+
+test('the notebook of the package’s README, in Observable’s runtime', async () => {
+    const files = await host(folder); // of another origin than the notebook
+    const [, section] = /## A notebook\n(.*?)\n## /s.exec(readme);
+    const cells = [...section.matchAll(/```js\n(.*?)```/gs)].map(([, text]) =>
+        cell(text.replace('https://example.org/posenc/', files.url)),
+    );
+    assert.equal(cells.length, 2);
+    const page = `<!doctype html><link rel="icon" href="data:,"><script type="module">
+        import {Runtime} from './posenc/index.js';
+        const notebook = new Runtime().module();
+        for (const [name, reads, value] of [${cells}]) notebook.define(name, reads, value);
+        window.found = notebook.value('rope');
+    </script>`;
+    const runtime = fileURLToPath(new URL('.', import.meta.resolve('@observablehq/runtime')));
+    const notebook = await host(runtime, page);
+    await withPage(async (shown) => {
+        await shown.goto(new URL('/', notebook.url).href);
+        const rope = await shown.evaluate(() => window.found);
+        assert.deepEqual(rope.tensors[0].shape, [64, 16]);
+        assert.equal(Math.fround(rope.tensors[0].data[1][0]), Math.fround(Math.cos(1)));
+    });
+    await Promise.all([files.stop(), notebook.stop()]);
 });
