@@ -71,7 +71,7 @@ static const char *const EXPENSIVE[][2] = {
     {"integer", "length=2e7"},
     {"normalized", "length=2e7"},
     {"binary", "length=5e5&width=40"},
-    {"periodic", "length=20000&dim=256"},
+    {"periodic", "length=80000&dim=256"},
     {"sinusoidal", "length=50000&dim=512"},
     {"sinusoidal_2d", "height=300&width=300&dim=256"},
     {"sinusoidal_3d", "depth=10&height=100&width=100&dim=128"},
