@@ -10,6 +10,7 @@
 #endif
 
 extern const pe_kernel PE_FOR_SET(pe_kernel);
+extern const pe_curves PE_FOR_SET(pe_curves);
 extern const pe_lines PE_FOR_SET(pe_lines);
 extern const pe_applying PE_FOR_SET(pe_applying);
 extern const pe_print_batches PE_FOR_SET(pe_print_batches);
@@ -91,6 +92,7 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .pairs = PE_FOR_SET(pe_pairs),
     .spread_bits = PE_FOR_SET(pe_spread_bits),
     .lines = &PE_FOR_SET(pe_lines),
+    .curves = &PE_FOR_SET(pe_curves),
     .small = PE_FOR_SET(pe_small),
     .draw = PE_FOR_SET(pe_draw_many),
     .normals = PE_FOR_SET(pe_draw_normals),

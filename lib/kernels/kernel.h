@@ -11,6 +11,7 @@
 
 #include "kernels/applying.h"
 #include "kernels/bits.h"
+#include "kernels/curves.h"
 #include "kernels/draw.h"
 #include "kernels/lines.h"
 #include "kernels/matrix.h"
@@ -109,6 +110,7 @@ typedef struct pe_kernel {
     pe_pairs *pairs;
     pe_spread_bits *spread_bits;
     const pe_lines *lines;
+    const pe_curves *curves;
     pe_small *small;
     pe_draw_many *draw;
     pe_draw_normals *normals;

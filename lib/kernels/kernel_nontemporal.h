@@ -9,18 +9,22 @@
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512F__)
+/* A line of the caches. Part of one that is stored past them costs more than the whole one. */
 #define LINE 64
-#define STORE_LINE(dst, src)                                                                   \
+
+/* Store a vector of PART_BYTES. */
+#if defined(__AVX512F__)
+#define PART_BYTES 64
+#define STORE_PART(dst, src)                                                                   \
     _mm512_stream_si512((__m512i *)(void *)(dst), _mm512_loadu_si512((const void *)(src)))
 #elif defined(__AVX__)
-#define LINE 32
-#define STORE_LINE(dst, src)                                                                   \
+#define PART_BYTES 32
+#define STORE_PART(dst, src)                                                                   \
     _mm256_stream_si256((__m256i *)(void *)(dst),                                              \
                         _mm256_loadu_si256((const __m256i *)(const void *)(src)))
 #elif defined(__SSE2__)
-#define LINE 16
-#define STORE_LINE(dst, src)                                                                   \
+#define PART_BYTES 16
+#define STORE_PART(dst, src)                                                                   \
     _mm_stream_si128((__m128i *)(void *)(dst),                                                 \
                      _mm_loadu_si128((const __m128i *)(const void *)(src)))
 #endif
@@ -29,7 +33,7 @@
  * memcpy. */
 static inline void stream(void *dst, const void *src, size_t size)
 {
-#if defined(LINE)
+#if defined(PART_BYTES)
     unsigned char *to = dst;
     const unsigned char *from = src;
     size_t lead = (LINE - (uintptr_t)to % LINE) % LINE;
@@ -39,12 +43,9 @@ static inline void stream(void *dst, const void *src, size_t size)
     to += lead;
     from += lead;
     size -= lead;
-    while (size >= LINE) {
-        STORE_LINE(to, from);
-        to += LINE;
-        from += LINE;
-        size -= LINE;
-    }
+    for (; size >= LINE; to += LINE, from += LINE, size -= LINE)
+        for (size_t at = 0; at < LINE; at += PART_BYTES)
+            STORE_PART(to + at, from + at);
     if (size > 0)
         memcpy(to, from, size);
 #else

@@ -109,9 +109,9 @@ INLINED bool streams_directly(pe_dtype dtype, arrangement arranged)
 /* Store a vector. */
 INLINED void store(unsigned char *to, const void *vector, bool nontemporal)
 {
-#if defined(LINE) && LINE == 8 * WIDTH
+#if defined(PART_BYTES) && PART_BYTES == 8 * WIDTH
     if (nontemporal) {
-        STORE_LINE(to, vector);
+        STORE_PART(to, vector);
         return;
     }
 #endif

@@ -3,7 +3,7 @@
  * The error is relative, however small the angle is. In units of 2^-53: 7 of the angle (its
  * factors, and their product), 1 of the series, whose terms after the first one are below 2^-14
  * of it, and 2 of the amplitude (its own, and the product): less than the 16 of the interval.
- */
+ * Below 2^-26 a sine is taken as its angle, of which it lacks a sixth of 2^-52: less than 1. */
 #include "kernels/small.h"
 
 #include "kernels/instruction_set.h"
@@ -31,23 +31,39 @@ static inline double compute_cosine(double x)
     return 1 + square * (inner - 0.5);
 }
 
-static inline __attribute__((always_inline)) void small_short(pe_dtype dtype,
-                                                              const pe_small_angles *angles,
-                                                              bool cosine, void *ret_below,
-                                                              void *ret_above)
-{
-    const double position = angles->position.hi, amplitude = angles->amplitude.hi;
-    const double *frequencies = angles->frequencies;
-    const size_t count = angles->count;
-    double below[PE_KERNEL_PAIRS], above[PE_KERNEL_PAIRS];
-    for (size_t i = 0; i < count; i++) {
-        double x = position * frequencies[i];
-        double entry = amplitude * (cosine ? compute_cosine(x) : compute_sine(x));
-        below[i] = entry * BELOW;
-        above[i] = entry * ABOVE;
+/* Both ends of an entry's interval, which are rounded to f32 at once, or later. */
+#define COMPUTE_ENDS(type, function)                                                           \
+    for (size_t i = 0; i < angles->count; i++) {                                               \
+        double x = angles->position.hi * angles->frequencies[i];                               \
+        double entry = angles->amplitude.hi * function(x);                                     \
+        ret_below[i] = (type)(entry * BELOW) + (type)0;                                        \
+        ret_above[i] = (type)(entry * ABOVE) + (type)0;                                        \
     }
-    PE_FOR_SET(pe_lines).round(dtype, below, count, ret_below);
-    PE_FOR_SET(pe_lines).round(dtype, above, count, ret_above);
+#define COMPUTE_SHORT(name, type)                                                              \
+    static void name(const pe_small_angles *angles, bool cosine, type *restrict ret_below,     \
+                     type *restrict ret_above)                                                 \
+    {                                                                                          \
+        if (cosine)                                                                            \
+            COMPUTE_ENDS(type, compute_cosine)                                                 \
+        else if (angles->is_tiny)                                                              \
+            COMPUTE_ENDS(type, )                                                               \
+        else                                                                                   \
+            COMPUTE_ENDS(type, compute_sine)                                                   \
+    }
+COMPUTE_SHORT(compute_floats, float)
+COMPUTE_SHORT(compute_doubles, double)
+
+static void small_short(pe_dtype dtype, const pe_small_angles *angles, bool cosine,
+                        void *ret_below, void *ret_above)
+{
+    double below[PE_KERNEL_PAIRS], above[PE_KERNEL_PAIRS];
+    if (dtype == PE_F32) {
+        compute_floats(angles, cosine, ret_below, ret_above);
+        return;
+    }
+    compute_doubles(angles, cosine, below, above);
+    PE_FOR_SET(pe_lines).round(dtype, below, angles->count, ret_below);
+    PE_FOR_SET(pe_lines).round(dtype, above, angles->count, ret_above);
 }
 
 /* ---- f64 ----
@@ -87,16 +103,13 @@ static inline __attribute__((always_inline)) void small_f64(const pe_small_angle
     }
 }
 
-/* Four loops, each for a constant function and kind of dtype. */
 void PE_FOR_SET(pe_small)(pe_dtype dtype, const pe_small_angles *angles, bool cosine,
                           void *ret_below, void *ret_above)
 {
-    if (dtype == PE_F64 && cosine)
+    if (dtype != PE_F64)
+        small_short(dtype, angles, cosine, ret_below, ret_above);
+    else if (cosine) /* loops of constant functions */
         small_f64(angles, true, ret_below, ret_above);
-    else if (dtype == PE_F64)
-        small_f64(angles, false, ret_below, ret_above);
-    else if (cosine)
-        small_short(dtype, angles, true, ret_below, ret_above);
     else
-        small_short(dtype, angles, false, ret_below, ret_above);
+        small_f64(angles, false, ret_below, ret_above);
 }

@@ -11,6 +11,7 @@
 
 #define PE_SMALL_ANGLE     0x1p-6 /* the largest angle in radians */
 #define PE_SMALL_ANGLE_F64 0x1p-14
+#define PE_TINY_ANGLE      0x1p-26 /* below it a sine is nearly its angle */
 
 /* A position, frequencies in radians per position, and an amplitude: each in double-double, of
  * which only f64 reads the second part. */
@@ -18,6 +19,7 @@ typedef struct pe_small_angles {
     dd position, amplitude;
     const double *frequencies, *frequency_rests;
     size_t count; /* of frequencies, at most PE_KERNEL_PAIRS */
+    bool is_tiny; /* all angles are below PE_TINY_ANGLE */
 } pe_small_angles;
 
 /* Compute sines, or cosines, of position times frequency, times the amplitude. Each is known to

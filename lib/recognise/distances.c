@@ -4,22 +4,47 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DISTANCES_MAX ((uint64_t)1 << 20)
 #define ENTRIES_MAX   ((uint64_t)1 << 21)
 
-/* Read the line of one head, [queries, keys] or [keys]. */
+#define BLOCK_ENTRIES ((uint64_t)1 << 12)
+
+/* Copy what a block of consecutive rows has of the line: a row every `keys` rows, the last
+ * query before all others. Returns the next row that is wanted; `row` is one, or `first` is
+ * above it.
+ */
+static uint64_t copy_rows(const double *block, uint64_t first, uint64_t row, uint64_t queries,
+                          uint64_t keys, double *line)
+{
+    for (;; row = row > keys ? row - keys : 0) {
+        if (row < first)
+            return row;
+        memcpy(line + (queries - 1 - row), block + (row - first) * keys, keys * sizeof *line);
+        if (row == 0)
+            return 0;
+    }
+}
+
+/* Read the line of one head, [queries, keys] or [keys]. Rows may be short and many: they are
+ * read in blocks, with those between them. */
 static bool read_line(const pe_view *head, uint64_t queries, uint64_t keys, double *line)
 {
     if (head->rank == 1)
         return pe_view_read(head, 0, keys, line);
-    for (uint64_t row = queries - 1;; row = row > keys ? row - keys : 0) {
-        pe_view one = pe_view_at(head, 0, row);
-        if (!pe_view_read(&one, 0, keys, line + (queries - 1 - row)))
-            return false;
-        if (row == 0)
-            return true;
+    const uint64_t rows = keys < BLOCK_ENTRIES / keys ? BLOCK_ENTRIES / keys : 1;
+    double *block = malloc((size_t)(rows * keys) * sizeof *block);
+    bool good = block != NULL;
+    for (uint64_t row = queries - 1, end = queries; good && end > 0;) {
+        uint64_t first = row + 1 > rows ? row + 1 - rows : 0;
+        good = pe_view_read(head, first, row + 1 - first, block);
+        if (good)
+            row = copy_rows(block, first, row, queries, keys, line);
+        end = first == 0 ? 0 : row + 1;
     }
+    free(block);
+    return good;
 }
 
 #define DIAGONALS 8    /* that are looked at, in two places each */

@@ -1,36 +1,101 @@
 /* Writing numbers that depend on the distance, a few dozen at a time. */
 #include "relative/bias.h"
 
+#include "kernels/by_size.h"
+#include "kernels/kernel.h"
 #include "numerics/dtype.h"
 
-#define PART 64 /* numbers rounded at a time */
+#include <string.h>
 
 const char *const pe_masks[] = {"symmetric", "causal", NULL};
 
 void pe_masked_write(pe_dtype dtype, double entry, uint64_t count, void *dst)
 {
-    double entries[PART];
+    double entries[PE_BIAS_PART];
     unsigned char *to = dst;
-    for (size_t i = 0; i < PART; i++)
+    for (size_t i = 0; i < PE_BIAS_PART; i++)
         entries[i] = entry;
     for (size_t part; count > 0; count -= part, to += part * pe_dtype_size(dtype)) {
-        part = count < PART ? (size_t)count : PART;
+        part = count < PE_BIAS_PART ? (size_t)count : PE_BIAS_PART;
         pe_round_row(dtype, entries, part, to);
     }
 }
 
-/* A pe_write_distances whose source is a pe_bias. */
+/* Round the entries at a few consecutive distances from their intervals. */
+static void round_intervals(const pe_bias *bias, size_t head, uint64_t distance, size_t count,
+                            unsigned char *ret_elements)
+{
+    const pe_lines *lines = pe_kernel_get()->lines;
+    const size_t size = pe_dtype_size(bias->dtype);
+    double low[PE_BIAS_PART], high[PE_BIAS_PART];
+    unsigned char above[PE_BIAS_PART * sizeof(float)];
+    bias->intervals(bias->source, head, distance, count, low, high);
+    lines->round(bias->dtype, low, count, ret_elements);
+    lines->round(bias->dtype, high, count, above);
+    if (memcmp(ret_elements, above, count * size) == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(ret_elements + i * size, above + i * size, size) != 0)
+            bias->function(bias->source, head, distance + i, ret_elements + i * size);
+}
+
+/* Write the entries at `count` consecutive distances. */
+static void write_growing(const pe_bias *bias, size_t head, uint64_t distance, uint64_t count,
+                          unsigned char *to)
+{
+    const size_t size = pe_dtype_size(bias->dtype);
+    if (!pe_bias_is_short(bias->dtype)) {
+        for (uint64_t i = 0; i < count; i++)
+            bias->function(bias->source, head, distance + i, to + i * size);
+        return;
+    }
+    for (size_t part; count > 0; count -= part, distance += part, to += part * size) {
+        part = count < PE_BIAS_PART ? (size_t)count : PE_BIAS_PART;
+        round_intervals(bias, head, distance, part, to);
+    }
+}
+
+/* Copy elements in reverse order. */
+static void reverse(const unsigned char *from, uint64_t count, size_t size,
+                    unsigned char *restrict to)
+{
+    PE_BY_SIZE(size, for (uint64_t i = 0; i < count; i++)
+                         memcpy(to + i * SIZE, from + (count - 1 - i) * SIZE, SIZE))
+}
+
+/* Write the entries at distances -farthest, 1 - farthest …, which are those of the magnitudes.
+ */
+static void write_falling(const pe_bias *bias, size_t head, uint64_t farthest, uint64_t count,
+                          unsigned char *to)
+{
+    const size_t size = pe_dtype_size(bias->dtype);
+    unsigned char part[PE_BIAS_PART * sizeof(dd)];
+    for (size_t some; count > 0; count -= some, farthest -= some, to += some * size) {
+        some = count < PE_BIAS_PART ? (size_t)count : PE_BIAS_PART;
+        write_growing(bias, head, farthest - some + 1, some, part);
+        reverse(part, some, size, to);
+    }
+}
+
+/* A pe_write_distances whose source is a pe_bias. An entry is computed once for both signs of
+ * its distance. */
 static void write(const void *context, size_t head, int64_t first, uint64_t count, void *dst)
 {
     const pe_bias *bias = context;
-    size_t size = pe_dtype_size(bias->dtype);
-    uint64_t seen = bias->causal ? pe_count_distances(first, count, 1) : count;
-    unsigned char *to = dst;
-    for (uint64_t done = 0; done < seen; done++, to += size) {
-        int64_t distance = first + (int64_t)done;
-        bias->function(bias->source, head, (uint64_t)(distance < 0 ? -distance : distance), to);
-    }
-    pe_masked_write(bias->dtype, bias->masked, count - seen, to);
+    const size_t size = pe_dtype_size(bias->dtype);
+    const uint64_t before = pe_count_distances(first, count, 0);
+    const uint64_t seen = bias->causal ? pe_count_distances(first, count, 1) : count;
+    const uint64_t after = seen - before;
+    unsigned char *middle = (unsigned char *)dst + before * size;
+    write_growing(bias, head, first < 0 ? 0 : (uint64_t)first, after, middle);
+    pe_masked_write(bias->dtype, bias->masked, count - seen, middle + after * size);
+    if (before == 0)
+        return;
+    uint64_t mirrored = after > 0 ? after - 1 : 0; /* distances 1, 2 … have been written */
+    if (mirrored > before)
+        mirrored = before;
+    reverse(middle + size, mirrored, size, middle - mirrored * size);
+    write_falling(bias, head, (uint64_t)-first, before - mirrored, dst);
 }
 
 void pe_bias_add(pe_plan *plan, const pe_relative *relative, const char *name, pe_dtype dtype,
@@ -40,9 +105,11 @@ void pe_bias_add(pe_plan *plan, const pe_relative *relative, const char *name, p
     ret_bias->dtype = dtype;
 }
 
-bool pe_bias_init(pe_bias *bias, pe_bias_function *function, const void *source, pe_pace *pace)
+bool pe_bias_init(pe_bias *bias, pe_bias_function *function, pe_bias_intervals *intervals,
+                  const void *source, pe_pace *pace)
 {
     bias->function = function;
+    bias->intervals = intervals;
     bias->source = source;
     return pe_toeplitz_init(&bias->toeplitz, write, bias, pace);
 }

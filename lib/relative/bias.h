@@ -21,6 +21,13 @@ void pe_masked_write(pe_dtype dtype, double entry, uint64_t count, void *dst);
 /* Write the entry of a head at a distance of this magnitude, rounded once. */
 typedef void pe_bias_function(const void *source, size_t head, uint64_t distance, void *dst);
 
+/* Compute an interval around each of a head's entries at `count` consecutive distances, at most
+ * PE_BIAS_PART: from ret_low to ret_high, which are finite. */
+typedef void pe_bias_intervals(const void *source, size_t head, uint64_t distance, size_t count,
+                               double *ret_low, double *ret_high);
+
+#define PE_BIAS_PART 64
+
 typedef struct pe_bias {
     pe_toeplitz toeplitz;
     pe_dtype dtype;
@@ -29,17 +36,28 @@ typedef struct pe_bias {
 
     /* set by pe_bias_init */
     pe_bias_function *function;
+    pe_bias_intervals *intervals;
     const void *source; /* of the function */
 } pe_bias;
+
+/* Whether entries of the dtype are rounded from intervals: a double tells nearly always what an
+ * entry of a shorter dtype is. */
+static inline bool pe_bias_is_short(pe_dtype dtype)
+{
+    return dtype < PE_DD && dtype != PE_F64;
+}
 
 /* Plan the tensor [heads, queries, keys], and what it costs if an entry has this price. The
  * caller sets causal and masked. */
 void pe_bias_add(pe_plan *plan, const pe_relative *relative, const char *name, pe_dtype dtype,
                  uint64_t heads, double entry_price, pe_bias *ret_bias);
 
-/* Prepare to fill the tensor. The source must stay where it is, as the pe_bias itself must.
- * False if memory ran out or the runner cancelled it. */
-bool pe_bias_init(pe_bias *bias, pe_bias_function *function, const void *source, pe_pace *pace);
+/* Prepare to fill the tensor. Entries of short dtypes are rounded from `intervals`; `function`
+ * gives all others, and those whose interval has ends that round differently. The source must
+ * stay where it is, as the pe_bias itself must. False if memory ran out or the runner cancelled
+ * it. */
+bool pe_bias_init(pe_bias *bias, pe_bias_function *function, pe_bias_intervals *intervals,
+                  const void *source, pe_pace *pace);
 void pe_bias_done(pe_bias *bias);
 
 /* How many distances, from 0 to the farthest, a scheme keeps values of; 0 if there are more

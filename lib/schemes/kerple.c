@@ -1,5 +1,6 @@
 /* KERPLE: biases of the attention scores that fall with the logarithm or a power of the
  * distance, at a pace that is learned for each head. */
+#include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "relative/bias.h"
@@ -36,7 +37,8 @@ static const pe_tensor_help TENSORS[] = {
 enum tensor { BIAS, P, A, DISTANCE };
 
 #define PACE_PRICE 50
-#define BIAS_PRICE 700
+#define BIAS_PRICE 700 /* in double-double */
+#define NEAR_PRICE 25  /* in double */
 
 typedef struct kerple {
     pe_bias bias;
@@ -63,7 +65,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         return;
     pe_relative relative = pe_relative_read(values, reterr);
     pe_dtype dtype = state->weights.dtype;
-    pe_bias_add(plan, &relative, "bias", dtype, heads, BIAS_PRICE, &state->bias);
+    pe_bias_add(plan, &relative, "bias", dtype, heads,
+                pe_bias_is_short(dtype) ? NEAR_PRICE : BIAS_PRICE, &state->bias);
     pe_plan_add(plan, "p", dtype, 1, &heads);
     pe_plan_add(plan, "a", dtype, 1, &heads);
     pe_relative_add_distance(plan, &relative);
@@ -123,6 +126,36 @@ static void write_bias(const void *source, size_t head, uint64_t distance, void 
     pe_round_dd(state->bias.dtype, compute_bias(state, head, distance), dst);
 }
 
+/* A pe_bias_intervals whose source is a kerple.
+ *
+ * log: 1 + a·|i-j| is at least 1.01, and its two roundings add less than 2^-52 / ln 1.01 <
+ * 2^-45.3 to the relative error of its logarithm. power: the exponent p·ln|i-j| is at most
+ * 2·ln 2^32 < 45, and within 45·(2^-46 + 2^-53) < 2^-40.4. With what the kernel's functions and
+ * the products add, both are within 2^-40 of themselves. */
+static void find_intervals(const void *source, size_t head, uint64_t distance, size_t count,
+                           double *ret_low, double *ret_high)
+{
+    const kerple *state = source;
+    const struct pace pace = state->paces[head];
+    const pe_curves *curves = pe_kernel_get()->curves;
+    const bool is_log = state->kernel == LOG;
+    double numbers[PE_BIAS_PART], logarithms[PE_BIAS_PART], powers[PE_BIAS_PART];
+    for (size_t i = 0; i < count; i++) {
+        double magnitude = (double)(distance + i);
+        numbers[i] = is_log ? 1 + pace.a * magnitude : magnitude > 0 ? magnitude : 1;
+    }
+    curves->logarithms(numbers, count, logarithms);
+    for (size_t i = 0; i < count; i++)
+        logarithms[i] *= pace.p;
+    if (!is_log)
+        curves->exponentials(logarithms, count, powers);
+    for (size_t i = 0; i < count; i++) {
+        double bias = is_log ? -logarithms[i] : distance + i > 0 ? -pace.a * powers[i] : 0;
+        ret_low[i] = bias * (1 + 0x1p-40);
+        ret_high[i] = bias * (1 - 0x1p-40);
+    }
+}
+
 /* Check that the biases at the largest distance fit the dtype: all others are smaller. */
 static bool check_magnitude(const kerple *state, pe_pace *pace)
 {
@@ -152,7 +185,7 @@ static bool prepare(void *context, pe_pace *pace)
     kerple *state = context;
     state->paces = malloc(state->bias.toeplitz.heads * sizeof *state->paces);
     return state->paces && read_paces(state, pace) && check_magnitude(state, pace) &&
-           pe_bias_init(&state->bias, write_bias, state, pace);
+           pe_bias_init(&state->bias, write_bias, find_intervals, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

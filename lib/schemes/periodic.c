@@ -1,7 +1,11 @@
 /* The periodic encoding: sines only, at dyadic or geometric frequencies. */
+#include "numerics/dtype.h"
+#include "numerics/phase.h"
 #include "waves/fill.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const FREQUENCIES[] = {"dyadic", "geometric", NULL};
 enum frequencies { DYADIC, GEOMETRIC };
@@ -25,11 +29,37 @@ static const pe_parameter PARAMETERS[] = {
 
 static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "sin(k * w_i) in column i"}};
 
+#define SINE_PRICE 600
+
+/* The first dyadic columns repeat: column i after 2^(i+2) positions, if these are whole
+ * numbers. There a sine is often exactly 0, and no error bound decides how that is rounded. So
+ * their rows are computed once, from the sines of multiples of 1/PERIOD turn, and copied. */
+#define REPEATED ((size_t)8) /* columns */
+#define PERIOD   ((size_t)4 << (REPEATED - 1))
+
 typedef struct periodic {
     pe_wave wave;
-    bool dyadic;
+    bool dyadic, repeats;
     double base;
+
+    /* prepared */
+    pe_wave turning;         /* the columns that do not repeat */
+    unsigned char *repeated; /* [PERIOD, columns that repeat]; NULL: none do */
 } periodic;
+
+static size_t count_repeated(const periodic *state)
+{
+    return state->wave.count < REPEATED ? state->wave.count : REPEATED;
+}
+
+/* Whether rows repeat, and there are so many that it pays to compute them in advance. */
+static bool are_repeated(const periodic *state)
+{
+    const pe_positions *positions = &state->wave.positions;
+    return state->dyadic && state->wave.dtype < PE_DD && !positions->list &&
+           positions->count >= 2 * PERIOD && positions->offset == floor(positions->offset) &&
+           positions->step == floor(positions->step);
+}
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
@@ -38,8 +68,11 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->wave = pe_wave_read(values, dim, PE_WAVE_SINES, reterr);
     state->dyadic = pe_choice(values, "frequencies") == DYADIC;
     state->base = pe_real(values, "base");
+    state->repeats = are_repeated(state);
     pe_wave_add(plan, &state->wave, "encoding");
-    if (state->dyadic) /* in every other row a sine is exactly 0, which only its phase shows */
+    if (state->repeats)
+        plan->price += SINE_PRICE * (double)PERIOD;
+    else if (state->dyadic) /* in every other row a sine may be 0, which only its phase shows */
         pe_plan_price(plan, pe_wave_entry_price(&state->wave) + 1000 / (double)dim);
 }
 
@@ -53,14 +86,72 @@ static pe_wide *dyadic(size_t count)
     return frequencies;
 }
 
+static void release(void *context)
+{
+    periodic *state = context;
+    free(state->repeated);
+    pe_wave_done(&state->wave);
+}
+
+/* Compute the columns that repeat at positions 0 … PERIOD - 1. False: memory ran out. */
+static bool make_repeated(periodic *state)
+{
+    const pe_dtype dtype = state->wave.dtype;
+    const size_t columns = count_repeated(state), size = pe_dtype_size(dtype);
+    unsigned char sines[PERIOD * sizeof(double)], *to = malloc(PERIOD * columns * size);
+    state->repeated = to;
+    for (size_t j = 0; to && j < PERIOD; j++) {
+        dd sine, cosine;
+        pe_phase_sincos((pe_wide){{0, 0, 0, (uint64_t)j * (UINT64_MAX / PERIOD + 1)}}, &sine,
+                        &cosine);
+        pe_round_dd(dtype, sine, sines + j * size);
+    }
+    for (size_t k = 0; to && k < PERIOD; k++)
+        for (size_t i = 0; i < columns; i++, to += size)
+            memcpy(to, sines + (k << (REPEATED - 1 - i)) % PERIOD * size, size);
+    return state->repeated != NULL;
+}
+
 static bool prepare(void *context, pe_pace *pace)
 {
     (void)pace;
     periodic *state = context;
+    pe_wave *turning = &state->turning;
     size_t dim = state->wave.count;
     state->wave.frequencies =
         state->dyadic ? dyadic(dim) : pe_wave_geometric(dim, state->base, 1, dim);
-    return state->wave.frequencies != NULL;
+    if (!state->wave.frequencies || !state->repeats)
+        return state->wave.frequencies != NULL;
+    *turning = state->wave;
+    turning->first_column = count_repeated(state);
+    turning->frequencies += turning->first_column;
+    turning->count -= turning->first_column;
+    turning->columns = turning->count;
+    return make_repeated(state);
+}
+
+/* Write the columns that repeat. */
+static void fill_repeated(const periodic *state, pe_window window, unsigned char *dst)
+{
+    const pe_positions *positions = &state->wave.positions;
+    const size_t row_bytes = pe_wave_row_bytes(&state->wave);
+    const size_t bytes = count_repeated(state) * pe_dtype_size(state->wave.dtype);
+    const uint64_t step = (uint64_t)(int64_t)positions->step;
+    uint64_t position = (uint64_t)(int64_t)positions->offset + window.first * step;
+    for (uint64_t r = 0; r < window.rows; r++, position += step)
+        memcpy(dst + r * row_bytes, state->repeated + position % PERIOD * bytes, bytes);
+}
+
+static void fill(const void *context, pe_window window, void *dst)
+{
+    const periodic *state = context;
+    if (!state->repeated) {
+        pe_wave_fill(&state->wave, window.first, window.rows, dst);
+        return;
+    }
+    if (state->turning.count > 0)
+        pe_wave_fill(&state->turning, window.first, window.rows, dst);
+    fill_repeated(state, window, dst);
 }
 
 const pe_scheme pe_scheme_periodic = {
@@ -84,8 +175,8 @@ const pe_scheme pe_scheme_periodic = {
     .state_size = sizeof(periodic),
     .read = read,
     .prepare = prepare,
-    .fill = pe_wave_fill_tensor,
-    .release = pe_wave_done,
+    .fill = fill,
+    .release = release,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

@@ -1,5 +1,6 @@
 /* RetNet: the decay of each head, which replaces the softmax, and the rotation of queries and
  * keys. */
+#include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "relative/bias.h"
@@ -36,7 +37,8 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { MASK, DECAY, COS, SIN, DISTANCE };
 
-#define MASK_PRICE 400
+#define MASK_PRICE 400 /* in double-double */
+#define NEAR_PRICE 15  /* in double */
 
 typedef struct retnet {
     pe_bias mask;
@@ -64,7 +66,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                                .row_columns = dim,
                                .amplitude = 1,
                                .dtype = dtype};
-    pe_bias_add(plan, &relative, "mask", dtype, heads, MASK_PRICE, &state->mask);
+    pe_bias_add(plan, &relative, "mask", dtype, heads,
+                pe_bias_is_short(dtype) ? NEAR_PRICE : MASK_PRICE, &state->mask);
     pe_plan_add(plan, "decay", dtype, 1, &heads);
     for (size_t i = 0; i < 2; i++) {
         pe_plan_add(plan, i ? "sin" : "cos", dtype, 2, (uint64_t[]){relative.keys, dim});
@@ -84,6 +87,27 @@ static void write_mask(const void *source, size_t head, uint64_t distance, void 
     bool is_short = (FIRST_EXPONENT + head) * distance <= BOUNDARY_BITS;
     dd value = is_short ? dd_snap(power.value) : power.value;
     pe_round_scaled(state->mask.dtype, value, power.exponent, dst);
+}
+
+/* A pe_bias_intervals whose source is a retnet.
+ *
+ * The exponent x is within |x|·2^-52, so its power is within (3·|x| + 8)·2^-52 < 2^-40 of
+ * itself. Below -700 both are 0 in every short dtype. */
+static void find_intervals(const void *source, size_t head, uint64_t distance, size_t count,
+                           double *ret_low, double *ret_high)
+{
+    const retnet *state = source;
+    const double decay = state->decays[head].hi;
+    double exponents[PE_BIAS_PART], powers[PE_BIAS_PART];
+    for (size_t i = 0; i < count; i++) {
+        double exponent = decay * (double)(distance + i);
+        exponents[i] = exponent > -PE_CURVE_EXPONENT_MAX ? exponent : -PE_CURVE_EXPONENT_MAX;
+    }
+    pe_kernel_get()->curves->exponentials(exponents, count, powers);
+    for (size_t i = 0; i < count; i++) {
+        ret_low[i] = powers[i] * (1 - 0x1p-40);
+        ret_high[i] = powers[i] * (1 + 0x1p-40);
+    }
 }
 
 static void release(void *context)
@@ -106,7 +130,7 @@ static bool prepare(void *context, pe_pace *pace)
     state->sines = state->cosines;
     state->sines.layout = PE_WAVE_SINES;
     return state->decays && state->cosines.frequencies &&
-           pe_bias_init(&state->mask, write_mask, state, pace);
+           pe_bias_init(&state->mask, write_mask, find_intervals, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

@@ -1,5 +1,7 @@
 /* Sandwich: biases of the attention scores that are inner products of sinusoidal encodings. */
+#include "kernels/kernel.h"
 #include "numerics/dtype.h"
+#include "numerics/limbs.h"
 #include "numerics/phase.h"
 #include "relative/bias.h"
 #include "waves/wave.h"
@@ -28,8 +30,11 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { BIAS, DISTANCE };
 
-#define COSINE_PRICE 600 /* of one term */
-#define HEAD_PRICE   60  /* to divide a product */
+/* Of one term, and of dividing a product: in double-double, and in double. */
+#define COSINE_PRICE      600
+#define HEAD_PRICE        60
+#define NEAR_COSINE_PRICE 10
+#define NEAR_HEAD_PRICE   5
 
 typedef struct sandwich {
     pe_bias bias;
@@ -38,14 +43,16 @@ typedef struct sandwich {
     uint64_t kept; /* distances whose products are kept; 0: there are too many */
 
     /* prepared */
-    pe_wide *frequencies; /* turns per position */
-    dd *products;         /* NULL if there are too many */
+    pe_wide *frequencies;  /* turns per position */
+    dd *products;          /* NULL if there are too many, or the dtype is short */
+    double *near_products; /* NULL if there are too many, or the dtype is not short */
 } sandwich;
 
 /* The price of an inner product. */
 static double product_price(const sandwich *state)
 {
-    return COSINE_PRICE * (double)(state->dim / 2);
+    bool is_short = pe_bias_is_short(state->bias.dtype);
+    return (is_short ? NEAR_COSINE_PRICE : COSINE_PRICE) * (double)(state->dim / 2);
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -58,13 +65,15 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->base = pe_real(values, "base");
     state->bias.causal = pe_choice(values, "mask") == PE_CAUSAL;
     state->bias.masked = -INFINITY;
+    state->bias.dtype = dtype;
     state->kept = pe_bias_kept(&relative, state->bias.causal);
     double largest = (double)state->dim / 2 * (double)heads / 8; /* head 1 */
-    double price = HEAD_PRICE + (state->kept ? 0 : product_price(state));
+    double price = pe_bias_is_short(dtype) ? NEAR_HEAD_PRICE : HEAD_PRICE;
+    price += state->kept ? 0 : product_price(state);
     pe_check_magnitude(dtype, "heads", largest, reterr);
     pe_bias_add(plan, &relative, "bias", dtype, heads, price, &state->bias);
     pe_relative_add_distance(plan, &relative);
-    plan->state += sizeof(dd) * state->kept;
+    plan->state += (pe_bias_is_short(dtype) ? sizeof(double) : sizeof(dd)) * state->kept;
     plan->price += 30 * (double)state->dim + (double)state->kept * product_price(state);
 }
 
@@ -81,6 +90,31 @@ static dd compute_product(const sandwich *state, uint64_t distance)
     return sum;
 }
 
+/* The same in double, within 2^-47 of each term: the anchors are within 2^-53, and the sum of
+ * 64 of them, of which none is above 64, adds 63·64·2^-53 / 2 at most for its roundings, 2^-48
+ * of each term. Sums of these sums are in double-double. */
+static double compute_near_product(const sandwich *state, uint64_t distance)
+{
+    const pe_kernel *kernel = pe_kernel_get();
+    const size_t terms = state->dim / 2;
+    uint64_t phases[PE_KERNEL_PAIRS];
+    double sines[PE_KERNEL_PAIRS], cosines[PE_KERNEL_PAIRS];
+    dd sum = {0, 0};
+    for (size_t done = 0, part; done < terms; done += part) {
+        part = terms - done < PE_KERNEL_PAIRS ? terms - done : PE_KERNEL_PAIRS;
+        for (size_t i = 0; i < part; i++) {
+            const uint64_t *turns = state->frequencies[done + i].limb;
+            phases[i] = turns[3] * distance + (uint64_t)((pe_uint128)turns[2] * distance >> 64);
+        }
+        kernel->anchor(phases, part, sines, cosines);
+        double of_part = 0;
+        for (size_t i = 0; i < part; i++)
+            of_part += cosines[i];
+        sum = dd_add(sum, (dd){of_part, 0});
+    }
+    return sum.hi;
+}
+
 /* The product over 8h/H, h = head + 1: a pe_bias_function whose source is a sandwich. At
  * distance 0 it is a fraction of small integers, which may be a rounding boundary. */
 static void write_bias(const void *source, size_t head, uint64_t distance, void *dst)
@@ -92,19 +126,41 @@ static void write_bias(const void *source, size_t head, uint64_t distance, void 
     pe_round_dd(state->bias.dtype, dd_snap(bias), dst);
 }
 
+/* A pe_bias_intervals whose source is a sandwich. The quotient adds 2^-51 of itself. */
+static void find_intervals(const void *source, size_t head, uint64_t distance, size_t count,
+                           double *ret_low, double *ret_high)
+{
+    const sandwich *state = source;
+    const double *kept = state->near_products;
+    const double scale = (double)state->bias.toeplitz.heads / (8 * (double)(head + 1));
+    const double error = scale * (double)(state->dim / 2) * 0x1p-47;
+    for (size_t i = 0; i < count; i++) {
+        double product = kept ? kept[distance + i] : compute_near_product(state, distance + i);
+        double bias = product * scale, off = error + fabs(bias) * 0x1p-51;
+        ret_low[i] = bias - off;
+        ret_high[i] = bias + off;
+    }
+}
+
 /* Compute the products that are kept. False if memory ran out or the runner cancelled it. */
 static bool keep_products(sandwich *state, pe_pace *pace)
 {
-    double each = product_price(state);
+    const bool is_short = pe_bias_is_short(state->bias.dtype);
+    const double each = product_price(state);
     if (state->kept == 0)
         return true;
-    dd *products = malloc(state->kept * sizeof *products);
-    bool good = products != NULL;
+    if (is_short)
+        state->near_products = malloc(state->kept * sizeof *state->near_products);
+    else
+        state->products = malloc(state->kept * sizeof *state->products);
+    bool good = state->near_products || state->products;
     for (uint64_t distance = 0; good && distance < state->kept; distance++) {
         good = pe_pace_may_continue(pace, each);
-        products[distance] = compute_product(state, distance);
+        if (is_short)
+            state->near_products[distance] = compute_near_product(state, distance);
+        else
+            state->products[distance] = compute_product(state, distance);
     }
-    state->products = products;
     return good;
 }
 
@@ -114,6 +170,7 @@ static void release(void *context)
     pe_bias_done(&state->bias);
     free(state->frequencies);
     free(state->products);
+    free(state->near_products);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -121,7 +178,7 @@ static bool prepare(void *context, pe_pace *pace)
     sandwich *state = context;
     state->frequencies = pe_wave_geometric(state->dim / 2, state->base, 2, state->dim);
     return state->frequencies && keep_products(state, pace) &&
-           pe_bias_init(&state->bias, write_bias, state, pace);
+           pe_bias_init(&state->bias, write_bias, find_intervals, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

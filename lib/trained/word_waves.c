@@ -160,6 +160,15 @@ static table_line find_line(const pe_word_waves *waves, uint64_t row)
     return (table_line){row, waves->tokens ? (uint64_t)waves->tokens[row] : 0, position, whole};
 }
 
+/* Write entries at position 0: a cosine is the amplitude, a sine is 0, and no error bound
+ * decides how that is rounded. */
+static void write_origin(pe_dtype dtype, size_t part, const double *amplitudes, size_t count,
+                         unsigned char *dst)
+{
+    static const double zeros[PE_KERNEL_PAIRS];
+    pe_round_row(dtype, part ? zeros : amplitudes, count, dst);
+}
+
 /* Write columns [first, first + count) of a window's rows. */
 static void write_columns(const pe_word_waves *waves, pe_window window, uint64_t first,
                           size_t count, unsigned char *dst)
@@ -173,6 +182,11 @@ static void write_columns(const pe_word_waves *waves, pe_window window, uint64_t
         if (line.token != token)
             pe_trained_row(&waves->amplitude, line.token, first, count, amplitudes);
         token = line.token;
+        if (line.position.hi == 0 && !waves->phase.stored) {
+            write_origin(waves->dtype, window.tensor, amplitudes, count, dst);
+            dst += waves->dim * pe_dtype_size(waves->dtype);
+            continue;
+        }
         for (size_t i = 0; waves->dtype == PE_DD && i < count; i++)
             write_exactly(waves, &line, first + i, window.tensor, amplitudes[i],
                           dst + i * sizeof(dd));

@@ -32,9 +32,9 @@ static void set_rounding(pe_chunk *chunk)
     chunk->is_rounded_by_kernel = exponent >= least && exponent <= PE_EXPONENT_MAX;
 }
 
-pe_chunk pe_chunk_init(const pe_wave *wave, size_t first, bool nontemporal)
+pe_chunk pe_chunk_init(const pe_wave *wave, size_t first, size_t end, bool nontemporal)
 {
-    size_t rest = wave->count - wave->still - first;
+    size_t rest = end - first;
     pe_chunk chunk = {.wave = wave,
                       .kernel = pe_kernel_get(),
                       .first = first,

@@ -15,9 +15,9 @@ typedef struct pe_chunk {
                                 * false for f64 */
 } pe_chunk;
 
-/* The chunk that begins at frequency `first`. `nontemporal`: rows are stored past the caches.
- */
-pe_chunk pe_chunk_init(const pe_wave *wave, size_t first, bool nontemporal);
+/* The chunk that begins at frequency `first`, without frequencies from `end` on. `nontemporal`:
+ * rows are stored past the caches. */
+pe_chunk pe_chunk_init(const pe_wave *wave, size_t first, size_t end, bool nontemporal);
 
 /* Rotate a by each of b as the kernel does, round, and write the chunk's columns: row r ahead
  * at ahead + r·row_bytes, row r behind at behind - r·row_bytes, or no rows behind if that is

@@ -21,7 +21,7 @@
 static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsigned char *dst)
 {
     size_t row_bytes = pe_wave_row_bytes(wave);
-    size_t wave_bytes = wave->columns * pe_dtype_size(wave->dtype);
+    size_t wave_bytes = (wave->first_column + wave->columns) * pe_dtype_size(wave->dtype);
     if (row_bytes == wave_bytes && !wave->zero_at_origin)
         return;
     for (uint64_t r = 0; r < rows; r++) {
@@ -74,15 +74,6 @@ static bool can_use_distances(const pe_chunk *chunk, uint64_t rows)
     return !wave->positions.list && rows >= 2 && chunk->is_rounded_by_kernel;
 }
 
-/* The chunk that begins at frequency `first`, without frequencies from `end` on. */
-static pe_chunk limit_chunk(const pe_wave *wave, size_t first, size_t end, bool nontemporal)
-{
-    pe_chunk chunk = pe_chunk_init(wave, first, nontemporal);
-    if (chunk.count > end - first)
-        chunk.count = end - first;
-    return chunk;
-}
-
 /* Write the frequencies that are not still. */
 static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bool nontemporal,
                           unsigned char *dst)
@@ -90,7 +81,7 @@ static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bo
     const size_t end = wave->count - wave->still;
     const pe_small_part part = pe_small_part_find(wave, first, rows);
     for (size_t f = 0; f < part.small; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = limit_chunk(wave, f, part.small, nontemporal);
+        const pe_chunk chunk = pe_chunk_init(wave, f, part.small, nontemporal);
         if (wave->dtype == PE_DD)
             write_exactly(&chunk, first, rows, dst);
         else if (wave->dtype == PE_LOSS)
@@ -102,14 +93,10 @@ static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bo
         else
             pe_rows_by_position(&chunk, first, rows, dst);
     }
-    for (size_t f = part.small; f < part.vanishing; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = limit_chunk(wave, f, part.vanishing, nontemporal);
-        pe_rows_small(&chunk, first, rows, dst);
-    }
-    for (size_t f = part.vanishing; f < end; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = limit_chunk(wave, f, end, nontemporal);
-        pe_rows_vanishing(&chunk, rows, dst);
-    }
+    if (part.small < part.vanishing)
+        pe_rows_small(wave, part.small, part.vanishing, first, rows, nontemporal, dst);
+    if (part.vanishing < end)
+        pe_rows_vanishing(wave, part.vanishing, end, rows, nontemporal, dst);
 }
 
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
@@ -119,11 +106,13 @@ void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
     size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
     assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
     (void)copies; /* unused without assertions */
-    write_turning(wave, first, rows, nontemporal, dst);
+    unsigned char *start =
+        (unsigned char *)dst + wave->first_column * pe_dtype_size(wave->dtype);
+    write_turning(wave, first, rows, nontemporal, start);
     if (nontemporal)
         pe_kernel_get()->fence();
     if (wave->still > 0)
-        pe_still_write(wave, rows, dst);
+        pe_still_write(wave, rows, start);
     write_zeros(wave, first, rows, dst);
 }
 

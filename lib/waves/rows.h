@@ -27,11 +27,14 @@ typedef struct pe_small_part {
 
 pe_small_part pe_small_part_find(const pe_wave *wave, uint64_t first, uint64_t rows);
 
-/* Write rows of a chunk of small angles. */
-void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst);
+/* Write rows of frequencies [begin, end), whose angles are small. `nontemporal`: past the
+ * caches. */
+void pe_rows_small(const pe_wave *wave, size_t begin, size_t end, uint64_t first, uint64_t rows,
+                   bool nontemporal, unsigned char *dst);
 
-/* Write rows of a chunk whose entries, sines alone, are all 0. */
-void pe_rows_vanishing(const pe_chunk *chunk, uint64_t rows, unsigned char *dst);
+/* Write rows of frequencies [begin, end) whose entries, sines alone, are all 0. */
+void pe_rows_vanishing(const pe_wave *wave, size_t begin, size_t end, uint64_t rows,
+                       bool nontemporal, unsigned char *dst);
 
 /* ---- blocks of rows around a middle ---- */
 

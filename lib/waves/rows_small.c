@@ -94,41 +94,91 @@ static void round_row(const pe_chunk *chunk, const pe_small_angles *angles, uint
             pe_round_function(wave, row, chunk->first + i, cosine, ret_elements + i * size);
 }
 
-void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst)
+/* How many chunks are computed row by row, so that the lines they share are written at once. */
+#define BLOCK_CHUNKS ((size_t)8)
+
+typedef struct small_part {
+    pe_chunk chunk;
+    pe_run run;
+    bool is_tiny;
+    double frequencies[PE_KERNEL_PAIRS], rests[PE_KERNEL_PAIRS]; /* in radians per position */
+} small_part;
+
+static void begin_part(const pe_wave *wave, size_t first, size_t end, double extent,
+                       bool nontemporal, small_part *ret_part)
 {
-    const pe_wave *wave = chunk->wave;
-    const bool alone = pe_is_alone(wave), cosines = wave->layout == PE_WAVE_COSINES;
-    const pe_run run = pe_run_init(wave, chunk->first, chunk->count,
-                                   chunk->rounding.nontemporal ? chunk->kernel : NULL);
-    double frequencies[PE_KERNEL_PAIRS], rests[PE_KERNEL_PAIRS];
-    alignas(64) unsigned char elements[2][PE_KERNEL_PAIRS * sizeof(double)];
-    pe_small_angles angles = {.amplitude = {wave->amplitude, wave->amplitude_rest},
-                              .frequencies = frequencies,
-                              .frequency_rests = rests,
-                              .count = chunk->count};
-    for (size_t i = 0; i < chunk->count; i++) {
-        dd radians = pe_phase_radians(wave->frequencies[chunk->first + i]);
-        frequencies[i] = radians.hi;
-        rests[i] = radians.lo;
-    }
-    for (uint64_t row = first; row < first + rows; row++, dst += run.row_bytes) {
-        angles.position = pe_position_get(&wave->positions, row);
-        if (!alone || !cosines)
-            round_row(chunk, &angles, row, false, elements[0]);
-        if (!alone || cosines)
-            round_row(chunk, &angles, row, true, elements[1]);
-        if (alone)
-            pe_run_write(&run, elements[cosines], 1, dst);
-        else
-            pe_columns_place(wave, chunk->first, chunk->count, elements[0], elements[1], dst);
+    const pe_chunk chunk = pe_chunk_init(wave, first, end, nontemporal);
+    ret_part->chunk = chunk;
+    ret_part->run = pe_run_init(wave, first, chunk.count, nontemporal ? chunk.kernel : NULL);
+    ret_part->is_tiny = true;
+    for (size_t i = 0; i < chunk.count; i++) {
+        dd radians = pe_phase_radians(wave->frequencies[first + i]);
+        ret_part->frequencies[i] = radians.hi;
+        ret_part->rests[i] = radians.lo;
+        ret_part->is_tiny &= extent * radians.hi < PE_TINY_ANGLE;
     }
 }
 
-void pe_rows_vanishing(const pe_chunk *chunk, uint64_t rows, unsigned char *dst)
+/* Write the entries of a part in one row. */
+static void write_part(const small_part *part, dd position, uint64_t row, unsigned char *dst)
 {
-    static const unsigned char zeros[PE_KERNEL_PAIRS * sizeof(double)];
-    pe_run run = pe_run_init(chunk->wave, chunk->first, chunk->count,
-                             chunk->rounding.nontemporal ? chunk->kernel : NULL);
-    for (uint64_t row = 0; row < rows; row++)
-        pe_run_write(&run, zeros, 1, dst + row * run.row_bytes);
+    const pe_chunk *chunk = &part->chunk;
+    const pe_wave *wave = chunk->wave;
+    const bool alone = pe_is_alone(wave), cosines = wave->layout == PE_WAVE_COSINES;
+    alignas(64) unsigned char elements[2][PE_KERNEL_PAIRS * sizeof(double)];
+    const pe_small_angles angles = {.position = position,
+                                    .amplitude = {wave->amplitude, wave->amplitude_rest},
+                                    .frequencies = part->frequencies,
+                                    .frequency_rests = part->rests,
+                                    .count = chunk->count,
+                                    .is_tiny = part->is_tiny};
+    if (!alone || !cosines)
+        round_row(chunk, &angles, row, false, elements[0]);
+    if (!alone || cosines)
+        round_row(chunk, &angles, row, true, elements[1]);
+    if (alone)
+        pe_run_write(&part->run, elements[cosines], 1, dst);
+    else
+        pe_columns_place(wave, chunk->first, chunk->count, elements[0], elements[1], dst);
+}
+
+void pe_rows_small(const pe_wave *wave, size_t begin, size_t end, uint64_t first, uint64_t rows,
+                   bool nontemporal, unsigned char *dst)
+{
+    const size_t row_bytes = pe_wave_row_bytes(wave);
+    const double extent = find_extent(&wave->positions, first, rows);
+    small_part parts[BLOCK_CHUNKS];
+    for (size_t count = 0; begin < end; count = 0) {
+        for (; count < BLOCK_CHUNKS && begin < end; begin += parts[count++].chunk.count)
+            begin_part(wave, begin, end, extent, nontemporal, &parts[count]);
+        for (uint64_t r = 0; r < rows; r++) {
+            dd position = pe_position_get(&wave->positions, first + r);
+            for (size_t i = 0; i < count; i++)
+                write_part(&parts[i], position, first + r, dst + r * row_bytes);
+        }
+    }
+}
+
+/* Write zeros, past the caches if there is a kernel for that. */
+static void clear(const pe_kernel *nontemporal, unsigned char *dst, size_t size)
+{
+    static const unsigned char zeros[4096];
+    for (size_t part; nontemporal && size > 0; size -= part, dst += part) {
+        part = size < sizeof zeros ? size : sizeof zeros;
+        nontemporal->stream(dst, zeros, part);
+    }
+    memset(dst, 0, size);
+}
+
+void pe_rows_vanishing(const pe_wave *wave, size_t begin, size_t end, uint64_t rows,
+                       bool nontemporal, unsigned char *dst)
+{
+    const pe_kernel *kernel = nontemporal ? pe_kernel_get() : NULL;
+    const size_t size = pe_dtype_size(wave->dtype), row_bytes = pe_wave_row_bytes(wave);
+    const size_t each = wave->copies == PE_WAVE_IN_PAIRS ? 2 * size : size;
+    for (uint64_t r = 0; r < rows; r++, dst += row_bytes) {
+        clear(kernel, dst + begin * each, (end - begin) * each);
+        if (wave->copies == PE_WAVE_IN_HALVES)
+            clear(kernel, dst + (wave->count + begin) * size, (end - begin) * size);
+    }
 }

@@ -70,6 +70,7 @@ typedef struct pe_wave {
                             * ones, are 0 */
     size_t columns;        /* columns with entries; with both sines and cosines it may be less
                             * than 2·count, and entries past the last column are dropped */
+    size_t first_column;   /* in the destination: someone else writes those before it */
     size_t row_columns;    /* columns of the destination; those after `columns` are zero */
     double amplitude;      /* every entry is multiplied by amplitude + amplitude_rest */
     double amplitude_rest;

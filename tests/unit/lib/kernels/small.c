@@ -59,8 +59,12 @@ START_TEST(the_exact_value_lies_between_the_two_ends)
         double frequencies[COUNT], rests[COUNT];
         pe_wide turns[COUNT];
         dd amplitude = repeat % 3 ? (dd){1, 0} : (dd){-1.7, 0x1p-56};
-        const pe_small_angles angles = {
-            {repeat % 8 < 4 ? position : -position, 0}, amplitude, frequencies, rests, COUNT};
+        const pe_small_angles angles = {{repeat % 8 < 4 ? position : -position, 0},
+                                        amplitude,
+                                        frequencies,
+                                        rests,
+                                        COUNT,
+                                        false};
         draw(&state, position, most, turns);
         for (size_t i = 0; i < COUNT; i++) {
             dd radians = pe_phase_radians(turns[i]);
@@ -82,7 +86,7 @@ START_TEST(zero_is_certain_and_underflow_is_not)
     size_t count = pe_kernel_list(kernels);
     double frequency = 0x1p-40, rest = 0, below, above;
     for (size_t k = 0; k < count; k++) {
-        pe_small_angles angles = {{0, 0}, {1, 0}, &frequency, &rest, 1};
+        pe_small_angles angles = {{0, 0}, {1, 0}, &frequency, &rest, 1, false};
         kernels[k]->small(PE_F64, &angles, false, &below, &above);
         ck_assert(below == 0 && above == 0 && !signbit(below));
         angles.position.hi = 1e-290;

@@ -120,7 +120,7 @@ static void with_chunks(pe_positions positions, void (*check)(const pe_chunk *ch
     for (size_t k = 0; k < count; k++) {
         pe_kernel_use(kernels[k]);
         for (size_t first = 0; first < FREQUENCIES; first += PE_KERNEL_PAIRS) {
-            pe_chunk chunk = pe_chunk_init(&wave, first, false);
+            pe_chunk chunk = pe_chunk_init(&wave, first, wave.count, false);
             pe_anchor_cache_init(&cache, &chunk);
             check(&chunk);
         }

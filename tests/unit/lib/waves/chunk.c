@@ -83,7 +83,7 @@ START_TEST(entries_next_to_a_boundary_are_rounded_from_their_exact_phase)
                 pe_dtype dtype = ROUNDED[d].dtype;
                 plant(&planned, ROUNDED[d].bits, cosine, AMPLITUDES[a]);
                 pe_wave wave = wave_of(&planned, &ONE, dtype, AMPLITUDES[a]);
-                pe_chunk chunk = pe_chunk_init(&wave, 0, false);
+                pe_chunk chunk = pe_chunk_init(&wave, 0, wave.count, false);
                 pe_chunk_resolve(&chunk, 0, planned.sines, planned.cosines, row);
                 for (size_t i = 0; i < COUNT; i++) {
                     double wrong = cosine ? planned.cosines[i] : planned.sines[i];
@@ -104,7 +104,7 @@ START_TEST(a_row_without_its_amplitude_is_multiplied_and_rounded_alike)
     unsigned char row[2][2 * COUNT * sizeof(double)];
     plant(&planned, 24, false, -4);
     pe_wave wave = wave_of(&planned, &ONE, PE_F32, -4);
-    pe_chunk chunk = pe_chunk_init(&wave, 0, false);
+    pe_chunk chunk = pe_chunk_init(&wave, 0, wave.count, false);
     pe_chunk_resolve(&chunk, 0, planned.sines, planned.cosines, row[0]);
     for (size_t i = 0; i < COUNT; i++) {
         planned.sines[i] /= -4; /* exactly */
@@ -123,7 +123,7 @@ START_TEST(at_position_0_every_sine_is_0_and_every_cosine_the_amplitude)
     plant(&planned, 24, false, 3.7); /* approximations of something else */
     for (size_t d = 0; d < UNIT_COUNT(ROUNDED); d++) {
         pe_wave wave = wave_of(&planned, &ZERO, ROUNDED[d].dtype, 3.7);
-        pe_chunk chunk = pe_chunk_init(&wave, 0, false);
+        pe_chunk chunk = pe_chunk_init(&wave, 0, wave.count, false);
         pe_chunk_resolve(&chunk, 0, planned.sines, planned.cosines, row);
         for (size_t i = 0; i < COUNT; i++) {
             unit_assert(element_at(&wave, row, 2 * i) == 0);
@@ -148,7 +148,7 @@ START_TEST(chunks_divide_the_frequencies_that_are_not_still)
                         .still = CASES[i].still,
                         .layout = PE_WAVE_SINES,
                         .amplitude = 1};
-        pe_chunk chunk = pe_chunk_init(&wave, CASES[i].first, i % 2);
+        pe_chunk chunk = pe_chunk_init(&wave, CASES[i].first, wave.count - wave.still, i % 2);
         ck_assert_uint_eq(chunk.first, CASES[i].first);
         ck_assert_uint_eq(chunk.count, CASES[i].expected);
         ck_assert_int_eq(chunk.rounding.nontemporal, i % 2);
@@ -161,7 +161,7 @@ static pe_chunk chunk_with(pe_dtype dtype, double amplitude, double rest)
     static pe_wave wave; /* which the chunk points to */
     wave =
         (pe_wave){.count = 1, .dtype = dtype, .amplitude = amplitude, .amplitude_rest = rest};
-    return pe_chunk_init(&wave, 0, false);
+    return pe_chunk_init(&wave, 0, wave.count, false);
 }
 
 START_TEST(the_kernel_rounds_amplitudes_whose_exponent_it_knows)
