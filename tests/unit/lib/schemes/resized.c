@@ -217,7 +217,13 @@ START_TEST(a_line_is_a_line)
                  8);
     check_column(&table, "parameters=set&height=8&width=1&mode=bilinear&dtype=f64", STRETCHED,
                  8);
+    check_column(&table, "parameters=set&length=8&mode=bilinear&dtype=f64", STRETCHED, 8);
     unit_store(&table, 1);
+    pe_table_unref(unit_set_table("resized", "length=1&parameters=set"));
+    unit_set_refuses("resized", "length=8&height=4&parameters=set", "height", "left out");
+    unit_set_refuses("resized", "length=8&width=8&parameters=set", "width", "left out");
+    unit_set_refuses("resized", "length=8&scale_factor=2&parameters=set", "length", "left out");
+    unit_set_refuses("resized", "width=8&parameters=set", "height", "unless length");
     unit_set_refuses("resized", "height=1&parameters=set", "source_height", "a line");
     unit_set_refuses("resized", "scale_factor=2&parameters=set", "source_height", "a line");
     unit_store(NULL, 0);
