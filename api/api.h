@@ -105,8 +105,10 @@ typedef struct api_host {
 
     const api_store *store; /* sets */
     const char *api_key;    /* the bearer token that requests to the store need; NULL: none */
-    bool local; /* the server listens on loopback or a Unix socket alone. Without a key the
-                 * store is open only then. */
+    bool local;    /* the server listens on loopback or a Unix socket alone. Without a key the
+                    * store is open only then. */
+    bool any_host; /* local clients may ask under any Host: they come by a Unix socket, which no
+                    * name leads to */
     api_opening tables;
     const char *tables_key; /* a bearer token for tables alone; NULL: none. api_key holds for
                              * them, too. */

@@ -34,7 +34,7 @@ pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reter
                       const char *allowed, ...) __attribute__((format(printf, 4, 5)));
 
 /* The tensors of a request. */
-#define PE_SETTLED_MAX 2
+#define PE_SETTLED_MAX 4
 
 typedef struct pe_plan {
     pe_tensor tensors[PE_TENSORS_MAX];
@@ -49,8 +49,8 @@ typedef struct pe_plan {
     /* Values that follow from other ones, such as the sides of a stored table's grid: the
      * request takes them as given. */
     struct pe_settled {
-        const char *name; /* of an integer */
-        int64_t integer;
+        const char *name; /* of a number */
+        double real;
     } settled[PE_SETTLED_MAX];
     size_t settled_count;
 } pe_plan;
@@ -64,8 +64,8 @@ const pe_tensor *pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, si
  * holds at least one row, so a row must not be large. */
 void pe_plan_rows(pe_plan *plan, size_t axes);
 
-/* Settle an integer that the request has left open. */
-void pe_plan_settle(pe_plan *plan, const char *name, uint64_t value);
+/* Settle a number that the request has left open. */
+void pe_plan_settle(pe_plan *plan, const char *name, double value);
 
 /* Set the price of an element of the tensor added last, which is 2 before. */
 void pe_plan_price(pe_plan *plan, double element_price);

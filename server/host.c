@@ -86,6 +86,7 @@ static void fill_host(server_host *host)
         .store = host->store,
         .api_key = host->keys->store,
         .local = host->local,
+        .any_host = host->any_host,
         .tables = key_files_opening(settings),
         .tables_key = host->keys->tables,
         .stored_for_all = strcmp(settings->cors, "all") == 0,

@@ -18,7 +18,7 @@ typedef struct server_host {
     const struct server_settings *settings;
     const struct server_keys *keys;
     const api_store *store;
-    bool local;                 /* as in api_host */
+    bool local, any_host;       /* as in api_host */
     uint64_t request_bytes;     /* of memory for requests */
     struct worker_set *workers; /* once they have been started */
     /* the rest is made by host_build_service */

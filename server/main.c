@@ -111,6 +111,7 @@ static const char *build_service(server_process *process)
     process->host.keys = &process->keys;
     process->host.store = set_store_for_api(process->store);
     process->host.local = listen_is_local(process->listen_fd);
+    process->host.any_host = listen_is_unix(process->listen_fd);
     process->host.request_bytes = process->shares.requests;
     return host_build_service(&process->host);
 }

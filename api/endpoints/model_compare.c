@@ -60,9 +60,12 @@ static json_t *read_side(const json_t *side, pe_error *error)
     const api_known_model *model = name ? api_known_model_find(name) : NULL;
     if (model)
         return api_config_read(model->config, strlen(model->config), error);
-    pe_error_add(error, PE_OUT_OF_RANGE, "", name ? name : "",
-                 "a config.json, metadata of a GGUF file, {\"gguf\": the beginning of one in "
-                 "base64}, or the name of a model that GET /v1/models lists");
+    pe_problem *problem = pe_error_add(
+        error, PE_OUT_OF_RANGE, "", name ? name : "",
+        "a config.json, metadata of a GGUF file, {\"gguf\": the beginning of one in "
+        "base64}, or the name of a model that GET /v1/models lists");
+    if (name)
+        pe_problem_suggest(problem, api_known_model_suggest(name));
     return NULL;
 }
 

@@ -146,14 +146,14 @@ api_reply *api_post_model(const api_call *call)
 
 static api_reply *refuse_name(const char *name)
 {
-    char detail[160];
+    char detail[240];
+    const char *near = api_known_model_suggest(name);
     snprintf(detail, sizeof detail,
-             "no model is known as \"%.60s\"; GET /v1/models lists them, POST takes any "
+             "no model is known as \"%.60s\"; %s%s%sGET /v1/models lists them, POST takes any "
              "config.json",
-             name);
+             name, near ? "did you mean \"" : "", near ? near : "", near ? "\"? " : "");
     return api_problem(API_NOT_FOUND,
-                       api_is_utf8(name, strlen(name)) ? detail : "no such model",
-                       api_known_model_suggest(name), NULL);
+                       api_is_utf8(name, strlen(name)) ? detail : "no such model", near, NULL);
 }
 
 api_reply *api_get_model(const api_call *call)

@@ -65,6 +65,9 @@ const api_known_model *api_known_model_find_tuned(const char *name)
 const char *api_known_model_suggest(const char *name)
 {
     const char *names[sizeof MODELS / sizeof *MODELS];
+    const api_known_model *base = api_known_model_find_tuned(name);
+    if (base)
+        return base->name;
     for (size_t i = 0; i < api_known_model_count(); i++)
         names[i] = MODELS[i].name;
     return pe_nearest(without_owner(name), names, api_known_model_count());

@@ -78,11 +78,11 @@ static bool is_forwarded(const api_call *call)
 }
 
 /* Whether a request is for another name than one of loopback, as of a page whose own name has
- * been made to lead here (DNS rebinding). */
+ * been made to lead here (DNS rebinding). No name leads to a Unix socket. */
 static bool has_foreign_host(const api_call *call)
 {
     const char *host = api_call_header(call, API_HEADER_HOST);
-    return host && !api_is_loopback_host(host);
+    return host && !call->service->host->any_host && !api_is_loopback_host(host);
 }
 
 /* ---- refusals ---- */

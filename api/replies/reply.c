@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define FIELDS_MAX 24
-#define TEXT_MAX   1536
+#define TEXT_MAX   2048
 
 struct api_reply {
     atomic_uint references;
@@ -34,7 +34,7 @@ static const api_field COMMON_FIELDS[] = {
      "Accept-Ranges, Cache-Status, Content-Disposition, Content-Encoding, Content-Length, "
      "Content-Range, ETag, Link, Repr-Digest, Server-Timing, Tensor-Byte-Order, Tensor-Dtype, "
      "Tensor-Name, "
-     "Tensor-Shape, Tensors-Converted, traceparent, X-Request-Id"},
+     "Tensor-Names, Tensor-Shape, Tensors-Converted, traceparent, X-Request-Id"},
     {"Cross-Origin-Resource-Policy", "cross-origin"},
     {"X-Content-Type-Options", "nosniff"},
 };

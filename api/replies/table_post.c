@@ -26,6 +26,14 @@ const char *api_table_media_type(api_table_format format)
     return FORMATS[format].media_type;
 }
 
+/* Whether a media type is that of a form in one line, which curl names unless it is told
+ * another one. */
+static bool is_urlencoded(const char *media_type)
+{
+    static const char FORM[] = "application/x-www-form-urlencoded";
+    return media_type && strncasecmp(media_type, FORM, strlen(FORM)) == 0;
+}
+
 /* The format that Content-Type names. False: ret_refusal is the 415 then, NULL without memory.
  */
 static bool is_table_post(const api_call *call, api_table_format *ret_format,
@@ -40,13 +48,16 @@ static bool is_table_post(const api_call *call, api_table_format *ret_format,
             return true;
         }
     }
-    char detail[400];
+    char detail[512];
     snprintf(detail, sizeof detail,
              "Content-Type must be %s, %s or, for raw elements, %s; with curl: curl "
-             "--data-binary @table.npy -H 'Content-Type: %s' …%.100s",
+             "--data-binary @table.npy -H 'Content-Type: %s' …%.100s%s",
              FORMATS[API_TABLE_NPY].media_type, FORMATS[API_TABLE_SAFETENSORS].media_type,
              FORMATS[API_TABLE_RAW].media_type, FORMATS[API_TABLE_NPY].media_type,
-             call->request->target);
+             call->request->target,
+             is_urlencoded(given) ? ". What came is a form, as curl sends it without -H; "
+                                    "its --data also takes line ends out of the file"
+                                  : "");
     *ret_refusal = api_problem(API_UNSUPPORTED_MEDIA_TYPE, detail, NULL, NULL);
     return false;
 }

@@ -89,7 +89,9 @@ bool api_batch_accept(const api_call *call, api_batch_format *ret_format)
     unsigned binary =
         api_accept_quality(accept, FORMS[API_BATCH_SAFETENSORS].media_type, &specificity);
     unsigned json = api_accept_quality(accept, FORMS[API_BATCH_JSON].media_type, &specificity);
-    *ret_format = json > binary ? API_BATCH_JSON : API_BATCH_SAFETENSORS;
+    const bool as_text = strcmp(call->request->method, "POST") != 0; /* as all GETs do */
+    *ret_format =
+        json > binary || (json == binary && as_text) ? API_BATCH_JSON : API_BATCH_SAFETENSORS;
     return json > 0 || binary > 0;
 }
 

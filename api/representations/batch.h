@@ -63,8 +63,8 @@ bool api_batch_add_list(api_batch *batch, const char *name, const int32_t *items
  * separate. */
 void api_batch_keep_tensors(api_batch *batch, const char *words);
 
-/* Choose the format by Accept: safetensors unless JSON is preferred. False if neither will do.
- */
+/* Choose the format by Accept. Where both are as welcome it is JSON of a GET, safetensors of a
+ * POST. False if neither will do. */
 bool api_batch_accept(const api_call *call, api_batch_format *ret_format);
 
 /* Let the reply to a GET be kept: everything that its bytes depend on, besides the requests and

@@ -82,6 +82,63 @@ static void add_range_fields(const api_representation *representation, api_reply
         api_reply_add(reply, "Accept-Ranges", "bytes");
 }
 
+#define LINKS_MAX                                                                              \
+    896 /* bytes of the links to other tensors; there are none if they take more */
+
+/* Copy a query without the tensor that it names, each pair with an & behind it. False if there
+ * is no room, or it has what a link or this reading does not bear. */
+static bool copy_query(const char *query, char dst[LINKS_MAX])
+{
+    size_t used = 0;
+    for (size_t size; *query; query += size + (query[size] == '&')) {
+        const size_t name = strcspn(query, "=&");
+        size = strcspn(query, "&");
+        if (memchr(query, '%', name) || memchr(query, '>', size) || used + size + 2 > LINKS_MAX)
+            return false;
+        if (name != strlen("tensor") || strncmp(query, "tensor", name) != 0)
+            used += (size_t)snprintf(dst + used, LINKS_MAX - used, "%.*s&", (int)size, query);
+    }
+    dst[used] = '\0';
+    return true;
+}
+
+/* Write links to the other tensors (RFC 8288). False if there is no room. */
+static bool write_links(const api_representation *representation, char dst[LINKS_MAX])
+{
+    char query[LINKS_MAX];
+    size_t used = 0;
+    const pe_request *request = representation->request;
+    if (representation->post || !representation->call->query ||
+        !copy_query(representation->call->query, query))
+        return false;
+    for (size_t i = 0; i < pe_request_tensor_count(request); i++) {
+        const char *name = pe_request_tensor(request, i)->name;
+        if (i == representation->selection.first)
+            continue;
+        used += (size_t)snprintf(dst + used, LINKS_MAX - used,
+                                 "%s<?%stensor=%s>; rel=\"related\"; title=\"%s\"",
+                                 used > 0 ? ", " : "", query, name, name);
+        if (used >= LINKS_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Add the fields that say what else the request gives, where the content is one tensor of
+ * several. */
+static void add_other_tensors(const api_representation *representation, api_reply *reply)
+{
+    char names[320] = "", links[LINKS_MAX];
+    size_t used = 0;
+    const pe_request *request = representation->request;
+    for (size_t i = 0; i < pe_request_tensor_count(request) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                 pe_request_tensor(request, i)->name);
+    api_reply_add(reply, "Tensor-Names", "%s", names);
+    if (write_links(representation, links))
+        api_reply_add(reply, "Link", "%s", links);
+}
+
 /* Add the fields that describe the content: type, coding, range, file name, tensor. */
 static void add_content_fields(const api_representation *representation, api_reply *reply)
 {
@@ -106,6 +163,8 @@ static void add_content_fields(const api_representation *representation, api_rep
     api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(tensor->dtype));
     api_reply_add(reply, "Tensor-Shape", "%s", shape);
     api_reply_add(reply, "Tensor-Byte-Order", "little");
+    if (one_of_many)
+        add_other_tensors(representation, reply);
 }
 
 api_reply *api_representation_new_reply(const api_representation *representation)

@@ -36,6 +36,12 @@ pe_points pe_points_read(const pe_values *values, pe_error *reterr)
     return points;
 }
 
+void pe_points_settle(const pe_points *points, pe_plan *plan)
+{
+    if (points->coordinates)
+        pe_plan_settle(plan, "axes", (double)points->axes);
+}
+
 pe_point_scale pe_points_scale(const pe_points *points, size_t axis)
 {
     double n = (double)points->places[axis], gaps = n > 1 ? n - 1 : 1;

@@ -60,6 +60,9 @@ typedef struct pe_points {
 /* Read the four parameters. The result is valid only if no problem was added to reterr. */
 pe_points pe_points_read(const pe_values *values, pe_error *reterr);
 
+/* Settle how many coordinates each listed point has. */
+void pe_points_settle(const pe_points *points, pe_plan *plan);
+
 /* The coordinate of place k of an axis of a grid is (offset + k·step)/divisor, of whole numbers
  * below 2^18. */
 typedef struct pe_point_scale {

@@ -137,12 +137,13 @@ pe_problem *pe_parameter_refuse(const pe_parameter *parameter, pe_status status,
 }
 
 /* Refuse a text by what the parameter's row asks for. */
-static void refuse_text(const pe_parameter *parameter, pe_status status, pe_reason reason,
-                        pe_kind kind, const char *text, pe_error *reterr)
+static pe_problem *refuse_text(const pe_parameter *parameter, pe_status status,
+                               pe_reason reason, pe_kind kind, const char *text,
+                               pe_error *reterr)
 {
     char allowed[512];
     pe_parameter_describe(parameter, allowed, sizeof allowed);
-    pe_parameter_refuse(parameter, status, reason, kind, text, allowed, reterr);
+    return pe_parameter_refuse(parameter, status, reason, kind, text, allowed, reterr);
 }
 
 static void refuse_for_memory(const pe_parameter *parameter, const char *what, pe_error *reterr)
@@ -243,11 +244,14 @@ static void read_choice(const pe_parameter *parameter, const char *text, pe_kind
 static void read_boolean(const pe_parameter *parameter, const char *text, pe_kind kind,
                          pe_value *ret_value, pe_error *reterr)
 {
-    bool is_true = strcmp(text, "true") == 0;
-    if (is_true || strcmp(text, "false") == 0)
+    static const char *const WORDS[] = {"false", "true"}; /* not Python's True */
+    bool is_true = strcmp(text, WORDS[1]) == 0;
+    if (is_true || strcmp(text, WORDS[0]) == 0)
         *ret_value = (pe_value){.present = true, .integer = is_true};
     else
-        refuse_text(parameter, PE_MALFORMED, PE_REASON_VALUE, kind, text, reterr);
+        pe_problem_suggest(
+            refuse_text(parameter, PE_MALFORMED, PE_REASON_VALUE, kind, text, reterr),
+            pe_nearest(text, WORDS, 2));
 }
 
 /* Whether an argument that was written as `kind` may be read by this row. */

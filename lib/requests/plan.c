@@ -34,10 +34,10 @@ const pe_tensor *pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, si
     return tensor;
 }
 
-void pe_plan_settle(pe_plan *plan, const char *name, uint64_t value)
+void pe_plan_settle(pe_plan *plan, const char *name, double value)
 {
     assert(plan->settled_count < PE_SETTLED_MAX);
-    plan->settled[plan->settled_count++] = (struct pe_settled){name, (int64_t)value};
+    plan->settled[plan->settled_count++] = (struct pe_settled){name, value};
 }
 
 void pe_plan_rows(pe_plan *plan, size_t axes)

@@ -26,7 +26,7 @@ void pe_request_plan(pe_request *request, pe_error *reterr)
         const struct pe_settled *settled = &plan->settled[i];
         size_t index = pe_parameter_index(&request->values.scheme->info, settled->name);
         request->items[index] = (pe_value){
-            .present = true, .integer = settled->integer, .real = (double)settled->integer};
+            .present = true, .integer = (int64_t)settled->real, .real = settled->real};
     }
 }
 

@@ -49,7 +49,8 @@ static const pe_parameter PARAMETERS[] = {
      CELLS,
      .unless = "set",
      .unit = "cells",
-     .help = "size that the random rel_pos_w is for"},
+     .help = "size that the random rel_pos_w is for; by default the larger of width and "
+             "query_width"},
 };
 
 static const pe_tensor_help TENSORS[] = {
@@ -164,8 +165,12 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     }
     if (reterr->status != PE_OK)
         return;
-    for (size_t i = 0; i < AXES; i++)
+    for (size_t i = 0; i < AXES; i++) {
         state->sources[i] = read_source(state, i);
+        if (!weights->set)
+            pe_plan_settle(plan, NAMES[i].source,
+                           (double)(state->lines[i].source_rows + 1) / 2);
+    }
     plan_tensors(state, plan);
 }
 

@@ -187,6 +187,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_points *points = &state->points;
     const size_t bands = (size_t)pe_integer(values, "bands");
     *points = pe_points_read(values, reterr);
+    pe_points_settle(points, plan);
     if (reterr->count > 0)
         return;
     check_frequencies(values, points->axes, reterr);

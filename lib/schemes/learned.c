@@ -54,7 +54,8 @@ static const pe_parameter PARAMETERS[] = {
     {.name = "padding_row",
      .type = PE_INTEGER,
      .maximum = BASE_LENGTH_MAX,
-     .help = "row of the table that is zero, whatever is stored or drawn there"},
+     .help = "row of the table that is zero, whatever is stored or drawn there; by default "
+             "none is"},
 };
 
 static const pe_preset PRESETS[] = {
@@ -93,7 +94,7 @@ static void check_end(const pe_values *values, const char *culprit, double last,
                  "hierarchical with length=%.0f extrapolates it, ", wanted);
     pe_error_add(reterr, PE_OUT_OF_RANGE, culprit, given,
                  "such that every position is below %lld, the number of rows of the table%s; "
-                 "the scheme resized with height=%.0f&width=1 interpolates it, %s"
+                 "the scheme resized with length=%.0f interpolates it, %s"
                  "extend=random draws more rows",
                  (long long)(rows - skipped), skipped ? " from row_offset on" : "", wanted,
                  extrapolates);

@@ -22,7 +22,7 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1,
      .maximum = TOKENS_MAX,
      .unit = "columns",
-     .help = "number of columns of the grid"},
+     .help = "number of columns of the grid, unless the tokens are a line"},
     {PE_LENGTH_PARAMETER, .default_of = "height", .default_times = "width",
      .help = "number of keys; height and width may be given instead"},
     PE_QUERY_PARAMETERS,
@@ -34,7 +34,8 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1e-6,
      .maximum = 1e12,
      .unit = "columns",
-     .help = "divides the bias by dim_head^-0.5, for scores that are scaled afterwards"},
+     .help = "divides the bias by dim_head^-0.5, for scores that are scaled afterwards; by "
+             "default it is not divided"},
     PE_TRAINED_PARAMETERS("table [tokens, heads]"),
 };
 

@@ -66,6 +66,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 {
     random_fourier *state = ret_state;
     pe_points points = pe_points_read(values, reterr);
+    pe_points_settle(&points, plan);
     const pe_weights weights = pe_weights_read(values);
     if (reterr->count > 0 ||
         !pe_trained_check(&weights, "matrix", 2, (uint64_t[]){points.axes, 0}, reterr))

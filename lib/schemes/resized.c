@@ -14,6 +14,11 @@ static const pe_case SHIFTED[] = {{"bilinear", false, "0"}, {"bicubic", false, "
 #define SCALE_MIN  0.0009765625 /* 2^-10 */
 #define SCALE_MAX  1024
 
+/* A size of the target grid. */
+#define TARGET                                                                                 \
+    .type = PE_INTEGER, .unless = "scale_factor", .minimum = 1, .maximum = PE_RESAMPLE_MAX,    \
+    .unit = "cells", .counts_rows = true
+
 static const pe_parameter PARAMETERS[] = {
     {.name = "scale_factor",
      .type = PE_REAL,
@@ -21,24 +26,16 @@ static const pe_parameter PARAMETERS[] = {
      .maximum = SCALE_MAX,
      .help = "target cells for each source cell along either axis, instead of height and "
              "width; a part of a target cell is cut off"},
+    {.name = "length",
+     TARGET,
+     .help = "rows of a target that is a line: stands for height=length and width=1"},
     {.name = "height",
-     .type = PE_INTEGER,
-     .required = true,
-     .unless = "scale_factor",
-     .minimum = 1,
-     .maximum = PE_RESAMPLE_MAX,
-     .unit = "cells",
-     .counts_rows = true,
-     .help = "rows of the target grid; 1 for a line"},
+     TARGET,
+     .help = "rows of the target grid; 1 for a line. Required unless length or scale_factor "
+             "is given"},
     {.name = "width",
-     .type = PE_INTEGER,
-     .unless = "scale_factor",
-     .default_of = "height",
-     .minimum = 1,
-     .maximum = PE_RESAMPLE_MAX,
-     .unit = "cells",
-     .counts_rows = true,
-     .help = "columns of the target grid"},
+     TARGET,
+     .help = "columns of the target grid; by default 1 with length, else as many as rows"},
     {PE_TRAINED_DIM("table"), .help = "number of columns; a stored table has its own"},
     {.name = "prefix_tokens",
      .type = PE_INTEGER,
@@ -126,11 +123,40 @@ static void refuse_rows(const pe_weights *weights, uint64_t rows, const char *ru
                  "the name of a set whose table has prefix_tokens + %s rows", rule);
 }
 
+static uint64_t find_height(const pe_values *values)
+{
+    return read_count(values, pe_is_present(values, "height") ? "height" : "length");
+}
+
+static uint64_t find_width(const pe_values *values)
+{
+    if (pe_is_present(values, "width"))
+        return read_count(values, "width");
+    return pe_is_present(values, "length") ? 1 : read_count(values, "height");
+}
+
+/* Check that there is a target, and one alone. */
+static void check_target(const pe_values *values, pe_error *reterr)
+{
+    const uint64_t length = read_count(values, "length");
+    const char *other = find_width(values) != 1 ? "width" : "height";
+    if (length > 0 && (find_width(values) != 1 || find_height(values) != length))
+        pe_refuse(values, other, reterr, "left out with length, which replaces it")->reason =
+            PE_REASON_CONFLICT;
+    if (find_height(values) == 0 && !pe_is_present(values, "scale_factor"))
+        pe_error_add(reterr, PE_MALFORMED, "height", "",
+                     "an integer from 1 to %d, unless length or scale_factor is given",
+                     PE_RESAMPLE_MAX)
+            ->reason = PE_REASON_MISSING;
+}
+
 /* Which axis of the target is a line's: 0 the height, 1 the width; -1: it is a grid, one cell
  * or follows from the source. */
 static int find_line(const pe_values *values)
 {
-    uint64_t height = read_count(values, "height"), width = read_count(values, "width");
+    uint64_t height = find_height(values), width = find_width(values);
+    if (pe_is_present(values, "length"))
+        return 0;
     if (height == width || (height != 1 && width != 1))
         return -1;
     return height == 1;
@@ -276,9 +302,11 @@ static void check_shrinking(const pe_values *values, const char *name, uint64_t 
 static bool find_axes(const pe_values *values, pe_resized_source *source, pe_error *reterr)
 {
     uint64_t source_height, source_width;
-    uint64_t height = read_count(values, "height"), width = read_count(values, "width");
+    uint64_t height = find_height(values), width = find_width(values);
     size_t before = reterr->count;
-    if (!find_source(values, source, &source_height, &source_width, reterr))
+    check_target(values, reterr);
+    if (reterr->count > before ||
+        !find_source(values, source, &source_height, &source_width, reterr))
         return false;
     if (pe_is_present(values, "scale_factor")) {
         height = scaled(values, source_height, reterr);
@@ -307,8 +335,12 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         !find_axes(values, source, reterr))
         return;
     const pe_resample *y = &source->y, *x = &source->x;
-    pe_plan_settle(plan, "source_height", y->source);
-    pe_plan_settle(plan, "source_width", x->source);
+    pe_plan_settle(plan, "source_height", (double)y->source);
+    pe_plan_settle(plan, "source_width", (double)x->source);
+    if (!pe_is_present(values, "scale_factor")) {
+        pe_plan_settle(plan, "height", (double)y->target);
+        pe_plan_settle(plan, "width", (double)x->target);
+    }
     source->columns = (uint64_t)pe_integer(values, "dim");
     pe_trained_check_index("source_height",
                            (double)(source->prefix + y->source * x->source) - 1,

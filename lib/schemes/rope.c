@@ -27,8 +27,9 @@ static const pe_parameter PARAMETERS[] = {
      .choices = PERMUTATIONS,
      .help = "adds a tensor that takes the columns of tables and heads from one layout to the "
              "other, and the rows of projections: W[permutation]; by default there is none"},
-    {PE_HEADS_PARAMETER, .help = "heads of the permutation, 1 by default: the projection has "
-                                 "heads * dim rows"},
+    {PE_HEADS_PARAMETER, .help =
+                             "heads of the projection, which has heads * dim rows; not given "
+                             "unless permutation is"},
     {.name = "softmax_factor",
      .type = PE_BOOLEAN,
      .when = "rope_type",
@@ -126,6 +127,10 @@ static void check_extras(const pe_values *values, const pe_positions *positions,
                          pe_error *reterr)
 {
     check_companion(values, "heads", "permutation", reterr);
+    if (pe_is_present(values, "permutation") && !pe_is_present(values, "heads"))
+        pe_refuse(
+            values, "heads", reterr,
+            "given with permutation: how many the projection has, whose rows are permuted");
     check_companion(values, "temperature_beta", "temperature", reterr);
     check_companion(values, "temperature_length", "temperature", reterr);
     if (pe_is_present(values, "permutation") &&
@@ -195,8 +200,11 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
             (pe_rotary_order){.dim = (uint64_t)pe_integer(values, "dim"),
                               .width = state->rotary.width,
                               .to_interleaved = pe_choice(values, "permutation") == 0};
-    if (pe_is_present(values, "temperature"))
+    if (pe_is_present(values, "temperature")) {
         state->temperature = read_temperature(values);
+        pe_plan_settle(plan, "temperature_beta", state->temperature.beta);
+        pe_plan_settle(plan, "temperature_length", (double)state->temperature.length);
+    }
     plan_tensors(values, state, heads, plan);
 }
 

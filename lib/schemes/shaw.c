@@ -151,6 +151,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         pe_trained_check(&weights, "values", 2, shape, reterr);
     check_source(values, state, reterr);
     state->compact = relative.compact;
+    pe_plan_settle(plan, "min_distance", (double)state->low);
     matrix.compact = false;
     for (size_t t = 0; t < state->count; t++)
         plan_table(state, t, &weights, &relative, plan);

@@ -116,8 +116,9 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 0,
      .maximum = 1048576,
      .unit = "cells",
-     .help = "lengths of runs of cells, row by row: first valid cells, then others, then valid "
-             "ones … Positions count the valid cells of a row or column"},
+     .help =
+         "lengths of runs of cells, row by row: first valid cells, then others, then valid "
+         "ones … Positions count the valid cells of a row or column; by default all are valid"},
 };
 
 static const pe_tensor_help TENSORS[] = {
@@ -201,12 +202,17 @@ static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cel
     return rule;
 }
 
+static double find_base_height(const pe_values *values)
+{
+    return pe_real(values, pe_is_present(values, "base_height") ? "base_height" : "base");
+}
+
 /* Whether positions and frequencies of both axes are the same. */
 static bool axes_are_alike(const pe_values *values)
 {
     return pe_choice(values, "normalize") != CELLS && !pe_is_present(values, "base_size") &&
-           !pe_is_present(values, "table_size") && !pe_is_present(values, "base_height") &&
-           !pe_is_present(values, "mask");
+           !pe_is_present(values, "table_size") && !pe_is_present(values, "mask") &&
+           find_base_height(values) == pe_real(values, "base");
 }
 
 static pe_grid read_grid(const pe_values *values)
@@ -283,6 +289,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                   "0 unless shape=nc, since a grid has no room for more rows");
     check_positions(values, reterr);
     check_mask(state, reterr);
+    pe_plan_settle(plan, "base_height", find_base_height(values));
     plan_tensor(state, shape, plan);
     plan_price(state, plan);
 }

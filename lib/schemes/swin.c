@@ -148,6 +148,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     if (!pe_trained_check(&table->weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
         !read_source(values, state, &source_height, &source_width, reterr))
         return;
+    pe_plan_settle(plan, "source_height", (double)source_height);
+    pe_plan_settle(plan, "source_width", (double)source_width);
     const bool resized = state->height != source_height || state->width != source_width;
     const uint64_t heads = (uint64_t)pe_integer(values, "heads"), tokens = state->tokens;
     table->columns = heads;

@@ -93,6 +93,10 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         !pe_trained_check(weights, "w1", 2, (const uint64_t[]){hidden, 2}, reterr) ||
         !pe_trained_check(weights, "b1", 1, (const uint64_t[]){hidden}, reterr))
         return;
+    for (size_t i = 0; i < 2; i++) /* a window of one has no coordinates to divide */
+        if (state->axes[i].trained > 1)
+            pe_plan_settle(plan, i == 0 ? "pretrained_height" : "pretrained_width",
+                           (double)state->axes[i].trained);
     pe_plan_add(plan, "bias", weights->dtype, 3, (uint64_t[]){heads, tokens, tokens});
     pe_plan_rows(plan, 3);
     pe_plan_add(plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});

@@ -132,8 +132,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                                                                 STORE_PRICE + NORM_PRICE);
     plan->state = base->plan.state;
     for (size_t i = 0; i < base->plan.settled_count; i++)
-        pe_plan_settle(plan, base->plan.settled[i].name,
-                       (uint64_t)base->plan.settled[i].integer);
+        pe_plan_settle(plan, base->plan.settled[i].name, base->plan.settled[i].real);
     plan->held = base->plan.held + pe_similarity_bytes(table->shape[0], table->shape[1]);
 }
 

@@ -172,12 +172,19 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size)
     return open_tcp(settings, ret_url, size);
 }
 
+bool listen_is_unix(int fd)
+{
+    socket_address address;
+    socklen_t length;
+    return address_read(fd, &address, &length) && address.any.sa_family == AF_UNIX;
+}
+
 bool listen_is_local(int fd)
 {
     socket_address address;
     socklen_t length;
-    return address_read(fd, &address, &length) &&
-           (address.any.sa_family == AF_UNIX || address_is_loopback(&address.any));
+    return listen_is_unix(fd) ||
+           (address_read(fd, &address, &length) && address_is_loopback(&address.any));
 }
 
 void listen_close(const server_settings *settings, int fd)

@@ -12,6 +12,7 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size);
 /* Whether only clients on this machine can reach a listening socket: on a loopback address or a
  * Unix socket. */
 bool listen_is_local(int fd);
+bool listen_is_unix(int fd);
 
 /* Close the socket. If listen_open created a Unix socket, remove its path. */
 void listen_close(const server_settings *settings, int fd);

@@ -168,7 +168,7 @@ export function createModel(button, section, {visit}) {
                 onchange() {
                     if (names.value)
                         ask(`/v1/models/${names.value}?${PLAN}`, names.value, {
-                            download: `/v1/models/${names.value}`,
+                            download: `/v1/models/${names.value}?format=safetensors`,
                         });
                 },
             },

@@ -123,7 +123,7 @@ pageTest('well-known models are a choice away; Escape closes the plan', {}, asyn
     assert.match(await page.innerText('.model-summary'), /Llama/);
     assert.equal(
         await page.getAttribute('#model a:has-text("safetensors")', 'href'),
-        '/v1/models/llama-3.1-8b',
+        '/v1/models/llama-3.1-8b?format=safetensors',
     );
     await page.focus('#model-name');
     await page.keyboard.press('Escape');

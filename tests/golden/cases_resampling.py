@@ -58,6 +58,8 @@ RESIZED = {
     "offset_of_the_same_size": "height=3&source_height=3&dim=2&mode=bilinear&scale_offset=0.1",
     "strongly_shrunk": "height=1&source_height=15&dim=2&antialias=true&dtype=f64",
     "many_columns": "height=3&width=2&source_height=2&dim=131",
+    "length": "length=9&source_height=4&dim=3",
+    "length_f64": "length=5&source_height=7&dim=2&mode=bilinear&antialias=true&dtype=f64",
     "long_line": "height=1&width=70&source_height=1&source_width=150&dim=1&antialias=true",
     "seed_2_53": "height=3&source_height=2&dim=2&seed=9007199254740992",
     **{

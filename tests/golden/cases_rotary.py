@@ -238,11 +238,11 @@ ROPE_EXTRAS = {
         f"{permutation}_{name}": f"length=1&permutation={permutation}&{query}"
         for permutation in ("half_to_interleaved", "interleaved_to_half")
         for name, query in {
-            "dim_2": "dim=2",
-            "dim_8": "dim=8",
+            "dim_2": "dim=2&heads=1",
+            "dim_8": "dim=8&heads=1",
             "heads_3": "dim=6&heads=3",
             "partial": "dim=12&partial_rotary_factor=0.5&heads=2",
-            "proportional": "dim=8&rope_type=proportional&partial_rotary_factor=0.5",
+            "proportional": "dim=8&rope_type=proportional&partial_rotary_factor=0.5&heads=1",
         }.items()
     },
     **{

@@ -132,6 +132,8 @@ def resized(arguments):
     source_height = int(options["source_height"])
     source_width = int(options.get("source_width", source_height))
     size = int(options.get("height", 0)), int(options.get("width", options.get("height", 0)))
+    if "length" in options:  # a line of a line
+        size, source_width = (int(options["length"]), 1), 1
     prefix, dim = int(options["prefix_tokens"]), int(options["dim"])
     height, y_scale = target_axis(options, source_height, size[0])
     width, x_scale = target_axis(options, source_width, size[1])

@@ -316,8 +316,10 @@ class WithoutAKey(ServerCase):
             self.addCleanup(server.stop)
             self.assertEqual(server.request("PUT", f"{PATH}/a", None, simple()).status, 201)
             self.assertEqual(server.request("GET", f"{PATH}/a").body, simple())
-            evil = server.request("GET", PATH, {"Host": "evil.example"})
-            self.assert_problem(evil, 403)
+            named = server.request("GET", PATH, {"Host": "any.example"})
+            self.assert_ok(named)  # no name leads to it, so that no page does
+            page = {"Host": "any.example", "Origin": "http://any.example"}
+            self.assert_problem(server.request("GET", PATH, page), 403)
             server.stop()
 
 

@@ -99,11 +99,14 @@ class ModelTensors(ServerCase):
 
     def test_a_tensor_that_is_alone_has_its_own_name_as_the_plan_says(self):
         whisper = "/v1/models/whisper-large-v3"
-        tensors, _ = read_safetensors(self.assert_ok(self.get(f"{whisper}?length=8")).body)
+        tensors, _ = read_safetensors(
+            self.assert_ok(self.get(f"{whisper}?length=8&format=safetensors")).body
+        )
         self.assertIn("encoder.encoding", tensors)
         for name in ("whisper-large-v3", "t5-base", "gemma-3-27b", "bloom"):
             plan = self.get(f"/v1/models/{name}?plan=true&length=8").json()
-            tensors, _ = read_safetensors(self.get(f"/v1/models/{name}?length=8").body)
+            target = f"/v1/models/{name}?length=8&format=safetensors"
+            tensors, _ = read_safetensors(self.get(target).body)
             planned = {
                 tensor["name"]: tensor["shape"]
                 for part in plan["parts"]
@@ -124,7 +127,7 @@ class ModelTensors(ServerCase):
         self.assertEqual(about["model"]["parts"], [])
 
     def test_a_well_known_model_may_be_kept(self):
-        target = "/v1/models/llama-3.1-8b?length=64"
+        target = "/v1/models/llama-3.1-8b?length=64&format=safetensors"
         reply = self.assert_ok(self.get(target), "application/vnd.safetensors")
         tag = reply.header("ETag")
         self.assertIn("public", reply.header("Cache-Control"))
@@ -136,10 +139,10 @@ class ModelTensors(ServerCase):
         others = {
             self.assert_ok(self.get(other)).header("ETag")
             for other in (
-                "/v1/models/llama-3.1-8b?length=65",
-                f"{target}&format=json",
+                "/v1/models/llama-3.1-8b?length=65&format=safetensors",
+                "/v1/models/llama-3.1-8b?length=64",
                 f"{target}&dtype=bf16",
-                "/v1/models/llama-3.2-1b?length=64",
+                "/v1/models/llama-3.2-1b?length=64&format=safetensors",
             )
         }
         self.assertEqual(len(others | {tag}), 5)
@@ -174,7 +177,7 @@ class LeftOut(ServerCase):
             self.assertIn("left_out", plan["summary"])
             sizes = [each["bytes"] for part in kept for each in part["tensors"]]
             self.assertIn(f"{sum(sizes) / 1e6:.3g} MB", plan["summary"])
-            head = self.server.request("GET", f"/v1/models/{name}").body
+            head = self.get(f"/v1/models/{name}?format=safetensors").body
             length = int.from_bytes(head[:8], "little")
             metadata = json.loads(head[8 : 8 + length])["__metadata__"]
             self.assertEqual(json.loads(metadata["model"])["left_out"], left_out)

@@ -1,5 +1,10 @@
 """What people type who mean something else: each slip gets a suggestion, or what was meant."""
 
+import json
+import math
+import struct
+from urllib.parse import urlencode
+
 from server import ServerCase
 
 # target: what the problem suggests
@@ -19,11 +24,28 @@ SUGGESTIONS = {
     "/docs/": "/docs",
     "/scheme": "/v1/schemes",
     "/v1/modles/gpt2": "/v1/models/gpt2",
+    "/v1/encodings/rope?length=4&dim=4&cos_sin=True": "true",
+    "/v1/models/meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
+    "/v1/models/Qwen/Qwen2.5-7B-Instruct": "qwen2.5-7b",
     "/openapi": "/openapi.json",
 }
 
 
 ROPE = "/v1/encodings/rope"
+JSON = {"Content-Type": "application/json"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}  # of curl --data without -H
+HUB_ID, OWN_NAME = "meta-llama/Llama-3.1-8B", "llama-3.1-8b"
+
+
+def safetensors(**tensors):
+    """A file of float32 zeros, by name and shape."""
+    head, size = {}, 0
+    for name, shape in tensors.items():
+        end = size + 4 * math.prod(shape)
+        head[name] = {"dtype": "F32", "shape": shape, "data_offsets": [size, end]}
+        size = end
+    text = json.dumps(head).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(size)
 
 
 class Slips(ServerCase):
@@ -47,6 +69,10 @@ class Slips(ServerCase):
         one = self.server.request("GET", f"{ROPE}?dim=4&positions=0&positions=2&positions=5")
         other = self.server.request("GET", f"{ROPE}?dim=4&positions=0,2,5")
         self.assertEqual((one.status, one.body), (200, other.body))
+        query = urlencode({"dim": 4, "positions": [0, 2.0, 5]}, doseq=True)
+        self.assertEqual(self.server.request("GET", f"{ROPE}?{query}").body, other.body)
+        query = urlencode({"dim": 4, "positions": "0,2,5"})  # which writes %2C
+        self.assertEqual(self.server.request("GET", f"{ROPE}?{query}").body, other.body)
         many = "&".join(f"positions={i}" for i in range(300))
         table = self.server.request("GET", f"/v1/encodings/integer?{many}").json()
         self.assertEqual(table["tensors"][0]["shape"], [300, 1])
@@ -67,6 +93,84 @@ class Slips(ServerCase):
         detail = self.server.request("GET", f"{ROPE}?length=4&layout=half").json()["detail"]
         self.assertIn("missing parameter", detail)
         self.assertNotIn(said, detail)
-        json = {"Content-Type": "application/json"}
-        detail = self.server.request("POST", ROPE, json, b'{"length": 4}').json()["detail"]
+        detail = self.server.request("POST", ROPE, JSON, b'{"length": 4}').json()["detail"]
         self.assertNotIn(said, detail)
+
+    def test_a_form_in_place_of_a_file_is_told_of_data_binary(self):
+        """curl --data @table.npy: a form, and without the line ends of the file."""
+        for path in ("compare/rope", "identify", "apply/rope", "convert/rope"):
+            with self.subTest(path):
+                reply = self.server.request("POST", f"/v1/{path}?length=4&dim=4", FORM, b"x=1")
+                problem = reply.json()
+                self.assertEqual((reply.status, problem["status"]), (415, 415))
+                for word in ("--data-binary", "application/x-npy", "is a form", "--data "):
+                    self.assertIn(word, problem["detail"])
+        other = {"Content-Type": "text/plain"}
+        reply = self.server.request("POST", "/v1/identify", other, b"x")
+        self.assertNotIn("is a form", reply.json()["detail"])
+        for path in ("encodings/rope", "models", "batch", "models/compare"):
+            detail = self.server.request("POST", f"/v1/{path}", FORM, b"{}").json()["detail"]
+            self.assertIn("curl --json", detail)
+
+    def test_a_model_goes_by_its_name_on_the_hub_wherever_one_is_named(self):
+        plans = [
+            self.get(f"/v1/models/{name}?plan=true&length=8") for name in (HUB_ID, OWN_NAME)
+        ]
+        self.assertEqual(plans[0].json(), plans[1].json())
+        body = json.dumps({"first": HUB_ID, "second": OWN_NAME}).encode()
+        compared = self.server.request("POST", "/v1/models/compare", JSON, body)
+        self.assertIs(compared.json()["equal"], True)
+        files = {"Content-Type": "application/vnd.safetensors"}
+        for path, file in (
+            ("apply?length=2&model=", safetensors(query=[32, 2, 128])),
+            (
+                "convert/rope?to=interleaved&from=half&model=",
+                safetensors(**{"q_proj.weight": [4096, 1]}),
+            ),
+        ):
+            with self.subTest(path):
+                replies = [
+                    self.server.request("POST", f"/v1/{path}{name}", files, file)
+                    for name in (HUB_ID, OWN_NAME)
+                ]
+                self.assertEqual([reply.status for reply in replies], [200, 200])
+                self.assertEqual(replies[0].body, replies[1].body)
+                problem = self.server.request(
+                    "POST", f"/v1/{path}meta-llama/Lama-3.1-8B", files, file
+                ).json()
+                self.assertEqual(problem["errors"][0]["did_you_mean"], OWN_NAME)
+        body = json.dumps({"first": HUB_ID + "-Instruct", "second": OWN_NAME}).encode()
+        problem = self.server.request("POST", "/v1/models/compare", JSON, body).json()
+        self.assertEqual(problem["errors"][0]["did_you_mean"], OWN_NAME)
+
+    def test_a_get_without_a_format_prints_text(self):
+        """Nothing binary comes to a terminal that did not ask for it."""
+        for target in (f"{ROPE}?length=2&dim=4", "/v1/models/gpt2", "/v1/models"):
+            for headers in ({}, {"Accept": "*/*"}):
+                with self.subTest(target, **headers):
+                    reply = self.get(target, headers)
+                    self.assertEqual(reply.header("Content-Type"), "application/json")
+        wanted = {"Accept": "application/vnd.safetensors"}
+        reply = self.get("/v1/models/gpt2", wanted)
+        self.assertEqual(reply.header("Content-Type"), wanted["Accept"])
+        body = b'{"model_type": "mamba"}'
+        reply = self.server.request("POST", "/v1/models", JSON, body)
+        self.assertEqual(reply.header("Content-Type"), wanted["Accept"])
+
+    def test_a_page_of_another_origin_reads_tables_and_their_heads(self):
+        page = {"Origin": "https://a.example"}
+        asked = {"Access-Control-Request-Method": "POST"}
+        asked["Access-Control-Request-Headers"] = "content-type"
+        allowed = self.server.request("OPTIONS", ROPE, {**page, **asked})
+        self.assertIn("POST", allowed.header("Access-Control-Allow-Methods"))
+        self.assertIn("content-type", allowed.header("Access-Control-Allow-Headers").lower())
+        body = b'{"length": 2, "dim": 4, "format": "raw"}'
+        for reply in (
+            self.get(f"{ROPE}?length=2&dim=4&format=raw", page),
+            self.server.request("POST", ROPE, {**page, **JSON}, body),
+        ):
+            self.assertEqual(reply.header("Access-Control-Allow-Origin"), "*")
+            exposed = reply.header("Access-Control-Expose-Headers").split(", ")
+            told = {name for name, _ in reply.fields if name.startswith("Tensor-")}
+            self.assertEqual(len(told), 5)
+            self.assertLessEqual({*told, "Link", "ETag"}, set(exposed))

@@ -50,6 +50,7 @@ PICTURE_BYTES_MAX = 200_000
 REFUSED = {  # the examples of errors
     "/v1/encodings/sinusoidal?lenght=4&dim=8",
     "/v1/encodings/rope?length=8&dim=5&format=safetensors",
+    "/v1/encodings/learned?parameters=bert-positions&length=1024",
 }
 
 # Every file that the examples write: its shape, or those of its tensors. Of a picture its
@@ -272,6 +273,23 @@ class Claims(ServiceTest):
         for name in names:
             exists = (ROOT / name).exists() if "/" in name else name in known
             self.assertTrue(exists, name)
+
+    def test_curl_fails_where_it_writes_a_file(self):
+        """Else a file that should be an array has a problem document in it."""
+        written = 0
+        folders = ("", "*/", "*/*/", "*/*/*/")
+        for path in sorted({path for each in folders for path in ROOT.glob(f"{each}*.md")}):
+            if {"node_modules", "build"} & set(path.relative_to(ROOT).parts):
+                continue
+            text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+            for command in re.findall(r"\bcurl -[^|\n`]*", text):
+                outside = re.sub(r"'[^']*'|\"[^\"]*\"", "…", command)
+                if not re.search(r" -o | -\w*O|>", outside):
+                    continue
+                written += 1
+                with self.subTest(document=path.relative_to(ROOT), command=command):
+                    self.assertRegex(outside, r" (-[a-zA-Z]*f[a-zA-Z]*|--fail\S*)(\s|$)")
+        self.assertGreater(written, 20)
 
     def test_readme_is_short(self):
         lines = README.read_text(encoding="utf-8").splitlines()

@@ -122,6 +122,13 @@ START_TEST(without_a_key_it_is_open_locally_but_not_to_web_pages)
             403);
         ck_assert_uint_eq(ask(&service, method, target, "Host", "localhost", "Origin", "null"),
                           403);
+        service.host.any_host = true; /* but no page */
+        ck_assert_uint_ne(ask(&service, method, target, "Host", "any.example", NULL, NULL),
+                          403);
+        ck_assert_uint_eq(ask(&service, method, target, "Host", "any.example", "Origin",
+                              "http://any.example"),
+                          403);
+        service.host.any_host = false;
         service.host.local = false;
         ck_assert_uint_eq(ask(&service, method, target, "Host", "localhost", NULL, NULL), 403);
         service.host.local = true;

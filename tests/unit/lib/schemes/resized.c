@@ -212,7 +212,13 @@ START_TEST(a_line_is_a_line)
     const unit_tensor table = {"table", PE_F32, 2, {4, 1}, LINE};
     check_column(&table, "set=set&height=1&width=8&mode=bilinear&dtype=f64", STRETCHED, 8);
     check_column(&table, "set=set&height=8&width=1&mode=bilinear&dtype=f64", STRETCHED, 8);
+    check_column(&table, "set=set&length=8&mode=bilinear&dtype=f64", STRETCHED, 8);
     unit_store(&table, 1);
+    pe_table_unref(unit_set_table("resized", "length=1&set=set"));
+    unit_set_refuses("resized", "length=8&height=4&set=set", "height", "left out");
+    unit_set_refuses("resized", "length=8&width=8&set=set", "width", "left out");
+    unit_set_refuses("resized", "length=8&scale_factor=2&set=set", "length", "left out");
+    unit_set_refuses("resized", "width=8&set=set", "height", "unless length");
     unit_set_refuses("resized", "height=1&set=set", "source_height", "a line");
     unit_set_refuses("resized", "scale_factor=2&set=set", "source_height", "a line");
     unit_store(NULL, 0);

@@ -95,7 +95,7 @@ START_TEST(a_permutation_takes_full_tables_to_the_other_layout)
         char query[200];
         const int32_t *order;
         size_t count;
-        snprintf(query, sizeof query, "%s&permutation=half_to_interleaved", SHAPES[s]);
+        snprintf(query, sizeof query, "%s&heads=1&permutation=half_to_interleaved", SHAPES[s]);
         pe_table *permutation = order_of(query, &order, &count);
         snprintf(query, sizeof query, "length=5&table=full&%s", SHAPES[s]);
         pe_table *half = unit_table("rope", query);
@@ -114,7 +114,7 @@ END_TEST
 
 START_TEST(the_two_permutations_undo_each_other_in_each_head)
 {
-    static const char *const SHAPES[] = {"dim=2", "dim=8&heads=3",
+    static const char *const SHAPES[] = {"dim=2&heads=1", "dim=8&heads=3",
                                          "dim=12&partial_rotary_factor=0.5&heads=5"};
     for (size_t s = 0; s < UNIT_COUNT(SHAPES); s++) {
         char there[200], back[200];
@@ -140,6 +140,7 @@ START_TEST(extras_that_make_no_sense_are_refused)
     static const char *const WRONG[][3] = {
         {"&cos_sin=true&table=full", "table", "half_width"},
         {"&heads=2", "heads", "left out without permutation"},
+        {"&permutation=half_to_interleaved", "heads", "given with permutation"},
         {"&permutation=half_to_interleaved&heads=65536&dim=1048576", "heads", "below 2^31"},
         {"&softmax_factor=true", "softmax_factor", "left out with rope_type=default"},
         {"&temperature_beta=1", "temperature_beta", "left out without temperature"},
