@@ -16,13 +16,13 @@ ROPE = "rope?length=2&dim=4"
 
 # What the text of a parameter says where its value may be null.
 MEANS_NOTHING = re.compile(
-    r"by default|without it|instead of|if (it is )?not|follows? from|unless|stored set"
+    r"by default|without it|instead of|if (it is )?not|follows? from|unless|of a set"
 )
 
 # Parameters that a scheme settles: the query, and what the answer says of them.
 TOLD = {
     "`source_height`, `source_width` of `resized`": (
-        "resized?parameters=sixteen&length=8",
+        "resized?set=sixteen&length=8",
         {"source_height": 16, "source_width": 1},
     ),
     "`width` of `resized`": (
@@ -72,8 +72,8 @@ TOLD = {
 ASKED = {
     "`tensor` of a comparison": ("/v1/compare/" + ROPE, safetensors(x=[2, 2]), "tensor"),
     "`file_tensor`": ("/v1/identify", safetensors(a=[4, 4], b=[4, 4]), "file_tensor"),
-    "`tensor` of a stored set that is identified": (
-        "/v1/identify?parameters=several",
+    "`tensor` of a set that is identified": (
+        "/v1/identify?set=several",
         None,
         "tensor",
     ),
@@ -107,7 +107,7 @@ class LeftOut(ServerCase):
         super().setUpClass()
         sets = {"sixteen": safetensors(table=[16, 1]), "several": safetensors(a=[4], b=[4])}
         for name, file in sets.items():
-            reply = cls.server.request("PUT", f"/v1/parameters/{name}", FILE, file)
+            reply = cls.server.request("PUT", f"/v1/sets/{name}", FILE, file)
             assert reply.status == 201, reply
 
     def test_the_table_has_a_test_for_each_row(self):
@@ -144,9 +144,9 @@ class LeftOut(ServerCase):
 
     def test_a_table_that_may_be_a_line_or_a_grid_is_asked_about(self):
         for query in ("height=1", "scale_factor=2"):
-            reply = self.get(f"/v1/encodings/resized?parameters=sixteen&{query}")
+            reply = self.get(f"/v1/encodings/resized?set=sixteen&{query}")
             self.assert_problem(reply, 422, "source_height")
-        square = self.get("/v1/encodings/resized?parameters=sixteen&height=8").json()
+        square = self.get("/v1/encodings/resized?set=sixteen&height=8").json()
         self.assertEqual(square["parameters"]["source_width"], 4)
 
     def test_one_tensor_of_several_says_what_else_there_is(self):

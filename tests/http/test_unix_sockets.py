@@ -55,12 +55,12 @@ class UnixSockets(ServerCase):
         for host in ("posenc", "%2Frun%2Fposenc.sock", "", "a.example:80"):
             with self.subTest(host):
                 own = {"Host": host}
-                reply = server.request("PUT", "/v1/parameters/own", own, file)
+                reply = server.request("PUT", "/v1/sets/own", own, file)
                 self.assertIn(reply.status, (201, 204, 400, 422))
-                self.assert_ok(server.request("GET", "/v1/parameters", own))
+                self.assert_ok(server.request("GET", "/v1/sets", own))
                 self.assert_ok(server.request("GET", "/v1/encodings/integer?length=3", own))
         page = {"Host": "posenc", "Origin": "http://posenc"}
-        self.assert_problem(server.request("GET", "/v1/parameters", page), 403)
+        self.assert_problem(server.request("GET", "/v1/sets", page), 403)
 
     def test_a_socket_file_left_by_kill_9_is_taken_over(self):
         killed = self.start_here()
