@@ -34,42 +34,50 @@ void api_sha256_hex(const void *data, size_t size, char ret_hex[65])
     api_digest_write_hex(&digest, ret_hex);
 }
 
-static void add_segments(struct sha256_ctx *context, const api_segment *segments, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (segments[i].size > 0)
-            sha256_update(context, segments[i].size, segments[i].data);
-}
-
 void api_digest_segments(const api_segment *segments, size_t count, api_digest *ret_digest)
 {
     struct sha256_ctx context;
     sha256_init(&context);
-    add_segments(&context, segments, count);
+    for (size_t i = 0; i < count; i++)
+        if (segments[i].size > 0)
+            sha256_update(&context, segments[i].size, segments[i].data);
     sha256_digest(&context, sizeof ret_digest->bytes, ret_digest->bytes);
 }
 
-/* Read a stream to its end. False: that was not reached. */
+/* ---- long ones, with a runner that may end them ---- */
+
+static bool may_go_on(const pe_runner *runner)
+{
+    return !runner || !runner->go_on || runner->go_on(runner->context, NULL, 0);
+}
+
+static bool add_segment(struct sha256_ctx *context, api_segment segment,
+                        const pe_runner *runner)
+{
+    const uint8_t *at = segment.data;
+    bool goes_on = true;
+    while (goes_on && segment.size > 0) {
+        const size_t size = segment.size < API_READ_MAX ? segment.size : API_READ_MAX;
+        sha256_update(context, size, at);
+        at += size;
+        segment.size -= size;
+        goes_on = may_go_on(runner);
+    }
+    return goes_on;
+}
+
+/* Read a stream to its end; `part` has room for API_READ_MAX bytes. */
 static bool add_stream(struct sha256_ctx *context, api_body *body, const pe_runner *runner,
-                       pe_error *reterr)
+                       char *part)
 {
     uint64_t offset = 0, size = api_body_size(body);
-    char *part = malloc(API_READ_MAX); /* which the stream has reserved for its reader */
     bool goes_on = true;
-    if (!part) {
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the digest");
-        return false;
-    }
     for (size_t got = 1; goes_on && got > 0; offset += got) {
         got = api_body_read(body, offset, part, API_READ_MAX);
         sha256_update(context, got, (const uint8_t *)part);
-        goes_on = !runner || !runner->go_on || runner->go_on(runner->context, NULL, 0);
+        goes_on = may_go_on(runner);
     }
-    free(part);
-    if (goes_on && (size == API_LENGTH_UNKNOWN || offset == size))
-        return true;
-    pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
-    return false;
+    return goes_on && (size == API_LENGTH_UNKNOWN || offset == size);
 }
 
 bool api_digest_body(api_body *body, const pe_runner *runner, api_digest *ret_digest,
@@ -77,16 +85,22 @@ bool api_digest_body(api_body *body, const pe_runner *runner, api_digest *ret_di
 {
     struct sha256_ctx context;
     const api_segment *segments;
-    if (!body) {
+    char *part =
+        body ? malloc(API_READ_MAX) : NULL; /* a stream has reserved it for its reader */
+    if (!part) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the digest");
+        api_body_unref(body);
         return false;
     }
     sha256_init(&context);
-    size_t count = api_body_segments(body, &segments);
-    add_segments(&context, segments, count);
-    bool complete = !api_body_is_stream(body) || add_stream(&context, body, runner, reterr);
+    bool complete = !api_body_is_stream(body) || add_stream(&context, body, runner, part);
+    for (size_t i = 0, count = api_body_segments(body, &segments); complete && i < count; i++)
+        complete = add_segment(&context, segments[i], runner);
     sha256_digest(&context, sizeof ret_digest->bytes, ret_digest->bytes);
     api_body_unref(body);
+    free(part);
+    if (!complete)
+        pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
     return complete;
 }
 

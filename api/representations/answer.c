@@ -1,4 +1,5 @@
 /* Answering with a representation: from the cache, computed, or streamed. */
+#include "http/want_digest.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "representations/representation.h"
@@ -54,6 +55,7 @@ static api_reply *hit_reply(const api_representation *representation, pe_entry *
 static api_reply *own_reply(const api_representation *representation, pe_entry *entry,
                             pe_outcome outcome, uint64_t compute_time)
 {
+    api_digest digest;
     const api_host *host = representation->call->service->host;
     uint64_t start = host->now(host->context);
     api_body *body = api_representation_body(representation, entry);
@@ -73,6 +75,9 @@ static api_reply *own_reply(const api_representation *representation, pe_entry *
     if (outcome != PE_HIT)
         api_reply_add(reply, "Server-Timing", "compute;dur=%.3f, format;dur=%.3f",
                       (double)compute_time / 1e6, (double)format_time / 1e6);
+    if (body && !api_body_digest(body, &digest) &&
+        api_representation_obtain_digest(representation, body, &digest))
+        api_reply_add_digest(reply, &digest);
     return api_reply_with_body(reply, api_representation_cut(representation, body), false);
 }
 
@@ -114,14 +119,34 @@ static bool has_quick_body(const api_representation *representation, pe_entry *e
            api_representation_attachment(representation, entry, API_BODY, NULL, NULL);
 }
 
+/* Whether the request asks for the digest of a body that is too large to be hashed as it is
+ * built: so the reply that all hits share does not have it. */
+static bool wants_more(const api_representation *representation)
+{
+    return api_representation_bytes(representation) > API_HASHED_MAX &&
+           api_wants_digest(representation->call);
+}
+
+/* What that costs. */
+static double price_of_more(const api_representation *representation)
+{
+    return wants_more(representation) && api_representation_owes_digest(representation)
+               ? api_representation_digest_price(representation)
+               : 0;
+}
+
 /* Answer from an entry of the cache, whose reference is dropped. */
 static api_reply *reply_from_entry(const api_representation *representation, pe_entry *entry)
 {
     const api_request *request = representation->call->request;
+    const double price = price_of_more(representation);
     api_reply *reply;
-    if (request->quick && !has_quick_body(representation, entry))
+    if (price > 0 && !api_may_begin(representation->call, price))
+        reply = NULL;
+    else if (request->quick && !has_quick_body(representation, entry))
         reply = api_not_yet(representation->call, API_LATER);
-    else if (representation->post || request->awaited || representation->range.complete)
+    else if (representation->post || request->awaited || representation->range.complete ||
+             wants_more(representation))
         reply = own_reply(representation, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
     else
         reply = hit_reply(representation, entry);
@@ -156,6 +181,17 @@ static api_reply *compute(const api_representation *representation)
 
 /* ---- tables too large for the cache ---- */
 
+/* Give a new body its digest. It is there already, since it must not fail for that. */
+static void give_digest(const api_representation *representation, api_body *body)
+{
+    api_digest digest;
+    api_body_hash(body); /* a picture is held although its table is not */
+    if (api_body_digest(body, &digest))
+        api_representation_note_digest(representation, &digest);
+    else if (api_representation_obtain_digest(representation, NULL, &digest))
+        api_body_set_digest(body, &digest);
+}
+
 /* Answer with a stream. Opening it prepares the scheme, which is too much for a quick request.
  */
 static api_reply *stream(const api_representation *representation)
@@ -164,7 +200,8 @@ static api_reply *stream(const api_representation *representation)
     api_body *whole = api_representation_stream(representation, &error);
     if (error.status != PE_OK)
         return api_problem_from_error(&error);
-    api_representation_give_digest(representation, whole);
+    if (whole)
+        give_digest(representation, whole);
     api_body *body = api_representation_cut(representation, whole);
     api_reply *reply = api_representation_new_reply(representation);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
@@ -209,10 +246,9 @@ static api_reply *answer(const api_representation *representation)
         return api_problem_from_error(&error);
     /* a worker must compute what is dear, and knows what it costs */
     const bool quick = request->quick && is_quick_to_answer(representation);
-    return quick || api_may_begin(representation->call,
-                                  api_representation_price_to_begin(representation))
-               ? compute(representation)
-               : NULL;
+    const double price =
+        api_representation_price_to_begin(representation) + price_of_more(representation);
+    return quick || api_may_begin(representation->call, price) ? compute(representation) : NULL;
 }
 
 /* Answer HEAD: without computing anything, unless a digest is asked for. */
@@ -227,8 +263,8 @@ static api_reply *answer_head(const api_representation *representation)
     }
     api_reply *reply = api_representation_new_reply(representation);
     api_reply_set_length(reply, api_representation_length(representation));
-    if (whole ? api_body_digest(api_reply_body(whole), &digest)
-              : api_representation_find_digest(representation, &digest))
+    if ((whole && api_body_digest(api_reply_body(whole), &digest)) ||
+        api_representation_find_digest(representation, &digest))
         api_reply_add_digest(reply, &digest);
     api_reply_unref(whole);
     return reply;

@@ -148,7 +148,9 @@ static api_body *list_body(const api_batch_list *list)
     if (!copy)
         return NULL;
     memcpy(copy, list->items, (size_t)list->tensor.bytes);
-    return api_body_from_text(copy, (size_t)list->tensor.bytes);
+    api_body *body = api_body_from_text(copy, (size_t)list->tensor.bytes);
+    api_body_hash(body);
+    return body;
 }
 
 /* ---- safetensors ---- */
@@ -280,7 +282,6 @@ static api_body *safetensors_body(api_batch *batch)
             bodies[i + 1] = members[i].list
                                 ? list_body(members[i].list)
                                 : part_body(batch, members[i].part, "raw", members[i].index, 1);
-            api_body_hash(bodies[i + 1]);
             found = bodies[i + 1] && (!api_states_digest(find_tensor(&members[i])) ||
                                       find_digest(batch, &members[i], bodies[i + 1]));
         }

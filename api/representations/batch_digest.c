@@ -20,10 +20,13 @@ bool api_batch_is_streamed(const api_batch *batch)
     return streamed;
 }
 
-/* Whether all bytes are there, and nothing is compressed as it is read. */
+/* Whether the digest is only a matter of reading what is there, and that is not too much. */
 static bool is_held(const api_batch *batch, api_coding coding)
 {
-    return coding == API_IDENTITY && !api_batch_is_streamed(batch);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        bytes += api_representation_bytes(&batch->parts[i].representation);
+    return coding == API_IDENTITY && bytes <= API_HASHED_MAX && !api_batch_is_streamed(batch);
 }
 
 bool api_batch_find_digest(const api_batch *batch, api_digest *ret_digest)

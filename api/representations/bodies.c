@@ -89,9 +89,11 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
         body = representation->format->write(&representation->selection, table, &bytes);
     }
     *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
-    api_body_hash(body);
-    if (body && api_body_digest(body, &digest))
-        api_representation_note_digest(representation, &digest);
+    if (body && api_body_size(body) <= API_HASHED_MAX) {
+        api_body_hash(body);
+        if (api_body_digest(body, &digest))
+            api_representation_note_digest(representation, &digest);
+    }
     if (body)
         api_body_attach(body, representation->call->service->host->memory,
                         bytes + pe_table_footprint(table));

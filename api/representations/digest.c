@@ -1,7 +1,6 @@
 /* Digests of representations (RFC 9530). A body that is held has been hashed when it was built
- * (bodies.c). What is computed as it is read would have to be computed twice, since its head is
- * sent first: that is done for those who ask for it. */
-#include "bytes/body.h"
+ * (bodies.c), unless it is very large. What is computed as it is read would have to be computed
+ * twice, since its head is sent first: that is done for those who ask for it. */
 #include "http/want_digest.h"
 #include "representations/known_digests.h"
 #include "representations/representation.h"
@@ -52,29 +51,24 @@ double api_representation_digest_price(const api_representation *representation)
            API_DIGEST_PRICE * (double)api_representation_bytes(representation);
 }
 
-/* Compute the digest by a stream that nobody else reads. False if that fails. */
-static bool compute_digest(const api_representation *representation, api_digest *ret_digest)
+static bool compute_digest(const api_representation *representation, api_body *held,
+                           api_digest *ret_digest)
 {
     api_representation whole = *representation;
     pe_error error;
+    pe_error_init(&error);
     whole.range.complete = 0;
-    api_body *body = api_representation_stream(&whole, &error);
+    api_body *body = held ? api_body_ref(held) : api_representation_stream(&whole, &error);
     return api_digest_body(body, representation->selection.runner, ret_digest, &error);
 }
 
-void api_representation_give_digest(const api_representation *representation, api_body *body)
+bool api_representation_obtain_digest(const api_representation *representation, api_body *held,
+                                      api_digest *ret_digest)
 {
-    api_digest digest;
-    bool computed = false;
-    if (!body)
-        return;
-    api_body_hash(body); /* a picture is held although its table is not */
-    if (api_body_digest(body, &digest))
-        computed = true;
-    else if (api_representation_owes_digest(representation))
-        computed = compute_digest(representation, &digest);
-    if (computed)
-        api_representation_note_digest(representation, &digest);
-    if (computed || api_representation_find_digest(representation, &digest))
-        api_body_set_digest(body, &digest);
+    if (!api_representation_owes_digest(representation))
+        return api_representation_find_digest(representation, ret_digest);
+    if (!compute_digest(representation, held, ret_digest))
+        return false;
+    api_representation_note_digest(representation, ret_digest);
+    return true;
 }

@@ -107,13 +107,18 @@ void api_representation_note_digest(const api_representation *representation,
  * all of it costs no more than a request may. */
 bool api_representation_owes_digest(const api_representation *representation);
 
-/* What it costs to compute the digest of what is streamed. */
+/* What it costs to compute it so. */
 double api_representation_digest_price(const api_representation *representation);
 
-/* Give a streamed body of the representation its digest, if that is known; it is computed if it
- * is owed, by a stream that nobody else reads. Where that fails, or takes longer than computing
- * may, the body goes without it: it is there already. The body may be NULL. */
-void api_representation_give_digest(const api_representation *representation, api_body *body);
+/* Find the digest, or compute it if it is owed: of the whole body that is held, or, if that is
+ * NULL, of a stream that nobody else reads. False: it is neither known nor owed, or that fails,
+ * or takes longer than computing may; the answer goes without it. */
+bool api_representation_obtain_digest(const api_representation *representation, api_body *held,
+                                      api_digest *ret_digest);
+
+/* The most bytes of a body that is hashed when it is built, whoever asks: a matter of some 50
+ * milliseconds once. */
+#define API_HASHED_MAX ((uint64_t)64 << 20)
 
 /* ---- conditions.c ---- */
 

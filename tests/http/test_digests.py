@@ -202,6 +202,27 @@ class Answers(DigestCase):
             self.assertIsNotNone(self.digest(head), value)
 
 
+class LargeTables(DigestCase):
+    """What is held, but larger than what is hashed for everybody."""
+
+    flags = ("--cache-bytes", "512MiB")
+    target = f"{SINUSOIDAL}?length=17000&dim=1024&format="
+
+    def test_those_who_ask_have_it(self):
+        for name in ("raw", "safetensors"):
+            target = self.target + name
+            for _ in ("a miss", "a hit", "a shortcut"):
+                self.assertIsNone(self.digest(self.assert_ok(self.get(target))))
+            part = self.get(target, {"Range": "bytes=0-9", **WANTED})
+            whole = self.assert_digest(self.get(target, WANTED))
+            self.assertEqual(self.digest(part), self.digest(whole))
+            self.assertIn("hit", whole.header("Cache-Status"))
+            self.assertEqual(self.digest(self.head(target)), self.digest(whole))
+        head = self.head(f"{self.target}npy", WANTED)
+        self.assertEqual(self.digest(head), field_of(self.get(f"{self.target}npy").body))
+        self.assertEqual(self.server.computed(), 1)
+
+
 class Streams(DigestCase):
     """What is computed as it is read has a digest for those who ask, at the price of computing
     it twice."""

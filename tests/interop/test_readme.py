@@ -50,7 +50,7 @@ PICTURE_BYTES_MAX = 200_000
 REFUSED = {  # the examples of errors
     "/v1/encodings/sinusoidal?lenght=4&dim=8",
     "/v1/encodings/rope?length=8&dim=5&format=safetensors",
-    "/v1/encodings/learned?parameters=bert-positions&length=1024",
+    "/v1/encodings/learned?set=bert-positions&length=1024",
 }
 
 # Every file that the examples write: its shape, or those of its tensors. Of a picture its
