@@ -581,11 +581,12 @@ pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **re
                        pe_outcome *ret_outcome, pe_error *reterr);
 
 /* The same without computing and without blocking. PE_IN_FLIGHT: another thread is computing
- * the entry. `awaited` says that an earlier look-up for the same purpose returned PE_IN_FLIGHT:
- * then finding the entry counts as coalesced, not as a hit. */
+ * the entry. An entry that is found counts once it is used, since the caller may have to look
+ * it up again: as coalesced if an earlier look-up for the same purpose returned PE_IN_FLIGHT
+ * (`awaited`), else as a hit. */
 typedef enum pe_lookup { PE_FOUND, PE_IN_FLIGHT, PE_ABSENT } pe_lookup;
-pe_lookup pe_cache_try_get(pe_cache *cache, const pe_request *request, bool awaited,
-                           pe_entry **ret_entry);
+pe_lookup pe_cache_try_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry);
+void pe_cache_count_use(pe_cache *cache, bool awaited);
 
 /* A failure is not kept, but all callers that waited for a computation share its failure. A
  * caller that does not block notes the moment when its request comes. When it asks again, it

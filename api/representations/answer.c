@@ -135,18 +135,30 @@ static double price_of_more(const api_representation *representation)
                : 0;
 }
 
+/* Whether the call may answer from an entry. False: that is left to a worker. */
+static bool may_use(const api_representation *representation, pe_entry *entry)
+{
+    const double price = price_of_more(representation);
+    if (price > 0 && !api_may_begin(representation->call, price))
+        return false;
+    if (!representation->call->request->quick || has_quick_body(representation, entry))
+        return true;
+    api_not_yet(representation->call, API_LATER);
+    return false;
+}
+
 /* Answer from an entry of the cache, whose reference is dropped. */
 static api_reply *reply_from_entry(const api_representation *representation, pe_entry *entry)
 {
     const api_request *request = representation->call->request;
-    const double price = price_of_more(representation);
     api_reply *reply;
-    if (price > 0 && !api_may_begin(representation->call, price))
-        reply = NULL;
-    else if (request->quick && !has_quick_body(representation, entry))
-        reply = api_not_yet(representation->call, API_LATER);
-    else if (representation->post || request->awaited || representation->range.complete ||
-             wants_more(representation))
+    if (!may_use(representation, entry)) {
+        pe_entry_unref(entry);
+        return NULL;
+    }
+    pe_cache_count_use(representation->call->service->cache, request->awaited);
+    if (representation->post || request->awaited || representation->range.complete ||
+        wants_more(representation))
         reply = own_reply(representation, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
     else
         reply = hit_reply(representation, entry);
@@ -233,7 +245,7 @@ static api_reply *answer(const api_representation *representation)
         return may_stream(representation) ? stream(representation) : NULL;
     pe_entry *entry;
     switch (pe_cache_try_get(representation->call->service->cache, representation->request,
-                             request->awaited, &entry)) {
+                             &entry)) {
     case PE_FOUND:
         return reply_from_entry(representation, entry);
     case PE_IN_FLIGHT:

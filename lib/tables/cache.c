@@ -305,24 +305,29 @@ pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **re
     return PE_OK;
 }
 
-pe_lookup pe_cache_try_get(pe_cache *cache, const pe_request *request, bool awaited,
-                           pe_entry **ret_entry)
+pe_lookup pe_cache_try_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry)
 {
     pe_lookup lookup = PE_ABSENT;
     pthread_mutex_lock(&cache->lock);
     pe_entry *entry = find(cache, request);
     if (entry && entry->state == PE_ENTRY_READY) {
         lookup = PE_FOUND;
-        if (awaited)
-            cache->stats.coalesced++;
-        else
-            cache->stats.hits++;
         *ret_entry = use(cache, entry);
     } else if (entry) {
         lookup = PE_IN_FLIGHT;
     }
     pthread_mutex_unlock(&cache->lock);
     return lookup;
+}
+
+void pe_cache_count_use(pe_cache *cache, bool awaited)
+{
+    pthread_mutex_lock(&cache->lock);
+    if (awaited)
+        cache->stats.coalesced++;
+    else
+        cache->stats.hits++;
+    pthread_mutex_unlock(&cache->lock);
 }
 
 uint64_t pe_cache_moment(pe_cache *cache)
