@@ -113,10 +113,7 @@ class Slips(ServerCase):
             self.assertIn("curl --json", detail)
 
     def test_a_model_goes_by_its_name_on_the_hub_wherever_one_is_named(self):
-        plans = [
-            self.get(f"/v1/models/{name}?plan=true&length=8") for name in (HUB_ID, OWN_NAME)
-        ]
-        self.assertEqual(plans[0].json(), plans[1].json())
+        """In paths, too: test_model_identity.Names."""
         body = json.dumps({"first": HUB_ID, "second": OWN_NAME}).encode()
         compared = self.server.request("POST", "/v1/models/compare", JSON, body)
         self.assertIs(compared.json()["equal"], True)
