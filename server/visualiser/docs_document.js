@@ -27,8 +27,19 @@ function drop(names, response) {
     if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
 }
 
+// Old names, which go on working: nobody is to begin with them.
+function dropOldNames({components, paths}) {
+    const isOld = ({$ref}) => components.parameters[$ref?.split('/').pop()]?.deprecated;
+    for (const [path, item] of Object.entries(paths)) {
+        if (Object.values(item).every(({deprecated}) => deprecated)) delete paths[path];
+        for (const operation of Object.values(item))
+            operation.parameters = operation.parameters.filter((each) => !isOld(each));
+    }
+}
+
 export function forReading(document) {
     const {components, info, paths} = document;
+    dropOldNames(document);
     const operations = Object.values(paths).flatMap((item) => Object.values(item));
     const inline = operations
         .flatMap(({responses}) => Object.values(responses))

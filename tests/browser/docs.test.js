@@ -4,6 +4,7 @@ import {assertAccessible, pageTest, screenshot, url} from './harness.js';
 
 const OPERATION = '#operations-encodings-get_sinusoidal';
 const {paths, components} = await (await fetch(`${url}/openapi.json`)).json();
+for (const [path, item] of Object.entries(paths)) if (item.get?.deprecated) delete paths[path]; // old names, which the page leaves out
 
 // Open the page, which draws its operations bit by bit.
 async function openReference(page, hash = '') {
