@@ -5,6 +5,7 @@
 #include "formats/registry.h"
 #include "openapi/fixed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
@@ -89,10 +90,27 @@ static json_t *reference(const char *kind, const char *component)
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, component));
 }
 
+json_t *api_contract_share(json_t *document, const char *kind, const char *name, json_t *value)
+{
+    json_t *components = json_object_get(document, "components");
+    json_t *known = json_object_get(components, kind), *other = NULL;
+    char key[80];
+    for (int i = 1; i == 1 || other; i++) {
+        snprintf(key, sizeof key, i > 1 ? "%s_%d" : "%s", name, i);
+        other = json_object_get(known, key);
+        if (!other)
+            json_object_set(known, key, value);
+        else if (json_equal(other, value))
+            break;
+    }
+    json_decref(value);
+    return reference(kind, key);
+}
+
 /* ---- responses ---- */
 
 /* Add the headers of a list of names, "Vary?", and of groups. */
-static void add_headers(const json_t *document, const json_t *names, json_t *headers)
+static void add_headers(json_t *document, const json_t *names, json_t *headers)
 {
     size_t index;
     json_t *item;
@@ -106,17 +124,19 @@ static void add_headers(const json_t *document, const json_t *names, json_t *hea
         if (group)
             add_headers(document, group, headers);
         else
-            json_object_set_new(headers, json_string_value(name),
-                                json_pack("{s:O, s:b, s:O}", "description",
-                                          json_object_get(header, "description"), "required",
-                                          text[length] != '?', "schema",
-                                          json_object_get(header, "schema")));
+            json_object_set_new(
+                headers, json_string_value(name),
+                api_contract_share(document, "headers", json_string_value(name),
+                                   json_pack("{s:O, s:b, s:O}", "description",
+                                             json_object_get(header, "description"), "required",
+                                             text[length] != '?', "schema",
+                                             json_object_get(header, "schema"))));
         json_decref(name);
     }
 }
 
 /* Add the media types of the formats, or only of those with ranges. The schema of JSON has
- * members; other text is a string, and binary formats have no schema. */
+ * members; other text is a string, and so are binary formats, in OpenAPI's terms. */
 static void add_formats(json_t *content, bool with_ranges)
 {
     for (size_t i = 0; i < api_format_count(); i++) {
@@ -127,6 +147,8 @@ static void add_formats(json_t *content, bool with_ranges)
         else if (format->schema_type)
             json_object_set_new(media, "schema",
                                 json_pack("{s:s}", "type", format->schema_type));
+        else
+            json_object_set_new(media, "schema", reference("schemas", "Bytes"));
         if (!with_ranges || format->measure == API_BYTES)
             json_object_set(content, format->media_type, media);
         json_decref(media);
@@ -152,21 +174,6 @@ static void fill_references(json_t *value, const char *schema)
     }
 }
 
-/* Add the example of the schema that each media type refers to, if there is one. */
-static void add_examples(const json_t *document, json_t *content)
-{
-    const char *type;
-    json_t *media;
-    json_object_foreach(content, type, media)
-    {
-        const char *target = json_string_value(find_part(media, "schema", "$ref"));
-        const char *name = target ? strrchr(target, '/') : NULL;
-        json_t *example = name ? find_part(document, "x-examples", name + 1) : NULL;
-        if (example)
-            json_object_set(media, "example", example);
-    }
-}
-
 static json_t *describe_content(const json_t *document, const char *name, const char *schema)
 {
     json_t *content = json_deep_copy(find_part(document, "x-contents", name));
@@ -176,12 +183,11 @@ static json_t *describe_content(const json_t *document, const char *name, const 
     }
     if (schema)
         fill_references(content, schema);
-    add_examples(document, content);
     return content;
 }
 
 /* Write out the headers and the content of a response. */
-static void finish_response(const json_t *document, const char *schema, json_t *response)
+static void finish_response(json_t *document, const char *schema, json_t *response)
 {
     const char *content = json_string_value(json_object_get(response, "content"));
     json_t *headers = json_object();
@@ -191,7 +197,7 @@ static void finish_response(const json_t *document, const char *schema, json_t *
         json_object_set_new(response, "content", describe_content(document, content, schema));
 }
 
-json_t *api_contract_responses(const json_t *document, api_kind kind, const char *schema)
+json_t *api_contract_responses(json_t *document, api_kind kind, const char *schema)
 {
     json_t *responses = json_object();
     for (size_t i = 0; i < COUNT_OF(RESPONSES); i++) {
@@ -240,6 +246,10 @@ json_t *api_contract_new(void)
         include_members(schemas, part);
     }
     json_object_set_new(json_object_get(document, "info"), "version", json_string(PE_VERSION));
+    json_object_foreach(json_object_get(document, "x-examples"), name, part)
+    {
+        json_object_set_new(json_object_get(schemas, name), "examples", json_pack("[O]", part));
+    }
     json_object_foreach(find_part(document, "components", "responses"), name, part)
     {
         finish_response(document, NULL, part);
@@ -261,9 +271,7 @@ void api_contract_finish(json_t *document)
 
 json_t *api_contract_part(const json_t *document, const char *section, const char *name)
 {
-    json_t *part = json_deep_copy(find_part(document, section, name));
-    add_examples(document, json_object_get(part, "content"));
-    return part;
+    return json_deep_copy(find_part(document, section, name));
 }
 
 void api_contract_add_parameters(json_t *parameters, api_kind kind)

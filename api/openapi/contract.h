@@ -4,8 +4,8 @@
  * - "headers" of a response lists names of "x-headers" and of "x-header-groups"; one with a
  *   question mark may be absent.
  * - "content" of a response is a name of "x-contents", or "formats" or "binary formats", which
- *   are those of the registry. "{schema}" is the schema of the operation. A media type whose
- *   schema is in "x-examples" has that example.
+ *   are those of the registry. "{schema}" is the schema of the operation.
+ * - "x-examples" are those of schemas.
  * - "x-answers" are responses that each operation writes out, since they name its schema.
  * - A member "..." of a schema stands for the members of the schema that it names.
  *
@@ -26,11 +26,15 @@ void api_contract_finish(json_t *document);
 /* A copy of a part of a section: that of a name in "x-bodies", for example. */
 json_t *api_contract_part(const json_t *document, const char *section, const char *name);
 
+/* Make a value, which is taken over, a component of a kind ("parameters", "headers", "schemas")
+ * unless an equal one has the name, or the name and a number. Returns a reference to it. */
+json_t *api_contract_share(json_t *document, const char *kind, const char *name, json_t *value);
+
 /* Append references to the request headers that a kind of route reads. */
 void api_contract_add_parameters(json_t *parameters, api_kind kind);
 
 /* The responses of an operation on a kind of route. `schema` names the schema of its JSON
  * document; NULL if it has none. */
-json_t *api_contract_responses(const json_t *document, api_kind kind, const char *schema);
+json_t *api_contract_responses(json_t *document, api_kind kind, const char *schema);
 
 #endif

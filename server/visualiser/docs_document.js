@@ -6,16 +6,11 @@ const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(va
 
 // Values that nobody needs to give become part of the text.
 function tellValues(parameter) {
-    if (parameter.required) return;
-    const told = [];
-    if (parameter.schema?.default !== undefined)
-        told.push(`default ${textOf(parameter.schema.default)}`);
-    if (parameter.in === 'header' && parameter.example !== undefined)
-        told.push(`for example ${textOf(parameter.example)}`);
-    if (parameter.in === 'header') delete parameter.example;
-    delete parameter.schema?.default;
-    if (told.length > 0)
-        parameter.description = `${parameter.description} (${told.join('; ')})`;
+    const {examples, default: usual} = parameter.schema ?? {};
+    if (examples) parameter.example = examples[0];
+    if (parameter.required || usual === undefined) return;
+    parameter.description = `${parameter.description} (default ${textOf(usual)})`;
+    delete parameter.schema.default;
 }
 
 const isProblem = ({content}) =>
@@ -32,16 +27,19 @@ function drop(names, response) {
     if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
 }
 
-// Swagger UI stops drawing at some 130 operations. The similarities by POST take what those by
-// GET do.
-function dropTwins(paths) {
-    for (const [path, item] of Object.entries(paths))
-        if (path.startsWith('/v1/similarity/')) delete item.post;
+// Old names, which go on working: nobody is to begin with them.
+function dropOldNames({components, paths}) {
+    const isOld = ({$ref}) => components.parameters[$ref?.split('/').pop()]?.deprecated;
+    for (const [path, item] of Object.entries(paths)) {
+        if (Object.values(item).every(({deprecated}) => deprecated)) delete paths[path];
+        for (const operation of Object.values(item))
+            operation.parameters = operation.parameters.filter((each) => !isOld(each));
+    }
 }
 
 export function forReading(document) {
     const {components, info, paths} = document;
-    dropTwins(paths);
+    dropOldNames(document);
     const operations = Object.values(paths).flatMap((item) => Object.values(item));
     const inline = operations
         .flatMap(({responses}) => Object.values(responses))
@@ -63,8 +61,6 @@ export function forReading(document) {
         });
     info.description +=
         ` Every answer has the header fields ${everywhere.join(', ')}. Every ` +
-        'failure is a problem document (RFC 9457), which is shown with status 400. POST of ' +
-        '/v1/similarity/{scheme} is not shown: it takes the parameters of its GET as a JSON ' +
-        'object.';
+        'failure is a problem document (RFC 9457), which is shown with status 400.';
     return document;
 }

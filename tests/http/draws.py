@@ -7,6 +7,7 @@ import struct
 from typing import NamedTuple
 
 import stored
+from openapi import written_out
 from registry import example, query_of, text_of, value_of
 
 SHARE = 256 << 10  # bytes; a larger table is streamed
@@ -90,7 +91,7 @@ class Scout:
 
     def __init__(self, server):
         self.server, self.wire = server, server.wire()
-        self.openapi, self.info = self.read("/openapi.json"), self.read("/v1/info")
+        self.openapi, self.info = written_out(self.read("/openapi.json")), self.read("/v1/info")
         self.documents = self.read("/v1/schemes")["schemes"]
         takers = {}
         for form in self.info["formats"]:
@@ -99,10 +100,7 @@ class Scout:
         self.schemes = [
             Scheme(document, path, self.rest_of(path, document), takers)
             for document in self.documents
-            for path in (
-                f"/v1/{kind}/{document['name']}" for kind in ("encodings", "similarity")
-            )
-            if path in self.openapi["paths"]
+            for path in self.paths_of(document)
         ]
 
     def ask(self, method, target, body=b""):
@@ -120,10 +118,37 @@ class Scout:
     def read(self, target):
         return self.ask("GET", target).json()
 
+    def paths_of(self, document):
+        """The paths that give tensors of a scheme, in some form."""
+        yield f"/v1/encodings/{document['name']}"
+        path = f"/v1/similarity/{document['name']}"
+        forms = [
+            f"&{row['name']}={choice}"
+            for row in document["parameters"]
+            for choice in row.get("choices", ())
+        ]
+        target = f"{path}?{document['example']}&metric=l2"
+        if any(self.ask("HEAD", target + form).status == 200 for form in ("", *forms)):
+            yield path
+
     def rest_of(self, path, document):
+        """What a request may give besides the scheme's own parameters. Those of similarities
+        are the same for all schemes, and take one tensor and the presets of the scheme."""
         own = {row["name"] for row in document["parameters"]}
-        parameters = self.openapi["paths"][path]["get"]["parameters"]
-        rows = [row_of(parameter) for parameter in parameters if parameter.get("in") == "query"]
+        paths, similar = self.openapi["paths"], "/v1/similarity/" in path
+        encoding = paths[f"/v1/encodings/{document['name']}"]["get"]["parameters"]
+        parameters = [each for each in encoding if not similar or each["name"] != "tensor"]
+        if similar:
+            parameters = paths["/v1/similarity/{scheme}"]["get"]["parameters"] + parameters
+        found = {
+            parameter["name"]: row_of(parameter)
+            for parameter in parameters
+            if parameter["in"] == "query" and not parameter.get("deprecated")
+            if parameter["schema"].get("type") != "object"
+        }
+        if similar:
+            found["tensor"]["choices"] = ["similarity"]
+        rows = found.values()
         return {row["name"]: row for row in rows if row["name"] not in own}
 
     def accepts(self, query):

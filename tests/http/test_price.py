@@ -244,7 +244,7 @@ ROWS = {
 
 # Routes that compute nothing: documents, health, and the sets themselves.
 NOTHING = re.compile(
-    r"/(|docs|openapi.json|metrics|health/.*|v1/(info|schemes.*|parameters.*)|assets/.*)"
+    r"/(|docs|openapi.json|metrics|health/.*|v1/(info|schemes.*|sets.*|parameters.*)|assets/.*)"
 )
 OF_SCHEME = re.compile(r"^(/v1/(?:encodings|similarity|compare|apply)/)[a-z].*")
 ONLY_LISTS = {("get", "/v1/models"), ("get", "/v1/models/{model}")}

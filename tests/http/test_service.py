@@ -1,9 +1,12 @@
 """Documents about the service: /v1/info, /health, /openapi.json."""
 
+import json
 import re
 import struct
 import unittest
+from collections import Counter
 
+from openapi import written_out
 from registry import example, query_of, text_of
 from server import ServerCase
 
@@ -21,6 +24,10 @@ LIMITS = {
     "set-cache-bytes": 0,
     "max-connections": 64,
 }
+
+
+# it is needed, but its old name will do, so that none of the two is required
+EITHER = ("/v1/identify", "set")
 
 
 class Info(ServerCase):
@@ -80,7 +87,8 @@ class Health(ServerCase):
 
 class OpenApi(ServerCase):
     def setUp(self):
-        self.document = self.assert_ok(self.get("/openapi.json"), "application/json").json()
+        self.served = self.assert_ok(self.get("/openapi.json"), "application/json").json()
+        self.document = written_out(self.served)
         self.schemes = self.get("/v1/schemes").json()["schemes"]
 
     def operations(self):
@@ -89,27 +97,9 @@ class OpenApi(ServerCase):
                 yield path, method, operation
 
     def tables(self):
-        """(path, scheme) of every path that answers with tensors: encodings and
-        similarities."""
+        """(path, scheme) of every scheme's own path."""
         for scheme in self.schemes:
             yield f"/v1/encodings/{scheme['name']}", scheme
-            if scheme["similarity"] or self.is_similar_in_another_form(scheme):
-                yield f"/v1/similarity/{scheme['name']}", scheme
-
-    similar_in_another_form = {}  # by the scheme's name, found out once
-
-    def is_similar_in_another_form(self, scheme):
-        """Whether some choice of one parameter makes a matrix of rows that can be compared."""
-        name, known = scheme["name"], self.similar_in_another_form
-        if name not in known:
-            choices = [
-                f"{parameter['name']}={choice}"
-                for parameter in scheme["parameters"]
-                for choice in parameter.get("choices", [])
-            ]
-            target = f"/v1/similarity/{name}?{scheme['example']}&metric=l2&"
-            known[name] = any(self.get(target + choice).status == 200 for choice in choices)
-        return known[name]
 
     def resolved(self, kind, node):
         """The component that a $ref names, or the node itself."""
@@ -128,10 +118,10 @@ class OpenApi(ServerCase):
     def query(self, path):
         """{name: parameter object} of a path's GET."""
         operation = self.document["paths"][path]["get"]
-        own = [parameter for parameter in operation["parameters"] if "$ref" not in parameter]
-        for parameter in own:
-            self.assertEqual(parameter["in"], "query")
-        return {parameter["name"]: parameter for parameter in own}
+        given = operation["parameters"]
+        return {
+            parameter["name"]: parameter for parameter in given if parameter["in"] == "query"
+        }
 
     def test_conditions_ranges_and_codings_are_described(self):
         for path, _ in self.tables():
@@ -170,6 +160,8 @@ class OpenApi(ServerCase):
         }
         expected |= {"/v1/models/{model}"}
         others = {
+            "/v1/encodings/{scheme}": {"get", "post"},
+            "/v1/similarity/{scheme}": {"get", "post"},
             "/v1/sets": {"get"},
             "/v1/sets/{name}": {"get", "put", "delete"},
             "/v1/parameters": {"get"},
@@ -200,16 +192,6 @@ class OpenApi(ServerCase):
                 refused += 1
         self.assertGreater(refused, 0)
         self.assertLess(refused, len(self.schemes) // 2 + 1)
-
-    def test_a_similarity_in_another_form_has_an_example_of_that_form(self):
-        for name, given in (
-            ("t5", ("form", "compact")),
-            ("alibi", ("form", "compact")),
-            ("sinusoidal_2d", ("shape", "nc")),
-        ):
-            parameter = self.query(f"/v1/similarity/{name}")[given[0]]
-            self.assertEqual(parameter["example"], given[1])
-            self.assertNotIn("example", self.query(f"/v1/encodings/{name}")[given[0]])
 
     def test_operations_have_unique_ids_summaries_and_responses(self):
         identifiers = [operation["operationId"] for _, _, operation in self.operations()]
@@ -295,7 +277,6 @@ class OpenApi(ServerCase):
             for form in self.get("/v1/info").json()["formats"]:
                 expected |= {option["name"] for option in form["options"]}
             expected |= {"preset"} if scheme["presets"] else set()
-            expected |= {"metric", "rows"} if "similarity" in path else set()
             self.assertEqual(set(query), expected)
             self.assertEqual(set(properties), expected)
             for names in (query, properties):
@@ -333,20 +314,71 @@ class OpenApi(ServerCase):
         self.assertEqual(schema.get("multipleOf"), row.get("multiple_of"))
 
     def test_a_similarity_requires_a_metric_and_may_have_rows(self):
-        for path, _ in self.tables():
-            if "similarity" not in path:
-                continue
-            for where in (
-                self.query(path)["metric"]["schema"],
-                self.properties(path)["metric"],
-            ):
-                self.assertEqual(where["enum"], ["l2", "l1", "dot", "cosine", "pearson"])
-                self.assertNotIn("default", where)
-            self.assertTrue(self.query(path)["metric"]["required"])
-            rows = self.query(path)["rows"]
-            self.assertNotIn("required", rows)
-            self.assertEqual((rows["style"], rows["explode"]), ("form", False))
-            self.assertEqual(rows["schema"]["items"]["type"], "integer")
+        path = "/v1/similarity/{scheme}"
+        query, properties = self.query(path), self.properties(path)
+        for where in (query["metric"]["schema"], properties["metric"]):
+            self.assertEqual(where["enum"], ["l2", "l1", "dot", "cosine", "pearson"])
+            self.assertNotIn("default", where)
+        self.assertTrue(query["metric"]["required"])
+        body = self.document["paths"][path]["post"]["requestBody"]["content"]
+        self.assertEqual(body["application/json"]["schema"]["required"], ["metric"])
+        self.assertNotIn("required", query["rows"])
+        self.assertEqual((query["rows"]["style"], query["rows"]["explode"]), ("form", False))
+        self.assertEqual(query["rows"]["schema"]["items"]["type"], "integer")
+
+    def test_one_operation_stands_for_the_schemes_of_both_kinds(self):
+        for kind in ("encodings", "similarity"):
+            path = f"/v1/{kind}/{{scheme}}"
+            query, properties = self.query(path), self.properties(path)
+            free = query.pop("parameters")
+            self.assertEqual((free["style"], free["explode"]), ("form", True))
+            self.assertEqual(free["schema"], {"type": "object", "additionalProperties": True})
+            self.assertEqual(set(query), set(properties))
+            self.assertLessEqual({"dtype", "format", "tensor", "preset"}, set(query))
+
+    def test_equal_parts_are_components(self):
+        """A document with every part written out would be about twice as long."""
+        shared = Counter()
+
+        def count(node):
+            if isinstance(node, dict):
+                if "$ref" in node:
+                    shared[node["$ref"].split("/")[2]] += 1
+                node = list(node.values())
+            if isinstance(node, list):
+                for item in node:
+                    count(item)
+
+        count(self.served["paths"])
+        for path, item in self.served["paths"].items():
+            for operation in item.values():
+                for parameter in operation["parameters"]:
+                    self.assertIn(parameter.get("in", "$ref"), ("$ref", "path", "query"))
+        components = self.served["components"]
+        for kind in ("parameters", "schemas"):
+            self.assertGreater(shared[kind], 2 * len(components[kind]))
+        parameters = components["parameters"].values()
+        written = [json.dumps(each, sort_keys=True) for each in parameters]
+        self.assertEqual(len(written), len(set(written)))
+
+    def test_bodies_of_any_form_have_a_schema(self):
+        def contents(node):
+            if isinstance(node, dict):
+                if isinstance(node.get("content"), dict):
+                    yield from node["content"].items()
+                node = list(node.values())
+            if isinstance(node, list):
+                for item in node:
+                    yield from contents(item)
+
+        binary = 0
+        for media_type, media in contents(self.served):
+            self.assertIn("schema", media, media_type)
+            if media["schema"].get("$ref", "").endswith("/Bytes"):
+                binary += 1
+        self.assertGreater(binary, 20)
+        config = self.document["components"]["schemas"]["Config"]
+        self.assertIs(config["additionalProperties"], True)
 
     def test_formats_tensors_and_presets_are_enumerated(self):
         for path, scheme in self.tables():
@@ -354,8 +386,6 @@ class OpenApi(ServerCase):
             formats = ["json", "npy", "safetensors", "raw", "csv", "png"]
             self.assertEqual(query["format"]["schema"]["enum"], formats)
             tensors = [tensor["name"] for tensor in scheme["tensors"]]
-            if "similarity" in path:
-                tensors = ["similarity"]
             self.assertEqual(query["tensor"]["schema"]["enum"], tensors)
             presets = [preset["name"] for preset in scheme["presets"]]
             named = query.get("preset", {"schema": {"enum": []}})["schema"]["enum"]
@@ -365,16 +395,16 @@ class OpenApi(ServerCase):
         for path, _ in self.tables():
             with self.subTest(path):
                 for parameter in self.query(path).values():
-                    if "example" in parameter:
-                        self.check_example(parameter["example"], parameter["schema"])
+                    for value in parameter["schema"].get("examples", ()):
+                        self.check_example(value, parameter["schema"])
                 self.assert_ok(self.get(self.example_target(path)))
 
     def example_target(self, path):
         """A path with the query of its parameters' examples."""
         given = {
-            name: text_of(parameter["example"])
+            name: text_of(parameter["schema"]["examples"][0])
             for name, parameter in self.query(path).items()
-            if "example" in parameter
+            if "examples" in parameter["schema"]
         }
         self.assertTrue(given)
         return f"{path}?{query_of(given)}"
@@ -390,7 +420,7 @@ class OpenApi(ServerCase):
                 content = self.document["paths"][path]["post"]["requestBody"]["content"]
                 (media_type,) = content
                 self.assertEqual(media_type, "application/json")
-                body = content[media_type]["example"]
+                (body,) = content[media_type]["schema"]["examples"]
                 self.assertLessEqual(set(example(scheme)), set(body))
                 required = content[media_type]["schema"]["required"]
                 self.assertLessEqual(set(required), set(body))
@@ -424,11 +454,14 @@ class OpenApi(ServerCase):
                 for parameter in operation["parameters"]:
                     if parameter.get("in") == "path":
                         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
-                asked = {
-                    parameter["name"]: parameter["example"]
-                    for parameter in operation["parameters"]
-                    if parameter.get("in") == "query" and parameter.get("required")
-                }
+                asked = {}
+                for parameter in operation["parameters"]:
+                    if parameter.get("style") == "form" and parameter["explode"]:
+                        asked.update(parameter["example"])  # the scheme's own parameters
+                    elif parameter["in"] == "query" and (
+                        parameter.get("required") or (path, parameter["name"]) == EITHER
+                    ):
+                        (asked[parameter["name"]],) = parameter["schema"]["examples"]
                 if any(
                     parameter.get("name") == "plan" for parameter in operation["parameters"]
                 ):
@@ -439,7 +472,7 @@ class OpenApi(ServerCase):
                 served = self.assert_ok(self.get(path)).header("Content-Type").split(";")[0]
                 described = list(self.response(operation, "200")["content"])
                 self.assertIn(served, described)
-                several = path in ("/", "/docs") or path.endswith("?plan=true")
+                several = path in ("/", "/docs") or "plan=true" in path or "length=" in path
                 self.assertTrue(several or len(described) == 1, described)
 
 

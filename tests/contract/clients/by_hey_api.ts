@@ -1,0 +1,102 @@
+// Every operation by the client that hey-api generates. It is compiled and not run.
+import * as posenc from './hey/index';
+
+const bytes = new Blob([new Uint8Array(8)]);
+const config = {model_type: 'llama', hidden_size: 64, rope_scaling: {rope_type: 'linear'}};
+const path = {scheme: 'rope'};
+const parameters = {length: 4, dim: 8};
+const name = {path: {name: 'mine'}};
+const raised = {throwOnError: true} as const;
+
+export async function readsDocuments() {
+    const page: string = (await posenc.page(raised)).data;
+    const docs: string = (await posenc.docs(raised)).data;
+    const script: string = (await posenc.assetsFile({path: {file: 'main.js'}, ...raised})).data;
+    const {schemes} = (await posenc.v1Schemes(raised)).data;
+    const scheme: posenc.Scheme = (await posenc.v1SchemesScheme({path, ...raised})).data;
+    const rows: posenc.Parameter[] = [...schemes, scheme].flatMap((each) => each.parameters);
+    const {models} = (await posenc.v1Models(raised)).data;
+    const info: string = (await posenc.v1Info(raised)).data.version;
+    const live: string = (await posenc.healthLive(raised)).data.status;
+    const ready: string = (await posenc.healthReady(raised)).data.status;
+    const metrics: string = (await posenc.metrics(raised)).data;
+    const document: posenc.Document = (await posenc.openapiJson(raised)).data;
+    return [page, docs, script, rows, models.length, info, live, ready, metrics, document];
+}
+
+export async function readsTensors() {
+    const query = {...parameters, positions: [0, 1.5], dtype: 'f64' as const};
+    const free = {parameters, format: 'json'} as const;
+    const similar = {...free, metric: 'l2' as const, rows: [0]};
+    const all: (posenc.Tensors | Blob)[] = [
+        (await posenc.getRope({query, ...raised})).data,
+        (await posenc.postRope({body: {...query, preset: null}, ...raised})).data,
+        (await posenc.v1EncodingsScheme({path, query: free, ...raised})).data,
+        (await posenc.postV1EncodingsScheme({path, body: parameters, ...raised})).data,
+        (await posenc.v1SimilarityScheme({path, query: similar, ...raised})).data,
+        (
+            await posenc.postV1SimilarityScheme({
+                path,
+                body: {...parameters, metric: 'cosine'},
+                ...raised,
+            })
+        ).data,
+    ];
+    const requests = [{name: 'rotary', scheme: 'rope', ...parameters}];
+    const batch: posenc.Batch = (await posenc.postV1Batch({body: {requests}, ...raised})).data;
+    const shapes = all.map((answer) =>
+        answer instanceof Blob ? answer.size : answer.tensors.map(({shape}) => shape),
+    );
+    return [shapes, batch.release];
+}
+
+export async function sendsTables() {
+    const compared: posenc.Comparison = (
+        await posenc.postV1CompareScheme({
+            path,
+            query: {parameters, tolerance: 'float32'},
+            body: bytes,
+            ...raised,
+        })
+    ).data;
+    const found: posenc.Identity[] = [
+        (await posenc.postV1Identify({body: bytes, ...raised})).data,
+        (await posenc.v1Identify({query: {set: 'mine'}, ...raised})).data,
+    ];
+    const model = {parameters, model: 'llama-3.1-8b'};
+    const applied: posenc.Judgement[] = [
+        (await posenc.postV1Apply({query: model, body: bytes, ...raised})).data,
+        (await posenc.postV1ApplyScheme({path, query: {parameters}, body: bytes, ...raised}))
+            .data,
+    ];
+    const converted: Blob = (
+        await posenc.postV1ConvertRope({
+            query: {to: 'interleaved', head_dim: 8},
+            body: bytes,
+            ...raised,
+        })
+    ).data;
+    return [compared, found, applied, converted.size];
+}
+
+export async function plansModels() {
+    const query = {plan: true, set: 'mine', length: 8};
+    const planned = [
+        (await posenc.v1ModelsModel({path: {model: 'gpt2'}, query, ...raised})).data,
+        (await posenc.postV1Models({query, body: config, ...raised})).data,
+    ];
+    const pair = {first: config, second: 'gpt2'};
+    const compared: posenc.ModelComparison = (
+        await posenc.postV1ModelsCompare({body: pair, ...raised})
+    ).data;
+    const plans = planned.filter((plan): plan is posenc.Plan => 'model_type' in plan);
+    return [plans.map(({parts}) => parts.length), compared];
+}
+
+export async function keepsSets() {
+    const stored = (await posenc.putV1SetsName({...name, body: bytes, ...raised})).data;
+    const {sets} = (await posenc.v1Sets(raised)).data;
+    const file: Blob = (await posenc.v1SetsName({...name, ...raised})).data;
+    const {response} = await posenc.deleteV1SetsName({...name, ...raised});
+    return [sets.map(({digest}) => digest), stored, file.size, response.status];
+}
