@@ -105,9 +105,7 @@ function licences(inputs) {
         .join(`\n${'-'.repeat(72)}\n\n`);
 }
 
-const inputs = [
-    ...new Set(bundles.flatMap(({metafile}) => Object.keys(metafile.inputs))),
-];
+const inputs = [...new Set(bundles.flatMap(({metafile}) => Object.keys(metafile.inputs)))];
 const own = inputs.filter(
     (path) => existsSync(join(here, path)) && !/^node_modules\//.test(path),
 );

@@ -238,10 +238,14 @@ test('a page elsewhere frames the whole page where it may, else is told how', as
     assert.ok(told.includes(`/${SEEN}&embed=1`), told);
     assert.match(told, /--frame-ancestors/);
     assert.equal((await framed(`${url}/${SEEN}&embed=1`))[1], true, 'the picture alone');
-    const open = await startServer('--frame-ancestors', 'http://localhost:*');
+    const allowing = await startServer('--frame-ancestors', 'http://localhost:*');
     try {
-        assert.equal((await framed(`${open.url}/${SEEN}`))[1], true, 'the operator allows it');
+        assert.equal(
+            (await framed(`${allowing.url}/${SEEN}`))[1],
+            true,
+            'the operator allows it',
+        );
     } finally {
-        await open.stop();
+        await allowing.stop();
     }
 });
