@@ -9,7 +9,7 @@ import {createTheme} from './theme.js';
 const LEAST = 320; // pixels of a picture's longer side: one of four rows is small otherwise
 
 // Draw a picture of few pixels larger, by a whole number.
-export function enlarge(image) {
+function enlarge(image) {
     const side = Math.max(image.naturalWidth, image.naturalHeight);
     image.classList.add('pixels');
     image.style.width = `${image.naturalWidth * Math.max(1, Math.ceil(LEAST / side))}px`;
