@@ -65,9 +65,9 @@ const GROUPS = [
         takes: ({tag}) => tag === 'encodings',
     },
     {
-        title: 'Stored sets',
+        title: 'Sets',
         notice: 'trained tensors that schemes use',
-        takes: ({tag}) => tag === 'parameters',
+        takes: ({tag}) => tag === 'sets',
     },
     {title: 'What there is', notice: 'schemes, limits, health, metrics', takes: () => true},
 ];
