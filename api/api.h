@@ -118,6 +118,8 @@ typedef struct api_host {
     size_t published_count;
     const api_asset *assets; /* the pages, and the files that they load */
     size_t asset_count;
+    const char *frame_ancestors; /* source expressions of a Content-Security-Policy: whose pages
+                                  * may show the visualiser in a frame; NULL: this server's */
 } api_host;
 
 typedef struct api_service api_service;
@@ -144,10 +146,12 @@ void api_service_free(api_service *service);
     ROW(IF_RANGE, "If-Range")                                                                  \
     ROW(ORIGIN, "Origin")                                                                      \
     ROW(RANGE, "Range")                                                                        \
+    ROW(SEC_FETCH_DEST, "Sec-Fetch-Dest")                                                      \
     ROW(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                      \
     ROW(VIA, "Via")                                                                            \
     ROW(WANT_REPR_DIGEST, "Want-Repr-Digest")                                                  \
-    ROW(X_FORWARDED_FOR, "X-Forwarded-For")
+    ROW(X_FORWARDED_FOR, "X-Forwarded-For")                                                    \
+    ROW(X_FORWARDED_PROTO, "X-Forwarded-Proto")
 
 /* API_HEADER_ACCEPT … API_HEADER_X_FORWARDED_FOR, and how many there are. */
 #define API_HEADER_CONSTANT(identifier, name) API_HEADER_##identifier,

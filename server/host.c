@@ -94,6 +94,7 @@ static void fill_host(server_host *host)
         .published_count = settings_limits(settings, NULL, host->published, HOST_LIMITS),
         .assets = visualiser_assets,
         .asset_count = visualiser_asset_count,
+        .frame_ancestors = settings->frame_ancestors[0] ? settings->frame_ancestors : NULL,
     };
     settings_fill_host(settings, &host->api);
 }

@@ -1,8 +1,10 @@
 /* The pages: the visualiser at `/`, the API reference at `/docs`, and what they load. The host
  * provides each file in one or both content codings with its entity tag, so that nothing is
- * computed here. */
+ * computed here but the visualiser's head. */
 #include "bytes/body.h"
+#include "bytes/gzip.h"
 #include "call.h"
+#include "endpoints/preview.h"
 #include "http/coding.h"
 #include "http/etag.h"
 #include "replies/problem.h"
@@ -16,19 +18,55 @@
     "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; "          \
     "object-src 'none'"
 
-/* Pages of others may show the visualiser in a frame as ?embed=1 alone: then it has nothing
- * that changes anything, and no more than CORS gives them anyway. */
-static const char *choose_policy(const api_call *call, const api_asset *asset)
+/* What a query says about frames: whether it has the pair embed=1. */
+static bool is_embedded(const char *query)
 {
     static const char embedded[] = "embed=1";
-    const char *pair = strcmp(asset->path, "/") == 0 ? call->query : NULL;
-    while (pair) {
-        size_t length = strcspn(pair, "&");
-        if (length == strlen(embedded) && memcmp(pair, embedded, length) == 0)
-            return POLICY;
-        pair = pair[length] ? pair + length + 1 : NULL;
+    for (const char *pair = query; pair; pair = strchr(pair, '&')) {
+        pair += *pair == '&';
+        if (strcspn(pair, "&") == strlen(embedded) &&
+            memcmp(pair, embedded, strlen(embedded)) == 0)
+            return true;
     }
-    return POLICY "; frame-ancestors 'self'";
+    return false;
+}
+
+/* How a file may be shown in frames. */
+typedef enum framing {
+    FRAMED_BY_ALL,     /* by pages of every origin */
+    FRAMED_BY_ALLOWED, /* by those that the host allows, and by its own */
+    FRAMED_BY_OWN,
+    FRAMING_REFUSED, /* a page of another origin does: it gets an explanation */
+} framing;
+
+/* Pages of others may show the visualiser in a frame as ?embed=1: then it has nothing that
+ * changes anything, and no more than CORS gives them anyway. All of it they may show where the
+ * operator says so. Browsers say where they load a page into, and for whom. */
+static framing choose_framing(const api_call *call, const api_asset *asset)
+{
+    const char *place = api_call_header(call, API_HEADER_SEC_FETCH_DEST);
+    const char *site = api_call_header(call, API_HEADER_SEC_FETCH_SITE);
+    if (strcmp(asset->path, "/") != 0)
+        return FRAMED_BY_OWN;
+    if (is_embedded(call->query))
+        return FRAMED_BY_ALL;
+    if (call->service->host->frame_ancestors)
+        return FRAMED_BY_ALLOWED;
+    bool framed = place && (strstr(place, "frame") || strcmp(place, "embed") == 0 ||
+                            strcmp(place, "object") == 0);
+    return framed && site && strcmp(site, "same-origin") != 0 ? FRAMING_REFUSED : FRAMED_BY_OWN;
+}
+
+static void add_policy(api_reply *reply, const api_call *call, framing how)
+{
+    static const char name[] = "Content-Security-Policy";
+    if (how == FRAMED_BY_OWN)
+        api_reply_add(reply, name, POLICY "; frame-ancestors 'self'");
+    else if (how == FRAMED_BY_ALLOWED)
+        api_reply_add(reply, name, POLICY "; frame-ancestors 'self' %s",
+                      call->service->host->frame_ancestors);
+    else
+        api_reply_add(reply, name, POLICY);
 }
 
 static const api_asset *find_asset(const api_call *call)
@@ -59,23 +97,66 @@ static const api_asset_form *choose_form(const api_call *call, const api_asset *
     return *ret_coding == API_GZIP ? &asset->gzip : &asset->plain;
 }
 
+/* What is served of a file. */
+typedef struct served {
+    const api_asset *asset;
+    api_coding coding;
+    framing framing;
+    const char *etag;
+} served;
+
 /* A new reply with the fields of a file. NULL without memory. */
-static api_reply *new_reply(const api_call *call, const api_asset *asset,
-                            const api_asset_form *form, api_coding coding, unsigned status)
+static api_reply *new_reply(const api_call *call, const served *file, unsigned status)
 {
-    bool page = strncmp(asset->path, "/assets/", strlen("/assets/")) != 0;
+    bool page = strncmp(file->asset->path, "/assets/", strlen("/assets/")) != 0;
     api_reply *reply = api_reply_new(status);
-    api_reply_add(reply, "ETag", "%s", form->etag);
+    api_reply_add(reply, "ETag", "%s", file->etag);
     api_reply_add(reply, "Cache-Control", "%s",
                   page ? "no-cache" : "public, max-age=31536000, immutable");
     api_reply_add(reply, "Vary", "Accept-Encoding");
-    api_reply_add(reply, "Content-Security-Policy", "%s", choose_policy(call, asset));
+    add_policy(reply, call, file->framing);
     api_reply_add(reply, "Referrer-Policy", "no-referrer");
-    if (coding == API_GZIP)
+    if (file->coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");
     if (status == 200)
-        api_reply_add(reply, "Content-Type", "%s", asset->media_type);
+        api_reply_add(reply, "Content-Type", "%s", file->asset->media_type);
     return reply;
+}
+
+/* Answer with a body, whose reference is taken over, unless the request's conditions decide. */
+static api_reply *answer(const api_call *call, const served *file, api_body *body)
+{
+    const api_conditions conditions = api_judge_conditions(call, file->etag);
+    if (body && conditions == API_IF_MATCH_FAILS) {
+        api_body_unref(body);
+        return api_problem_of_if_match(file->etag);
+    }
+    bool matches = conditions == API_IF_NONE_MATCH_FAILS;
+    return api_reply_with_body(new_reply(call, file, matches ? 304 : 200), body,
+                               call->head || matches);
+}
+
+/* The visualiser as it is seen from elsewhere: its head depends on the query and the host. */
+static api_reply *answer_visualiser(const api_call *call, served *file)
+{
+    api_etag etag;
+    size_t bytes;
+    const api_segment *text;
+    api_body *body = file->framing == FRAMING_REFUSED ? api_frame_refusal_body(call)
+                                                      : api_preview_body(call, file->asset);
+    if (!body)
+        return NULL;
+    const char *coding = api_coding_tag(file->coding);
+    api_body_segments(body, &text);
+    const api_segment pieces[] = {*text, {coding, strlen(coding)}};
+    api_etag_compute(&etag, pieces, 2);
+    file->etag = etag.text;
+    if (file->coding == API_GZIP) {
+        api_body *packed = api_gzip_body(body, &bytes);
+        api_body_unref(body);
+        body = packed;
+    }
+    return answer(call, file, body);
 }
 
 api_reply *api_get_asset(const api_call *call)
@@ -92,11 +173,9 @@ api_reply *api_get_asset(const api_call *call)
                            asset->plain.data ? "Accept-Encoding must admit identity or gzip"
                                              : "Accept-Encoding must admit gzip",
                            NULL, NULL);
-    const api_conditions conditions = api_judge_conditions(call, form->etag);
-    if (conditions == API_IF_MATCH_FAILS)
-        return api_problem_of_if_match(form->etag);
-    bool matches = conditions == API_IF_NONE_MATCH_FAILS;
-    api_body *body = api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1);
-    return api_reply_with_body(new_reply(call, asset, form, coding, matches ? 304 : 200), body,
-                               call->head || matches);
+    served file = {asset, coding, choose_framing(call, asset), form->etag};
+    if (strcmp(asset->path, "/") == 0)
+        return answer_visualiser(call, &file);
+    return answer(call, &file,
+                  api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1));
 }

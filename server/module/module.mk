@@ -8,7 +8,7 @@ DEPS_WASM := clang lld wasi-libc libclang-rt-dev-wasm32 binaryen dpkg-dev
 
 WASM_SOURCES := $(LIB_SOURCES) $(API_SOURCES) $(MODULE_SOURCES) $(NO_POSTGRES) \
     $(patsubst %,server/%.c,http/guard observe/histogram observe/log observe/metrics observe/trace \
-    settings/database_url settings/host_settings settings/memory_shares settings/setting_table settings/settings \
+    settings/database_url settings/host_settings settings/memory_shares settings/origins settings/setting_table settings/settings \
     store/memory_engine store/set_rows store/set_store store/store_index work/preparations)
 WASM_EXPORTS := start allocate ask status fields read part_size is_complete end
 

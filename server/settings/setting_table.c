@@ -96,6 +96,10 @@ const setting_row SETTINGS[SETTING_COUNT] = {
     TEXT("cors", cors, "formulas|all", "formulas", CORS,
          "what web pages of other origins may read: tables that are computed from formulas; or "
          "also what is computed from sets"),
+    ACCESS("frame-ancestors", frame_ancestors, "ORIGINS", SETTING_ORIGINS,
+           "whose pages may show the whole visualiser in a frame, such as "
+           "\"https://wiki.example https://*.school.example\", or * for everybody; the picture "
+           "alone, ?embed=1, everybody may frame anyway"),
     BYTES("max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
           "maximum length of a set; uploads in progress take at most about twice that "
           "in memory"),

@@ -6,13 +6,14 @@
 #include "settings/settings.h"
 
 typedef enum setting_type {
-    SETTING_TEXT,   /* const char * */
-    SETTING_NUMBER, /* uint64_t */
-    SETTING_BYTES,  /* uint64_t; KiB, MiB or GiB may follow the number */
-    SETTING_SWITCH, /* bool */
-    SETTING_MODE,   /* const char *: for permission_read_mode; "": none */
-    SETTING_GROUP,  /* const char *: for permission_read_group; "": none */
-    SETTING_URL,    /* const char *: postgresql://…, never printed; "": none */
+    SETTING_TEXT,    /* const char * */
+    SETTING_NUMBER,  /* uint64_t */
+    SETTING_BYTES,   /* uint64_t; KiB, MiB or GiB may follow the number */
+    SETTING_SWITCH,  /* bool */
+    SETTING_MODE,    /* const char *: for permission_read_mode; "": none */
+    SETTING_GROUP,   /* const char *: for permission_read_group; "": none */
+    SETTING_ORIGINS, /* const char *: for a Content-Security-Policy; "": none */
+    SETTING_URL,     /* const char *: postgresql://…, never printed; "": none */
 } setting_type;
 
 typedef struct setting_row {
@@ -33,7 +34,7 @@ typedef struct action_row {
     const char *help;
 } action_row;
 
-#define SETTING_COUNT 42
+#define SETTING_COUNT 43
 #define ACTION_COUNT  5
 extern const setting_row SETTINGS[SETTING_COUNT];
 extern const action_row ACTIONS[ACTION_COUNT];

@@ -2,6 +2,7 @@
 #include "settings/settings.h"
 
 #include "settings/database_url.h"
+#include "settings/origins.h"
 #include "settings/permission.h"
 #include "settings/setting_table.h"
 #include "settings/wrapped_text.h"
@@ -59,6 +60,15 @@ static bool is_choice(const setting_row *setting, const char *text)
     return setting->choices == NULL;
 }
 
+/* Whether a text that is not empty is what its type asks for. */
+static bool is_clear(setting_type type, const char *text)
+{
+    return type == SETTING_MODE    ? permission_read_mode(text, &(mode_t){0})
+           : type == SETTING_GROUP ? permission_read_group(text, &(gid_t){0})
+           : type == SETTING_URL   ? database_url_is_clear(text)
+                                   : origins_are_clear(text);
+}
+
 /* Describe the legal values, to complete "X is not …". */
 static void describe_values(const setting_row *setting, char *dst, size_t size)
 {
@@ -79,8 +89,10 @@ static void describe_values(const setting_row *setting, char *dst, size_t size)
     case SETTING_GROUP:
         snprintf(dst, size, "the name of a group on this system or a group's number");
         break;
+    case SETTING_ORIGINS:
     case SETTING_URL:
-        snprintf(dst, size, "%s", DATABASE_URL_FORM);
+        snprintf(dst, size, "%s",
+                 setting->type == SETTING_URL ? DATABASE_URL_FORM : ORIGINS_FORM);
         break;
     case SETTING_NUMBER:
     case SETTING_BYTES:
@@ -121,15 +133,10 @@ static bool set(server_settings *settings, const setting_row *setting, const cha
         *(const char **)member = text;
         break;
     case SETTING_MODE:
-        legal = !*text || permission_read_mode(text, &(mode_t){0});
-        *(const char **)member = text;
-        break;
     case SETTING_GROUP:
-        legal = !*text || permission_read_group(text, &(gid_t){0});
-        *(const char **)member = text;
-        break;
+    case SETTING_ORIGINS:
     case SETTING_URL:
-        legal = !*text || database_url_is_clear(text);
+        legal = !*text || is_clear(setting->type, text);
         *(const char **)member = text;
         break;
     case SETTING_NUMBER:
@@ -342,6 +349,7 @@ void settings_print(const server_settings *settings, FILE *out)
         case SETTING_TEXT:
         case SETTING_MODE:
         case SETTING_GROUP:
+        case SETTING_ORIGINS:
             fprintf(out, "%s\n", *(const char *const *)member);
             break;
         case SETTING_URL:

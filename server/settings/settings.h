@@ -32,7 +32,8 @@ typedef struct server_settings {
     const char *warm;                          /* "": none */
     const char *data_directory, *api_key_file; /* "": none */
     const char *tables, *tables_key_file, *cors;
-    const char *database_url; /* may hold a password; "": none */
+    const char *frame_ancestors; /* "": none */
+    const char *database_url;    /* may hold a password; "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
     const char *spool_directory; /* "": see settings_spool_directory */
     uint64_t table_body_bytes;

@@ -3,13 +3,19 @@ import {BYTES, decode} from './numbers.js';
 
 export const WINDOW_ELEMENTS = 2 ** 22; // the most that one request asks for
 
+const TOLD = 2; // of several errors; the others stand beside their fields
+
+function severalOf({errors = []}) {
+    if (errors.length < 2) return '';
+    const told = errors.slice(0, TOLD).map(({message}) => message);
+    const rest = errors.length - told.length;
+    return told.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}
+
 // A problem document of the service (RFC 9457), or another failure in its form.
 export class Problem extends Error {
     constructor(document, status) {
-        const several =
-            document.errors?.length > 1 &&
-            document.errors.map(({message}) => message).join('; ');
-        super(several || (document.detail ?? document.title ?? `status ${status}`));
+        super(severalOf(document) || (document.detail ?? document.title ?? `status ${status}`));
         this.document = document;
         this.status = status;
     }

@@ -49,22 +49,29 @@ const picturesAsFiles = {
 
 const digest = (data) => createHash('sha256').update(data).digest('hex');
 
-const bundled = await build({
-    absWorkingDir: here,
-    entryPoints: ['main.js', 'style.css', 'docs.js', 'docs.css'],
-    entryNames: '[name]',
-    assetNames: 'picture.[hash]',
-    outdir: 'assets',
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    legalComments: 'none', // all licences are served, see below
-    metafile: true,
-    write: false,
-    plugins: [plotWithoutStyles, picturesAsFiles],
-    logLevel: 'warning',
-}).catch(() => process.exit(1)); // esbuild has said why
+const bundle = (entryPoints, format) =>
+    build({
+        absWorkingDir: here,
+        entryPoints,
+        entryNames: '[name]',
+        assetNames: 'picture.[hash]',
+        outdir: 'assets',
+        bundle: true,
+        minify: true,
+        format,
+        target: 'es2022',
+        legalComments: 'none', // all licences are served, see below
+        metafile: true,
+        write: false,
+        plugins: [plotWithoutStyles, picturesAsFiles],
+        logLevel: 'warning',
+    }).catch(() => process.exit(1)); // esbuild has said why
+
+// the last one is loaded by a page, and leaves nothing but what it puts into the global object
+const bundles = [
+    await bundle(['main.js', 'style.css', 'docs.js', 'docs.css'], 'esm'),
+    await bundle(['reference.js'], 'iife'),
+];
 
 // The licences of all packages that are in the bundles, and of what these have in bundles of
 // their own.
@@ -98,7 +105,7 @@ function licences(inputs) {
         .join(`\n${'-'.repeat(72)}\n\n`);
 }
 
-const inputs = Object.keys(bundled.metafile.inputs);
+const inputs = [...new Set(bundles.flatMap(({metafile}) => Object.keys(metafile.inputs)))];
 const own = inputs.filter(
     (path) => existsSync(join(here, path)) && !/^node_modules\//.test(path),
 );
@@ -106,7 +113,9 @@ const sources = [...own, 'build.mjs', 'package-lock.json']
     .sort()
     .map((path) => `${digest(readFileSync(join(here, path)))}  ${path}\n`);
 const files = new Map([
-    ...bundled.outputFiles.map(({path, contents}) => [basename(path), contents]),
+    ...bundles.flatMap(({outputFiles}) =>
+        outputFiles.map(({path, contents}) => [basename(path), contents]),
+    ),
     ['licences.txt', licences(inputs)],
     ['sources', sources.join('')],
 ]);

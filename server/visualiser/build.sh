@@ -8,6 +8,7 @@ file=$1
 here=$(dirname "$0")
 bundle=$here/bundle
 pages="$here/index.html $here/docs.html"
+texts="$here/../../README.md $here/../../LICENSE"
 
 if ! (cd "$here" && sha256sum -c bundle/sources) >/dev/null 2>&1; then
     echo "  PAGE  $bundle, of which a source has changed"
@@ -15,7 +16,7 @@ if ! (cd "$here" && sha256sum -c bundle/sources) >/dev/null 2>&1; then
 fi
 # shellcheck disable=SC2086 # a list of files
 [ ! -e "$file" ] ||
-    [ -n "$(find "$bundle" $pages "$here/icon.svg" "$0" -newer "$file")" ] || exit 0
+    [ -n "$(find "$bundle" $pages $texts "$here/icon.svg" "$0" -newer "$file")" ] || exit 0
 echo "  PAGE  $file"
 
 # bytes from which a file comes as gzip alone: the program would be half as large again
@@ -44,7 +45,7 @@ add() { # PATH FILE
     *.js) type='text/javascript; charset=utf-8' ;;
     *.css) type='text/css; charset=utf-8' ;;
     *.svg) type='image/svg+xml' ;;
-    *.txt) type='text/plain; charset=utf-8' ;;
+    *.txt | *.md | */LICENSE) type='text/plain; charset=utf-8' ;;
     *)
         echo "posenc: nothing says what kind of file $2 is" >&2
         exit 1
@@ -59,8 +60,13 @@ add() { # PATH FILE
     count=$((count + 1))
 }
 
-for each in "$bundle"/*.* "$here/icon.svg"; do
+# shellcheck disable=SC2086 # a list of files
+for each in "$bundle"/*.* "$here/icon.svg" $texts; do
     name=$(basename "$each")
+    case $name in
+    README.md) name=readme.txt ;;
+    LICENSE) name=licence.txt ;;
+    esac
     case $name in
     *.*.*) address=/assets/$name ;; # a picture, which style sheets name
     *) address=/assets/${name%.*}.$(digest "$each" 8).${name##*.} ;;

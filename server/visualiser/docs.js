@@ -1,45 +1,38 @@
-// The API reference at /docs: Swagger UI shows /openapi.json.
-import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+// The API reference at /docs: a first request to send, and all operations in groups. Swagger UI
+// shows the one that is opened, and is loaded with the first one.
 import {getDocument} from './api.js';
-import {forReading} from './docs_document.js';
+import {byId, h} from './dom.js';
+import {createFirst} from './docs_first.js';
+import {forReading, groupsOf, partOf} from './docs_document.js';
 import {createTheme} from './theme.js';
 
-const byId = (id) => document.getElementById(id);
+const LEAST = 320; // pixels of a picture's longer side: one of four rows is small otherwise
 
-// Swagger UI's own layout begins with a heading, a choice of servers and the version of
-// OpenAPI. Here the page has the heading, there is one server, and the links to operations do
-// not stand within buttons.
-function ownParts({React: {createElement: element}}) {
-    function Reference({getComponent, specSelectors}) {
-        const part = (name) => element(getComponent(name, true), {key: name});
-        const info = specSelectors.info();
-        return element(
-            'div',
-            {className: 'swagger-ui'},
-            part('SvgAssets'),
-            element(
-                'main',
-                {id: 'operations', tabIndex: -1},
-                element('h2', {}, `HTTP interface of version ${info.get('version')}`),
-                element('p', {}, info.get('description')),
-                element(
-                    'div',
-                    {className: 'reference-bar'},
-                    part('FilterContainer'),
-                    part('AuthorizeBtnContainer'),
-                ),
-                part('errors'),
-                part('operations'),
-                part('Models'),
-            ),
-        );
-    }
-    return {components: {Reference, DeepLink: ({text}) => element('span', {}, text)}};
+// Draw a picture of few pixels larger, by a whole number.
+function enlarge(image) {
+    const side = Math.max(image.naturalWidth, image.naturalHeight);
+    image.classList.add('pixels');
+    image.style.width = `${image.naturalWidth * Math.max(1, Math.ceil(LEAST / side))}px`;
 }
 
-// Names for choices, and a place in the order of Tab for what scrolls, which Swagger UI leaves
-// out.
-function nameControls(root) {
+let viewer = null;
+function loadViewer() {
+    viewer ??= new Promise((loaded, failed) => {
+        const script = h('script', {
+            src: byId('viewer').href,
+            onload: () => loaded(globalThis.posencReference),
+            onerror: () => failed(new Error('The service does not answer.')),
+        });
+        document.head.append(script);
+    });
+    return viewer;
+}
+
+// Names for choices, a place in the order of Tab for what scrolls, and a size for pictures,
+// which Swagger UI leaves out; and which parameters are rarely needed.
+function amend(root, {first}) {
+    for (const row of root.querySelectorAll('tr[data-param-name]'))
+        row.classList.toggle('rest', !first.has(row.dataset.paramName));
     for (const select of root.querySelectorAll('[data-param-name] select:not([aria-label])'))
         select.setAttribute(
             'aria-label',
@@ -49,27 +42,135 @@ function nameControls(root) {
         '.microlight:not([tabindex]), .curl:not([tabindex])',
     ))
         code.tabIndex = 0;
+    for (const image of root.querySelectorAll('.responses-wrapper img:not(.pixels)'))
+        if (image.complete && image.naturalWidth > 0) enlarge(image);
+        else image.addEventListener('load', () => enlarge(image), {once: true});
 }
 
-async function begin() {
-    const spec = forReading(await getDocument('/openapi.json'));
-    const root = byId('reference');
-    new MutationObserver(() => nameControls(root)).observe(root, {
+// The parameters that a request begins with: those that it needs, and those of its example.
+function parametersOf(document, {parameters = []}) {
+    const all = parameters.map((each) =>
+        each.$ref ? document.components.parameters[each.$ref.split('/').pop()] : each,
+    );
+    const first = all.filter(({required, example}) => required || example !== undefined);
+    const names = first.length > 0 ? first : all;
+    return {all: all.length, first: new Set([...names.map(({name}) => name), 'format'])};
+}
+
+function fill(place, document, found) {
+    const {all, first} = parametersOf(document, found.operation);
+    const root = h('div', {class: 'viewer'});
+    const more = h(
+        'button',
+        {
+            type: 'button',
+            'aria-pressed': 'false',
+            onclick() {
+                const shown = place.classList.toggle('all');
+                more.setAttribute('aria-pressed', String(shown));
+            },
+        },
+        `All ${all} parameters`,
+    );
+    place.replaceChildren(
+        h('p', {}, found.operation.description),
+        all > first.size && more,
+        root,
+    );
+    new MutationObserver(() => amend(root, {first})).observe(root, {
         childList: true,
         subtree: true,
     });
-    SwaggerUI({
-        spec,
-        domNode: root,
-        deepLinking: true,
-        displayRequestDuration: true,
-        filter: true,
-        layout: 'Reference',
-        plugins: [ownParts],
-        syntaxHighlight: {theme: 'monokai'},
-        tryItOutEnabled: true,
-        validatorUrl: null, // asks nobody else
+    return loadViewer().then((show) => show(partOf(document, found), root));
+}
+
+// An operation as a line that opens it.
+function lineOf(document, found) {
+    const {method, path, operation} = found;
+    const place = h('div', {class: 'operation-body'});
+    const line = h(
+        'details',
+        {
+            class: `operation ${method}`,
+            id: `operation-${operation.tags[0]}-${operation.operationId}`,
+            ontoggle() {
+                if (!line.open || place.firstChild) return;
+                place.append(h('p', {class: 'quiet'}, 'Loading …'));
+                fill(place, document, found).catch((error) =>
+                    place.replaceChildren(h('p', {class: 'failed'}, error.message)),
+                );
+            },
+        },
+        h(
+            'summary',
+            {},
+            h('span', {class: 'method'}, method.toUpperCase()),
+            ' ',
+            h('code', {class: 'path'}, path),
+            ' ',
+            h('span', {class: 'summary'}, operation.summary),
+        ),
+        place,
+    );
+    return line;
+}
+
+function createFilter(groups) {
+    const input = h('input', {
+        type: 'search',
+        id: 'filter',
+        placeholder: 'rope, compare, gguf …',
+        oninput() {
+            const wanted = input.value.toLowerCase();
+            for (const group of groups) {
+                const lines = [...group.querySelectorAll('.operation')];
+                for (const line of lines)
+                    line.hidden = !line
+                        .querySelector('summary')
+                        .textContent.toLowerCase()
+                        .includes(wanted);
+                group.hidden = lines.every((line) => line.hidden);
+                if (wanted) group.open = true;
+            }
+        },
     });
+    return h('p', {}, h('label', {for: 'filter'}, 'Find '), input);
+}
+
+// "#/encodings/get_rope" opens that operation.
+function followHash() {
+    const [, tag, id] = decodeURIComponent(location.hash).split('/');
+    const line = id && byId(`operation-${tag}-${id}`);
+    if (!line) return;
+    line.closest('.group').open = true;
+    line.open = true;
+    line.scrollIntoView();
+}
+
+async function begin() {
+    createFirst(byId('first'), byId('first-answer'), byId('first-others'));
+    const document = forReading(await getDocument('/openapi.json'));
+    const groups = groupsOf(document).map(({title, notice, operations}, i) =>
+        h(
+            'details',
+            {class: 'group', open: i === 0},
+            h('summary', {}, h('h3', {}, title), ' ', h('span', {class: 'quiet'}, notice)),
+            ...operations.map((found) => lineOf(document, found)),
+        ),
+    );
+    byId('message').remove();
+    byId('reference').append(
+        h(
+            'details',
+            {},
+            h('summary', {}, `Version ${document.info.version}: what all answers share`),
+            h('p', {}, document.info.description),
+        ),
+        createFilter(groups),
+        ...groups,
+    );
+    followHash();
+    addEventListener('hashchange', followHash);
 }
 
 const theme = createTheme(byId('theme'), follow);

@@ -37,6 +37,94 @@ function dropOldNames({components, paths}) {
     }
 }
 
+// What people come for, in this order: the first group that takes an operation has it.
+const GROUPS = [
+    {
+        title: 'Compute a table',
+        notice: 'the tensors of a scheme, in every format',
+        takes: ({method, tag}) => tag === 'encodings' && method === 'get',
+    },
+    {
+        title: 'The positions of a model',
+        notice: 'from its name, its config.json or a GGUF file',
+        takes: ({tag}) => tag === 'models',
+    },
+    {
+        title: 'Check a table of yours',
+        notice: 'compare it with the exact one, or find what made it',
+        takes: ({path}) => /^\/v1\/(compare|identify)/.test(path),
+    },
+    {
+        title: 'Apply and convert',
+        notice: 'queries, keys, scores and weights of yours',
+        takes: ({tag}) => tag === 'tables',
+    },
+    {
+        title: 'How alike positions are',
+        notice: 'distances and correlations',
+        takes: ({tag}) => tag === 'similarity',
+    },
+    {
+        title: 'Several tables, or by a JSON object',
+        notice: 'the same by POST',
+        takes: ({tag}) => tag === 'encodings',
+    },
+    {
+        title: 'Sets',
+        notice: 'trained tensors that schemes use',
+        takes: ({tag}) => tag === 'sets',
+    },
+    {title: 'What there is', notice: 'schemes, limits, health, metrics', takes: () => true},
+];
+
+// The operations in groups: [{title, notice, operations: [{method, path, tag, operation}]}].
+export function groupsOf({paths}) {
+    const groups = GROUPS.map(({title, notice}) => ({title, notice, operations: []}));
+    for (const [path, item] of Object.entries(paths))
+        for (const [method, operation] of Object.entries(item)) {
+            const found = {method, path, tag: operation.tags[0], operation};
+            groups[GROUPS.findIndex(({takes}) => takes(found))].operations.push(found);
+        }
+    return groups.filter(({operations}) => operations.length > 0);
+}
+
+// The names in `#/components/KIND/NAME` of all that a part of a document refers to, whether by
+// itself or by another one.
+function referredBy(part, {components}, found = new Set()) {
+    if (part === null || typeof part !== 'object') return found;
+    for (const [key, value] of Object.entries(part)) {
+        if (key !== '$ref') referredBy(value, {components}, found);
+        else if (!found.has(value)) {
+            found.add(value);
+            const [, , kind, name] = value.split('/');
+            referredBy(components[kind]?.[name], {components}, found);
+        }
+    }
+    return found;
+}
+
+// The document of one operation by itself.
+export function partOf(document, {method, path, tag, operation}) {
+    const {openapi, info, servers, security} = document;
+    const components = {};
+    for (const reference of referredBy(operation, document)) {
+        const [, , kind, name] = reference.split('/');
+        (components[kind] ??= {})[name] = document.components[kind][name];
+    }
+    const keys = (operation.security ?? []).flatMap((each) => Object.keys(each));
+    for (const key of keys)
+        (components.securitySchemes ??= {})[key] = document.components.securitySchemes[key];
+    return {
+        openapi,
+        info,
+        servers,
+        security,
+        tags: [{name: tag}],
+        paths: {[path]: {[method]: operation}},
+        components,
+    };
+}
+
 export function forReading(document) {
     const {components, info, paths} = document;
     dropOldNames(document);

@@ -6,9 +6,13 @@ export function h(name, attributes = {}, ...children) {
         else if (value === true) element.setAttribute(key, '');
         else if (value != null && value !== false) element.setAttribute(key, value);
     }
-    element.append(...children.filter((child) => child != null));
+    element.append(
+        ...children.filter((child) => child != null && child !== false && child !== ''),
+    );
     return element;
 }
+
+export const byId = (id) => document.getElementById(id);
 
 // Debounce: call `run` once, a short time after the last call.
 export function later(run, milliseconds) {

@@ -2,35 +2,42 @@
 // add one, add a line.
 import {pictureAt} from './api.js';
 import {h} from './dom.js';
+import {createSection} from './sections.js';
 
 export const EXAMPLES = [
     {
-        title: 'Base 10 and 10000',
-        notice: 'A small base repeats itself, a large one does not.',
-        picture:
-            '/v1/similarity/sinusoidal?length=64&dim=64&base=10&metric=dot&format=png' +
-            '&colormap=viridis',
-        address:
-            '?scheme=sinusoidal&length=128&dim=128&base=10&right.scheme=sinusoidal' +
-            '&right.length=128&right.dim=128&right.base=10000&view=cloud',
-    },
-    {
-        // whose scores are sums of cos(d * w_i), which are the dot products of these rows
-        title: 'The decay of RoPE',
-        notice: 'The dot product falls with the distance, in waves.',
+        title: 'Only the distance counts',
+        notice: 'Each diagonal of likeness has one colour.',
         picture:
             '/v1/similarity/sinusoidal?length=64&dim=64&metric=dot&format=png&colormap=viridis',
         address:
-            '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot' +
-            '&view.distances.positions=0,256',
+            '?scheme=sinusoidal&length=128&dim=64&view=similarity&view.similarity.metric=dot',
+    },
+    {
+        title: 'Base 10 and 10000',
+        notice: 'With base 10 every column repeats.',
+        picture: '/v1/encodings/sinusoidal?length=64&dim=64&base=10&format=png',
+        address:
+            '?scheme=sinusoidal&length=128&dim=64&base=10&right.scheme=sinusoidal' +
+            '&right.length=128&right.dim=64&right.base=10000&view=heatmap',
+    },
+    {
+        title: 'The decay of RoPE',
+        notice: 'The score falls with the distance, in waves.',
+        // whose dot products are sums of cos(d * w_i), as RoPE's scores
+        picture:
+            '/v1/similarity/sinusoidal?length=64&dim=16&metric=dot&format=png&colormap=viridis',
+        address:
+            '?scheme=rope&length=512&dim=128&view=scores&view.scores.variants=default' +
+            '&view.mark=512',
     },
     {
         title: 'The heads of ALiBi',
-        notice: 'Each head looks back at a pace of its own.',
+        notice: 'A steep head sees its neighbours, a mild one all.',
         picture:
             '/v1/encodings/alibi?length=64&heads=8&tensor=bias&slice=3&format=png' +
             '&colormap=viridis',
-        address: '?scheme=alibi&length=64&heads=8&view=heads',
+        address: '?scheme=alibi&length=64&heads=8&mask=causal&view=softmax',
     },
     {
         title: 'RoPE beside YaRN',
@@ -45,19 +52,9 @@ export const EXAMPLES = [
     },
     {
         title: 'Float32 far out',
-        notice: 'Rounded angles spoil the fast columns.',
+        notice: 'Fast columns are wrong in the third decimal.',
         picture: '/v1/encodings/sinusoidal?length=64&offset=131008&dim=64&format=png',
         address: '?scheme=sinusoidal&length=64&offset=131008&dim=64&view=precision',
-    },
-    {
-        title: 'Beyond training',
-        notice: 'Blocks appear after row 64.',
-        picture:
-            '/v1/similarity/hierarchical?length=64&base_length=16&dim=64&metric=cosine' +
-            '&format=png&colormap=viridis',
-        address:
-            '?scheme=hierarchical&length=192&base_length=64&dim=64&view=similarity' +
-            '&view.similarity.metric=cosine&view.mark=64',
     },
 ];
 
@@ -81,15 +78,7 @@ function card({title, notice, address}, go) {
 // without reloading the page. They are open where a visit begins with them. `ready(schemes)`
 // shows the pictures, hide() closes the cards.
 export function createExamples(button, section, {open, visit}) {
-    const set = (shown) => {
-        section.hidden = !shown;
-        button.setAttribute('aria-expanded', String(shown));
-        if (shown) draw();
-    };
-    const close = () => {
-        set(false);
-        button.focus();
-    };
+    const {set, close} = createSection(button, section, {open, opened: () => draw()});
     const cards = EXAMPLES.map((example) => ({
         example,
         element: card(example, (event) => {
@@ -111,14 +100,6 @@ export function createExamples(button, section, {open, visit}) {
         }
     }
     section.append(h('ul', {}, ...cards.map(({element}) => element)));
-    button.addEventListener('click', () => set(section.hidden));
-    section.addEventListener('keydown', ({key}) => {
-        if (key === 'Escape') close();
-    });
-    button.addEventListener('keydown', ({key}) => {
-        if (key === 'Escape') set(false);
-    });
-    set(open);
     return {
         hide: () => set(false),
         ready(schemes) {

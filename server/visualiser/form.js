@@ -109,22 +109,7 @@ export class Form {
         if (told) this.reveal();
         if (general.hidden) return;
         if (strangers.length === 0) general.append(problem.message);
-        for (const {parameter, message} of strangers)
-            general.append(...this.aboutStranger(parameter, message));
-    }
-
-    // What the address gives and the form has no field for.
-    aboutStranger(parameter, message) {
-        const parts = [`${message} `];
-        if (parameter in this.settings.parameters)
-            parts.push(
-                h(
-                    'button',
-                    {type: 'button', onclick: () => this.edit(parameter, '', true)},
-                    `remove ${parameter}`,
-                ),
-            );
-        return parts;
+        else general.append(strangers.map(({message}) => message).join(' '));
     }
 
     goTo(name) {

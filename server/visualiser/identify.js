@@ -1,10 +1,12 @@
 // What made a table: an npy or safetensors file that is opened or dropped is sent to the
 // service, which answers in a sentence; below it the facts, and the table, the exact one and
-// their difference side by side.
+// their difference side by side. The page then shows the request.
 import {Problem, describe, getDocument, getElements} from './api.js';
 import {scaleOf} from './colours.js';
 import {h} from './dom.js';
+import {adviceOn} from './files.js';
 import {brief} from './numbers.js';
+import {createSection} from './sections.js';
 import {
     isTableFile,
     mediaTypeOf,
@@ -163,26 +165,26 @@ function differenceBetween(one, other) {
     return {rows: one.rows, columns: one.columns, data};
 }
 
-// Three pictures; `place` has the width.
+// Three pictures, or the file's alone; `place` has the width.
 function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
-    const shared = scaleOf(colours, [own.extent, exact.extent]);
+    const shared = scaleOf(colours, exact ? [own.extent, exact.extent] : [own.extent]);
     const count = place.clientWidth < NARROW ? 1 : 3;
     const room = Math.max(
         120,
         Math.floor(place.clientWidth / count) - MARGIN.left - MARGIN.right - 16,
     );
     const width = Math.min(room, Math.max(own.columns * 24, 120));
-    const same = difference.constant === 0;
+    const same = difference?.constant === 0;
     const panels = [
         [own, name, shared, ''],
         [exact, 'The exact table', shared, ''],
-        [
+        difference && [
             difference,
             'Yours minus exact',
             scaleOf(colours, [difference.extent]),
             same ? 'no difference' : '',
         ],
-    ];
+    ].filter((panel) => panel?.[0]);
     place.replaceChildren(
         ...panels.map(([table, title, scale, sameness]) => {
             const panel = createPanel(table, title, scale, {
@@ -221,15 +223,9 @@ export function createIdentify(button, section, {visit, colours}) {
         open = true, // until the service says otherwise
         parts = null,
         shown = null;
-    const set = (expanded) => {
-        section.hidden = !expanded;
-        button.setAttribute('aria-expanded', String(expanded));
-        if (expanded) parts ??= build();
-    };
-    const close = () => {
-        set(false);
-        button.focus();
-    };
+    const {set, close} = createSection(button, section, {
+        opened: () => (parts ??= build()),
+    });
     const draw = () => {
         if (shown && !section.hidden) drawPanels(parts.pictures, shown, colours());
     };
@@ -251,12 +247,14 @@ export function createIdentify(button, section, {visit, colours}) {
         );
     }
 
-    function showAnswer(answer) {
+    function showAnswer(file, answer) {
         const {request, same_table: same = []} = answer;
         parts.result.replaceChildren(
             h(
                 'p',
                 {class: `identify-summary identify-${answer.status}`},
+                h('code', {}, file.name),
+                ' ',
                 h('strong', {}, answer.status),
                 ' ',
                 answer.summary,
@@ -290,11 +288,14 @@ export function createIdentify(button, section, {visit, colours}) {
     }
 
     async function showPictures(file, layout, answer, signal) {
-        const sent =
-            answer.request && layout?.code
-                ? await readMatrix(file, layout, answer.transposed)
-                : null;
+        const sent = layout?.code
+            ? await readMatrix(file, layout, Boolean(answer.transposed))
+            : null;
         if (!sent) return;
+        if (!answer.request) {
+            shown = {name: file.name, tables: [tableOf(sent, 'f64')]};
+            return draw();
+        }
         const own = orderColumns(sent, answer.columns);
         const exact = await exactMatrix(answer.request.url, own, signal);
         shown = {
@@ -306,6 +307,18 @@ export function createIdentify(button, section, {visit, colours}) {
             ],
         };
         draw();
+    }
+
+    function forgetPicture() {
+        controller?.abort();
+        shown = null;
+        parts?.pictures.replaceChildren();
+    }
+
+    function clear() {
+        forgetPicture();
+        parts?.result.replaceChildren();
+        if (parts) parts.tensorField.hidden = true;
     }
 
     function tell(file, error) {
@@ -323,10 +336,8 @@ export function createIdentify(button, section, {visit, colours}) {
 
     // Ask what made the table of a file, or a tensor of it, and show the answer.
     async function ask(file, tensor, layout) {
-        controller?.abort();
+        forgetPicture();
         const mine = (controller = new AbortController());
-        shown = null;
-        parts.pictures.replaceChildren();
         parts.result.replaceChildren(
             h('p', {class: 'quiet'}, `Looking at ${tensor ?? file.name} …`),
         );
@@ -337,7 +348,8 @@ export function createIdentify(button, section, {visit, colours}) {
                 key: parts.key.value,
             });
             if (mine !== controller) return;
-            showAnswer(answer);
+            showAnswer(file, answer);
+            if (answer.request) visit(addressOfRequest(answer.request.url));
             await showPictures(file, layout, answer, mine.signal);
         } catch (error) {
             if (mine !== controller) return;
@@ -346,13 +358,17 @@ export function createIdentify(button, section, {visit, colours}) {
         }
     }
 
+    function refuse(file, detail) {
+        set(true);
+        clear();
+        tell(file, new Problem({detail}, 0));
+    }
+
     // A file of several tensors asks for one of them.
     async function openFile(file) {
-        if (!isTableFile(file))
-            return tell(
-                file,
-                new Problem({detail: 'It must be an .npy or a .safetensors file.'}, 0),
-            );
+        set(true);
+        if (!isTableFile(file)) return refuse(file, adviceOn(file));
+        if (!open) return refuse(file, 'This server takes no tables from pages (--tables).');
         const layouts = mediaTypeOf(file).endsWith('npy')
             ? null
             : await safetensorsLayouts(file);
@@ -366,9 +382,7 @@ export function createIdentify(button, section, {visit, colours}) {
         );
         if (layouts === null) return ask(file, null, await npyLayout(file).catch(() => null));
         if (names.length < 2) return ask(file, names[0], layouts[names[0]]);
-        controller?.abort();
-        shown = null;
-        parts.pictures.replaceChildren();
+        forgetPicture();
         parts.result.replaceChildren(
             h('p', {}, `${file.name} has ${names.length} tensors: choose one.`),
         );
@@ -426,34 +440,19 @@ export function createIdentify(button, section, {visit, colours}) {
         return {result, pictures, tensors, tensorField, key, keyField};
     }
 
-    button.addEventListener('click', () => set(section.hidden));
-    section.addEventListener('keydown', ({key}) => {
-        if (key === 'Escape') close();
-    });
-    document.addEventListener('drop', (event) => {
-        const file = event.dataTransfer?.files[0];
-        if (!file || !isTableFile(file)) return;
-        event.preventDefault();
-        set(true);
-        if (open) openFile(file);
-        else
-            tell(
-                file,
-                new Problem(
-                    {detail: 'This server takes no tables from pages (--tables).'},
-                    403,
-                ),
-            );
-    });
     let width = 0;
     new ResizeObserver(([{contentRect}]) => {
         if (Math.round(contentRect.width) !== Math.round(width)) draw();
         width = contentRect.width;
     }).observe(section);
-    set(false);
     getDocument('/v1/info')
         .then(({access}) => (open = isOpen(access, location.hostname)))
         .catch(() => {}) // a request will tell why
         .finally(() => (button.hidden = !open));
-    return {draw};
+    return {
+        draw,
+        clear,
+        open: openFile,
+        refuse: (file) => refuse(file, adviceOn(file)),
+    };
 }

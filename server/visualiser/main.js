@@ -7,22 +7,27 @@ import {h, later} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
+import {createFavicon} from './favicon.js';
+import {takeDrops} from './files.js';
 import {createHighlight} from './highlight.js';
 import {createIdentify} from './identify.js';
 import {legalInstead} from './legal.js';
 import {createModel} from './model.js';
 import {byteText} from './numbers.js';
 import {begin, Panel} from './panel.js';
+import {watchPreparation} from './preparing.js';
 import {showRelease} from './release.js';
 import {createRetry} from './retry.js';
 import {parameterOf} from './schema.js';
+import {closeSections} from './sections.js';
 import {createStage} from './stage.js';
 import {PLACES, createStore} from './state.js';
+import {createStrangers, ownSettings, withoutTrackers} from './strangers.js';
 import {loadTable} from './tables.js';
 import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
-import {createTour, wholeAddress} from './tour.js';
+import {createTour, offerTour, wholeAddress} from './tour.js';
 import {keepTaps} from './touch.js';
 import {viewsFor} from './views.js';
 
@@ -37,15 +42,18 @@ let schemes,
     about,
     embed,
     examples,
+    favicon,
     highlight,
     identify,
+    offer,
     panel,
     tools,
     tour,
     takeaway,
     theme,
     retry,
-    stage;
+    stage,
+    strangers;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
@@ -63,11 +71,20 @@ function say(text, kind = '') {
 
 // ---- loading ----
 
-function showProgress(parts) {
+// By bytes; before the first of them by `done`, the share that the service says it has
+// computed, or NaN: then the bar moves without an end.
+function showProgress(parts, done = NaN) {
     const received = parts.reduce((sum, part) => sum + part.received, 0);
     const total = parts.reduce((sum, part) => sum + part.total, 0);
-    byId('progress').value = total ? received / total : 0;
-    byId('loaded').textContent = total ? `${byteText(received)} of ${byteText(total)}` : '';
+    const share = received > 0 ? received / total : done;
+    if (Number.isNaN(share)) byId('progress').removeAttribute('value');
+    else byId('progress').value = share;
+    byId('loaded').textContent =
+        received > 0
+            ? `${byteText(received)} of ${byteText(total)}`
+            : Number.isNaN(done)
+              ? ''
+              : `computed to ${Math.floor(100 * done)} %`;
 }
 
 function showReplies() {
@@ -123,6 +140,14 @@ async function load(state) {
     const reveal = setTimeout(() => document.body.classList.add('loading'), 80);
     say('Loading …');
     showProgress(parts);
+    const watched = new AbortController();
+    watchPreparation(
+        sides.map((side) => state[side].scheme),
+        (done) => {
+            if (loading === controller) showProgress(parts, done);
+        },
+        watched.signal,
+    );
     try {
         const results = await Promise.allSettled(
             sides.map((side, i) => {
@@ -132,7 +157,7 @@ async function load(state) {
                         {detail: `There is no scheme ${state[side].scheme}; choose one.`},
                         404,
                     );
-                return loadTable(scheme, state[side], {
+                return loadTable(scheme, ownSettings(scheme, state[side]), {
                     ...state.options,
                     signal,
                     progress(received, total) {
@@ -149,6 +174,7 @@ async function load(state) {
         if (loading === controller) tellFailure(error);
     } finally {
         clearTimeout(reveal);
+        watched.abort();
         if (loading === controller) {
             loading = null;
             if (overtaken) slide(store.get());
@@ -252,6 +278,7 @@ function showTabs(view, possible) {
 function showTitle(view) {
     const titles = [...new Set(tables.map(({scheme}) => scheme.title))];
     document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
+    favicon.show(tables[0], coloursOf(theme.current()));
 }
 
 // All views of the tables, and the one that is shown.
@@ -367,6 +394,7 @@ function cancel() {
 }
 
 function changed(state, kind) {
+    if (kind !== 'initial') offer.hide();
     tour.show(state.tour);
     if (
         !state.left ||
@@ -376,12 +404,26 @@ function changed(state, kind) {
     )
         return void start(state);
     panel.show(state, kind);
+    showStrangers(state);
     if (placeOf(state) === place) return void draw();
     place = placeOf(state);
     document.body.classList.add('busy');
     if (kind === 'adjust') loadSoon(state);
     else if (kind === 'slide') slide(state);
     else load(state);
+}
+
+// What the address holds that is no setting.
+function showStrangers(state) {
+    const sides = SIDES.filter((side) => state[side] && schemeOf(state[side].scheme));
+    strangers.show(
+        sides.map((side) => ({
+            side,
+            scheme: schemeOf(state[side].scheme),
+            settings: state[side],
+            mark: state.right ? `${side === 'left' ? 'A' : 'B'}: ` : '',
+        })),
+    );
 }
 
 // Draw anew where the view has another width, or the window another height.
@@ -438,11 +480,18 @@ async function begun() {
         colours: coloursOf(theme.current()),
     }));
     panel = new Panel(schemes, store);
+    strangers = createStrangers(byId('strangers'), (side, parameters) =>
+        store.update({[side]: {...store.get()[side], parameters}}, 'settings'),
+    );
     watchSizes();
     changed(store.get(), 'initial');
 }
 
 function main() {
+    const own = withoutTrackers(location.search);
+    if (own !== location.search)
+        history.replaceState(null, '', location.pathname + own + location.hash);
+    favicon = createFavicon(document.querySelector('link[rel=icon]'));
     stage = createStage(byId('view'));
     embed = createEmbed(byId('embed-title'), byId('view'));
     theme = createTheme(
@@ -454,9 +503,9 @@ function main() {
         embed.theme,
     );
     about = createAbout(byId('about'));
-    const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
+    const first = location.search === '';
     examples = createExamples(byId('examples-button'), byId('examples'), {
-        open,
+        open: first && matchMedia('(min-width: 801px)').matches,
         visit: (address) => store?.visit(address),
     });
     const visit = (address) => {
@@ -464,14 +513,19 @@ function main() {
         store?.visit(address);
     };
     tour = createTour(byId('tour-link'), byId('tour'), {
-        visit,
+        visit: (address) => {
+            closeSections();
+            store?.visit(address);
+        },
         leave: () => store.update({tour: ''}),
     });
-    createModel(byId('model-button'), byId('model'), {visit});
+    offer = offerTour(byId('offer'), first, () => tour.begin());
+    const model = createModel(byId('model-button'), byId('model'), {visit});
     identify = createIdentify(byId('identify-button'), byId('identify'), {
         visit,
         colours: () => coloursOf(theme.current()),
     });
+    takeDrops({model, identify});
     createDrawer(byId('settings'), byId('sides'));
     keepTaps(byId('view'));
     retry = createWaiting();

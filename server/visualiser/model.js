@@ -3,9 +3,11 @@
 import {getDocument} from './api.js';
 import {h} from './dom.js';
 import {byteText} from './numbers.js';
-import {isTableFile} from './table_file.js';
+import {adviceOn, isModelFile} from './files.js';
+import {createSection} from './sections.js';
 
 const PLAN = 'plan=true';
+const HEAD_BYTES = 8 * 2 ** 20 - 2 ** 16; // of a GGUF file: a body has 8 MiB at most
 
 // The address of the page that shows a tensor of a part: the part's own request, by the page's
 // names.
@@ -34,15 +36,17 @@ export function rangesOf(numbers) {
 export function createModel(button, section, {visit}) {
     let controller = null,
         parts = null;
-    const set = (shown) => {
-        section.hidden = !shown;
-        button.setAttribute('aria-expanded', String(shown));
-        if (shown) parts ??= build();
-    };
-    const close = () => {
-        set(false);
-        button.focus();
-    };
+    const {set, close} = createSection(button, section, {
+        opened: () => (parts ??= build()),
+    });
+
+    // The address of the first part that is computed, or null.
+    function firstOf(plan) {
+        const part = plan.parts.find(
+            ({state, tensors}) => state === 'computed' && tensors?.length > 0,
+        );
+        return part ? addressOfTensor(part, part.tensors[0].name) : null;
+    }
 
     function tensorLink(part, {name, dtype, shape, bytes}) {
         const text = `${name} ${dtype} [${shape.join(', ')}]`;
@@ -79,16 +83,16 @@ export function createModel(button, section, {visit}) {
                 part.summary,
                 ...(part.notes ?? []).map((note) => h('p', {class: 'quiet'}, note)),
             ),
-            h('td', {}, part.state),
-            h('td', {}, rangesOf(part.layers ?? [])),
+            h('td', {'data-label': 'State'}, part.state),
+            h('td', {'data-label': 'Layers'}, rangesOf(part.layers ?? [])),
             h(
                 'td',
-                {},
+                {'data-label': 'Tensors'},
                 h('ul', {}, ...(part.tensors ?? []).map((tensor) => tensorLink(part, tensor))),
             ),
         );
 
-    function show(plan, download) {
+    function show(plan, what, download) {
         const head = h(
             'tr',
             {},
@@ -100,7 +104,7 @@ export function createModel(button, section, {visit}) {
             plan.not_used?.length > 0 &&
             h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join(', ')));
         parts.result.replaceChildren(
-            h('p', {class: 'model-summary'}, plan.summary),
+            h('p', {class: 'model-summary'}, h('code', {}, what), ' ', plan.summary),
             ...(plan.notes ?? []).map((note) => h('p', {}, note)),
             plan.parts.length > 0
                 ? h(
@@ -127,13 +131,16 @@ export function createModel(button, section, {visit}) {
     }
 
     // Ask for a plan and show it, or what is wrong.
-    async function ask(url, what, {body, download} = {}) {
+    async function ask(url, what, {body, type, download} = {}) {
         controller?.abort();
         const mine = (controller = new AbortController());
         parts.result.replaceChildren(h('p', {class: 'quiet'}, `Reading ${what} …`));
         try {
-            const plan = await getDocument(url, mine.signal, body);
-            if (mine === controller) show(plan, download);
+            const plan = await getDocument(url, mine.signal, body, {type});
+            if (mine !== controller) return;
+            show(plan, what, download);
+            const first = firstOf(plan);
+            if (first) visit(first);
         } catch (error) {
             if (mine !== controller || error.name === 'AbortError') return;
             const told = error.document?.errors?.map(({message}) => message) ?? [error.message];
@@ -144,8 +151,21 @@ export function createModel(button, section, {visit}) {
         }
     }
 
-    const openFile = async (file) =>
-        ask(`/v1/models?${PLAN}`, file.name, {body: await file.text()});
+    // Of a GGUF file the service reads the head alone.
+    async function openFile(file) {
+        set(true);
+        if (/\.gguf$/i.test(file.name))
+            return ask(`/v1/models?${PLAN}`, file.name, {
+                body: file.slice(0, HEAD_BYTES),
+                type: 'application/octet-stream',
+            });
+        if (isModelFile(file))
+            return ask(`/v1/models?${PLAN}`, file.name, {body: await file.text()});
+        controller?.abort();
+        parts.result.replaceChildren(
+            h('p', {class: 'error'}, `${file.name} is no plan of a model. ${adviceOn(file)}`),
+        );
+    }
 
     async function fillNames(select) {
         const {models} = await getDocument('/v1/models');
@@ -156,7 +176,7 @@ export function createModel(button, section, {visit}) {
         const file = h('input', {
             type: 'file',
             id: 'model-file',
-            accept: '.json,application/json',
+            accept: '.json,.gguf,application/json',
             onchange() {
                 if (file.files[0]) openFile(file.files[0]);
             },
@@ -183,7 +203,11 @@ export function createModel(button, section, {visit}) {
             h(
                 'div',
                 {class: 'model-bar'},
-                h('label', {for: 'model-file'}, 'Open a config.json, or drop it here'),
+                h(
+                    'label',
+                    {for: 'model-file'},
+                    'Open a config.json or a .gguf file, or drop it here',
+                ),
                 file,
                 h('label', {for: 'model-name'}, 'or choose a model'),
                 names,
@@ -194,20 +218,11 @@ export function createModel(button, section, {visit}) {
         return {result, file};
     }
 
-    button.addEventListener('click', () => set(section.hidden));
-    section.addEventListener('keydown', ({key}) => {
-        if (key === 'Escape') close();
-    });
-    document.addEventListener('dragover', (event) => {
-        if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
-    });
-    document.addEventListener('drop', (event) => {
-        const file = event.dataTransfer?.files[0];
-        if (!file || isTableFile(file)) return; // see identify.js
-        event.preventDefault();
-        set(true);
-        openFile(file);
-    });
-    set(false);
-    return {hide: () => set(false)};
+    return {
+        open: openFile,
+        clear() {
+            controller?.abort();
+            parts?.result.replaceChildren();
+        },
+    };
 }

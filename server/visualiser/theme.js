@@ -1,18 +1,12 @@
 // Light or dark theme: the system's until the button is pressed; that choice is stored. An
 // address may fix it.
-const KEY = 'posenc.theme';
+import {recall, remember} from './storage.js';
 
-const stored = () => {
-    try {
-        return localStorage.getItem(KEY);
-    } catch {
-        return null;
-    }
-};
+const KEY = 'posenc.theme';
 
 export function createTheme(button, changed, fixed = '') {
     const system = matchMedia('(prefers-color-scheme: dark)');
-    let chosen = ['light', 'dark'].includes(fixed) ? fixed : stored();
+    let chosen = ['light', 'dark'].includes(fixed) ? fixed : recall(KEY);
     const current = () => chosen ?? (system.matches ? 'dark' : 'light');
     const show = () => {
         document.documentElement.dataset.theme = current();
@@ -23,11 +17,7 @@ export function createTheme(button, changed, fixed = '') {
     };
     button.addEventListener('click', () => {
         chosen = current() === 'dark' ? 'light' : 'dark';
-        try {
-            localStorage.setItem(KEY, chosen);
-        } catch {
-            /* a page without storage forgets it */
-        }
+        remember(KEY, chosen);
         show();
         changed();
     });

@@ -1,6 +1,7 @@
 // The guided tour: addresses of the page with two sentences each, in an order in which one
 // leads to the next.
 import {h} from './dom.js';
+import {recall, remember} from './storage.js';
 
 export const TOUR = [
     {
@@ -94,6 +95,23 @@ export function wholeAddress(search) {
     return step > 0 && !given.has('scheme') ? addressOfStep(step) : '';
 }
 
+const KEY = 'posenc.toured'; // whether the tour has been offered
+
+// Fills a line that offers the tour to those who come for the first time, and to no link of
+// somebody: `first` is whether the visit begins with nothing chosen.
+export function offerTour(line, first, begin) {
+    line.hidden = !first || recall(KEY) !== null;
+    if (line.hidden) return {hide: () => {}};
+    remember(KEY, 'yes');
+    const hide = () => (line.hidden = true);
+    line.append(
+        h('span', {}, 'New to this?'),
+        h('button', {type: 'button', class: 'tour-next', onclick: begin}, 'Take the tour'),
+        h('button', {type: 'button', onclick: hide}, 'No, thanks'),
+    );
+    return {hide};
+}
+
 // Fills a section, which `link` opens; `visit(address)` opens an address without reloading the
 // page, `leave()` takes the tour out of the address. show(text) is called with the step in the
 // address, as a text.
@@ -101,6 +119,10 @@ export function createTour(link, section, {visit, leave}) {
     let step = 0,
         parts = null;
     const go = (to) => visit(addressOfStep(to));
+    function begin() {
+        go(1);
+        parts?.title.focus();
+    }
     function close() {
         leave();
         link.focus();
@@ -135,19 +157,20 @@ export function createTour(link, section, {visit, leave}) {
     link.addEventListener('click', (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
         event.preventDefault();
-        go(1);
-        parts?.title.focus();
+        begin();
     });
-    document.addEventListener('keydown', ({key, target}) => {
+    document.addEventListener('keydown', ({key, target, defaultPrevented}) => {
         if (
             key === 'Escape' &&
+            !defaultPrevented &&
             step > 0 &&
             !document.body.classList.contains('loading') &&
-            !target.closest?.('#sides, #examples')
+            !target.closest?.('#sides')
         )
             close();
     });
     return {
+        begin,
         show(named) {
             step = stepOf(named);
             section.hidden = step === 0;

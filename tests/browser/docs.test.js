@@ -2,23 +2,25 @@
 import assert from 'node:assert/strict';
 import {assertAccessible, pageTest, screenshot, url} from './harness.js';
 
-const OPERATION = '#operations-encodings-get_sinusoidal';
+const OPERATION = '#operation-encodings-get_sinusoidal';
 const {paths, components} = await (await fetch(`${url}/openapi.json`)).json();
 for (const [path, item] of Object.entries(paths)) if (item.get?.deprecated) delete paths[path]; // old names, which the page leaves out
 
-// Open the page, which draws its operations bit by bit.
+// Open the page, until it lists the operations.
 async function openReference(page, hash = '') {
     await page.goto(`${url}/docs${hash}`);
-    const count = Object.values(paths).flatMap((item) => Object.keys(item)).length;
-    await page.waitForFunction(
-        (wanted) => document.querySelectorAll('.opblock').length === wanted,
-        count,
-    );
+    await page.waitForSelector('.operation');
+}
+
+// Open an operation.
+async function openOperation(page, operation) {
+    await page.click(`${operation} > summary`);
+    await page.waitForSelector(`${operation} .execute`);
 }
 
 // Open an operation, send it as it is filled in, and wait for the answer.
 async function tryOperation(page, operation) {
-    await page.click(`${operation} .opblock-summary-control`);
+    await openOperation(page, operation);
     await page.click(`${operation} .execute`);
     await page.waitForSelector(`${operation} .live-responses-table`);
 }
@@ -37,16 +39,8 @@ async function checkList(page) {
             ([method, {summary}]) => `${method.toUpperCase()} ${path} ${summary}`,
         ),
     );
-    const shown = await page.evaluate(() =>
-        [...document.querySelectorAll('.opblock-summary')].map((each) =>
-            ['method', 'path', 'description']
-                .map((part) =>
-                    each
-                        .querySelector(`.opblock-summary-${part}`)
-                        .textContent.replace(/\u200b/g, ''),
-                )
-                .join(' '),
-        ),
+    const shown = await page.$$eval('.operation > summary', (all) =>
+        all.map((each) => each.textContent.replace(/\s+/g, ' ').trim()),
     );
     assert.deepEqual(shown.sort(), expected.sort());
 }
@@ -82,6 +76,8 @@ async function checkPicture(page) {
         example.dim,
         example.length,
     ]);
+    const seen = await image.boundingBox();
+    assert.ok(Math.max(seen.width, seen.height) >= 300, `${seen.width} × ${seen.height}`);
 }
 
 async function checkMistake(page) {
@@ -141,15 +137,66 @@ for (const [colorScheme, width] of [
         },
     );
 
-// Swagger UI warns of every underscore in an address, since they once stood for blanks.
+pageTest('an address leads to an operation', {}, async (page) => {
+    await openReference(page, '#/encodings/get_sinusoidal');
+    await page.waitForSelector(`${OPERATION} .execute`);
+});
+
 pageTest(
-    'an address leads to an operation',
-    {expected: /escaping deep link whitespace/},
+    'the page begins with a request that can be sent and changed',
+    {expected: /status of 4/},
     async (page) => {
-        await openReference(page, '#/encodings/get_sinusoidal');
-        await page.waitForSelector(`${OPERATION} .execute`);
+        await openReference(page);
+        const first = await page.locator('main h2').first().innerText();
+        assert.equal(first, 'A first request');
+        await page.click('#first button');
+        await page.waitForSelector('#first-answer pre');
+        assert.match(await page.innerText('#first-answer'), /^200 application\/json/);
+        const held = JSON.parse(await page.textContent('#first-answer pre'));
+        assert.deepEqual(held.tensors[0].shape, [4, 8]);
+        await page.fill('#first-target', '/v1/encodings/sinusoidal?length=4');
+        await page.keyboard.press('Enter');
+        await page.waitForFunction(() =>
+            document.querySelector('#first-answer').innerText.includes('missing'),
+        );
+        await page.click('#first-others button:text-is("a picture")');
+        await page.waitForFunction(
+            () => document.querySelector('#first-answer img')?.naturalWidth,
+        );
     },
 );
+
+pageTest(
+    'nothing of an operation is drawn before it is opened, and Execute is in sight then',
+    {viewport: {width: 1440, height: 900}},
+    async (page) => {
+        const asked = [];
+        page.on('request', (request) => asked.push(request.resourceType()));
+        await openReference(page);
+        assert.equal(await page.locator('.opblock').count(), 0);
+        const rope = '#operation-encodings-get_rope';
+        await openOperation(page, rope);
+        await page.locator(rope).evaluate((each) => each.scrollIntoView());
+        const box = await page.locator(`${rope} .execute`).boundingBox();
+        assert.ok(box.y + box.height < 900, JSON.stringify(box));
+        assert.equal(await page.locator('.opblock').count(), 1);
+        const rows = page.locator(`${rope} tr[data-param-name]:visible`);
+        const few = await rows.count();
+        await page.click(`${rope} button[aria-pressed]`);
+        assert.ok((await rows.count()) > 30 && few < 8, `${few} at first`);
+    },
+);
+
+pageTest('operations are found by their names', {}, async (page) => {
+    await openReference(page);
+    await page.fill('#filter', 'yarn');
+    assert.equal(await page.locator('.operation:visible').count(), 0);
+    await page.fill('#filter', 'compare');
+    const found = await page.$$eval('.operation:not([hidden]) .path', (all) =>
+        all.map((each) => each.textContent),
+    );
+    assert.deepEqual(found, ['/v1/models/compare', '/v1/compare/{scheme}']);
+});
 
 pageTest(
     'without the service’s document the page says why',

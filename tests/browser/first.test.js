@@ -28,6 +28,21 @@ pageTest(
 );
 
 pageTest(
+    'the tour is offered on the first visit, and not again',
+    {viewport: {width: 360, height: 740}},
+    async (page) => {
+        await open(page, '?scheme=sinusoidal&length=16&dim=8');
+        assert.equal(await page.isVisible('#offer'), false, 'a link shows what it is about');
+        await open(page);
+        await page.click('#offer button:text-is("Take the tour")');
+        await page.waitForFunction(() => location.search.includes('tour=1'));
+        assert.equal(await page.isVisible('#offer'), false);
+        await open(page);
+        assert.equal(await page.isVisible('#offer'), false);
+    },
+);
+
+pageTest(
     'a permalink shows its picture at once, without the examples',
     {viewport: {width: 1440, height: 900}},
     async (page) => {

@@ -390,21 +390,38 @@ pageTest(
 
 pageTest('base 10 beside base 10000 is one click away', {}, async (page) => {
     await open(page);
-    await page.click('#examples a >> nth=0');
+    await page.click('#examples a:has-text("Base 10 and 10000")');
     await page.waitForFunction(() => location.search.includes('right.base=10000'));
-    await compared(page);
+    await drawn(page);
     assert.equal(await page.inputValue('#left-base'), '10');
     assert.equal(await page.inputValue('#right-base'), '10000');
-    assert.equal(await page.locator('#view.view-cloud canvas.plot').count(), 2);
+    await page.waitForSelector('#view .note:has-text("All waves repeat")');
     assert.equal(await page.isVisible('#examples ul'), false);
     await page.goBack();
     await drawn(page);
     assert.equal(await page.locator('#right').isVisible(), false);
 });
 
-pageTest('every example is what the service can do', {}, async (page) => {
+// What its card says can be read off the view that an example opens.
+const CLAIMS = {
+    'Only the distance counts': [/^sinusoidal similarity$/, /one value/],
+    'Base 10 and 10000': [/^sinusoidal heatmap$/, /All waves repeat/],
+    'The decay of RoPE': [/^rope scores$/, /./],
+    'The heads of ALiBi': [/^alibi softmax$/, /./],
+    'RoPE beside YaRN': [/^rope spectrum$/, /./],
+    'Float32 far out': [/^sinusoidal precision$/, /wrong by up to/],
+};
+
+pageTest('every example shows what its card says', {}, async (page) => {
+    assert.deepEqual(
+        EXAMPLES.map(({title}) => title),
+        Object.keys(CLAIMS),
+    );
     for (const {title, address} of EXAMPLES) {
         await open(page, address);
+        const named = new URLSearchParams(address);
+        assert.match(`${named.get('scheme')} ${named.get('view')}`, CLAIMS[title][0]);
+        assert.match(await page.innerText('#view'), CLAIMS[title][1], title);
         const asked = new URLSearchParams(address).get('view');
         const views = await page.evaluate(() =>
             [...document.querySelectorAll('#tabs button')].map((button) =>

@@ -2,10 +2,11 @@
 
 import gzip
 import hashlib
+import html
 import re
 import unittest
 
-from server import ServerCase
+from server import ServerCase, run
 
 
 PAGES = ("/", "/docs")
@@ -40,8 +41,85 @@ class Visualiser(ServerCase):
             self.assertEqual(self.get(path, {"If-None-Match": '"other"'}).status, 200)
             self.assertEqual(self.get(path, {"If-Match": '"other"'}).status, 412)
 
-    def test_a_query_is_the_pages_own_business(self):
-        self.assertEqual(self.get("/?scheme=rope&length=4").body, self.page().body)
+    def test_a_query_changes_the_preview_alone(self):
+        def without_preview(page):
+            head, rest = page.body.split(b"<title>", 1)
+            return head.replace(b"<!-- preview -->\n", b""), rest.split(b"end of preview")[1]
+
+        plain, other = self.page(), self.page("/?scheme=rope&length=4&dim=8")
+        self.assertNotEqual(plain.body, other.body)
+        self.assertNotEqual(plain.header("ETag"), other.header("ETag"))
+        self.assertEqual(without_preview(plain), without_preview(other))
+
+    def preview(self, path, headers=None):
+        """The properties that crawlers read of a page, which run no script."""
+        page = self.get(path, headers)
+        self.assertEqual(page.status, 200)
+        text = page.body.decode()
+        found = dict(re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)">', text))
+        found["title"] = re.search("<title>([^<]*)</title>", text)[1]
+        return {name: html.unescape(value) for name, value in found.items()}
+
+    def test_a_link_is_previewed_by_its_request(self):
+        shown = self.preview(
+            "/?scheme=alibi&length=8&heads=4&view.slice=2&utm_source=x&view=heads"
+        )
+        self.assertEqual(shown["title"], "ALiBi: attention with linear biases – posenc")
+        target = shown["og:image"].split("/v1/")[1]
+        self.assertEqual(target, "encodings/alibi?length=8&heads=4&slice=2&format=png&scale=16")
+        self.assertIn("length 8, heads 4", shown["og:description"])
+        picture = self.get("/v1/" + target)
+        self.assertEqual(picture.header("Content-Type"), "image/png")
+        size = [int.from_bytes(picture.body[at : at + 4], "big") for at in (16, 20)]
+        self.assertEqual(size, [int(shown["og:image:width"]), int(shown["og:image:height"])])
+
+    def test_a_preview_is_bounded_and_names_what_is_computed_alone(self):
+        standard = self.preview("/")["og:image"]
+        for query in (
+            "scheme=rope&length=8",  # no dim
+            "scheme=rope&dim=8&positions=" + ",".join(map(str, range(2000))),
+            "scheme=learned&set=nothing&length=8",
+            "scheme=sinusoidal&length=100000&dim=100000",  # too many pixels
+            "scheme=none",
+            "scheme=" + "x" * 5000,
+            "&&&=&scheme",
+        ):
+            with self.subTest(query[:60]):
+                page = self.get("/?" + query)
+                self.assertLess(len(page.body), 12_000)
+                self.assertEqual(self.preview("/?" + query)["og:image"], standard)
+
+    def test_nothing_of_a_query_or_a_header_becomes_markup(self):
+        sly = "%22%3E%3Cscript%3E"
+        for query in (
+            f"scheme=rope&length=4&dim=8&layout={sly}",
+            f"scheme=rope&length=4&dim=8&view.tensor={sly}",
+            f"scheme=rope&length=4&dim=8&view.slice={sly}",
+            "scheme=rope&length=4&dim=8&preset=%26lt;",
+        ):
+            page = self.get("/?" + query).body.decode()
+            self.assertNotIn("<script>", page)
+            self.assertNotIn('">"', page)
+        with self.server.wire() as wire:
+            raw = wire.exchange("GET", "/?scheme=sinusoidal&length=4&dim=8'\"<b>")
+        self.assertNotIn(b"<b>", raw.body)
+
+    def test_the_picture_is_where_the_client_is(self):
+        for headers, origin in (
+            ({"Host": "posenc.example"}, "http://posenc.example/"),
+            (
+                {"Host": "posenc.example", "X-Forwarded-Proto": "https"},
+                "https://posenc.example/",
+            ),
+            (
+                {"Host": "posenc.example:81", "Forwarded": "for=x;proto=https"},
+                "https://posenc.example:81/",
+            ),
+        ):
+            for path in ("/", "/?scheme=rope&length=4&dim=8"):
+                self.assertTrue(
+                    self.preview(path, headers)["og:image"].startswith(origin), origin
+                )
 
     def test_assets_are_kept_for_ever_under_the_digest_in_their_name(self):
         for path in self.everything().keys() - set(PAGES):
@@ -91,6 +169,7 @@ class Visualiser(ServerCase):
         for path in PAGES:
             page = self.page(path).body.decode()
             self.assertNotIn("style=", page)
+            page = re.sub('"og:image" content="http://127[^"]*"', "", page)
             self.assertNotIn("http", page.replace("The HTTP", ""), "nothing from elsewhere")
 
     def test_others_may_frame_the_embedded_picture_alone(self):
@@ -105,6 +184,25 @@ class Visualiser(ServerCase):
             self.assertNotIn("frame-ancestors", again.header("Content-Security-Policy"))
         for path in ("/", "/?embed=0", "/?embed=10", "/?noembed=1", "/?embed", "/docs?embed=1"):
             self.assertFalse(is_open(path), path)
+
+    def test_a_frame_elsewhere_is_told_how_to_embed(self):
+        framed = {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "cross-site"}
+        told = self.get("/?scheme=rope&length=4", framed)
+        self.assertEqual(told.status, 200)
+        self.assertNotIn("frame-ancestors", told.header("Content-Security-Policy"))
+        self.assertIn("/?scheme=rope&length=4&embed=1", html.unescape(told.body.decode()))
+        self.assertNotIn(b"<script", told.body)
+        self.assertEqual(
+            gzip.decompress(self.get("/", framed | {"Accept-Encoding": "gzip"}).body),
+            self.get("/", framed).body,
+        )
+        whole = self.get("/?scheme=rope&length=4").body
+        for fields in (
+            framed | {"Sec-Fetch-Site": "same-origin"},
+            framed | {"Sec-Fetch-Dest": "document"},
+            {"Sec-Fetch-Dest": "iframe"},
+        ):
+            self.assertEqual(self.get("/?scheme=rope&length=4", fields).body, whole)
 
     def test_nothing_else_is_there(self):
         for path in (
@@ -132,7 +230,9 @@ class Visualiser(ServerCase):
         self.assertLess(self.packed_size(["/docs", *self.assets("/docs")]), 550_000)
 
     def test_the_visualiser_does_not_load_the_reference(self):
-        shared = {path for path in self.assets() if re.search(r"/(icon|licences)\.", path)}
+        shared = {
+            path for path in self.assets() if re.search(r"/(icon|licences?|readme)\.", path)
+        }
         self.assertEqual(set(self.assets()) & set(self.assets("/docs")), shared)
 
     def test_problems_link_to_the_reference(self):
@@ -142,6 +242,30 @@ class Visualiser(ServerCase):
             self.assertTrue(all(self.get(path).status == 200 for path in links))
             self.assertIn("Link", reply.header("Access-Control-Expose-Headers").split(", "))
         self.assertIn('<a href="/docs">', self.page().body.decode())
+
+
+class Framed(ServerCase):
+    """Where the operator lets others frame the page."""
+
+    flags = ("--frame-ancestors", "https://wiki.example https://*.school.example")
+
+    def test_those_may_frame_the_visualiser_alone(self):
+        framed = {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "cross-site"}
+        policy = self.get("/?scheme=rope", framed).header("Content-Security-Policy")
+        self.assertIn(
+            "frame-ancestors 'self' https://wiki.example https://*.school.example", policy
+        )
+        self.assertTrue(
+            self.get("/docs")
+            .header("Content-Security-Policy")
+            .endswith("frame-ancestors 'self'")
+        )
+
+    def test_a_list_that_is_none_is_refused_at_start(self):
+        for value in ("https://a.example; script-src *", "'none'", " ", "a" * 600, "a\nb"):
+            ended = run("--check-config", "--frame-ancestors", value)
+            self.assertEqual(ended.returncode, 2, value)
+            self.assertIn("frame-ancestors", ended.stderr)
 
 
 if __name__ == "__main__":

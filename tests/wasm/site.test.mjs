@@ -138,7 +138,7 @@ test('below a path, then without the network', async () => {
         await page.goto(`${url}?embed=1&${ADDRESS.slice(1)}`);
         await drawn(page);
         await page.goto(`${url}docs`);
-        await page.waitForSelector('.opblock');
+        await page.waitForSelector('.operation');
         const document = await page.goto(`${url}v1/info`);
         assert.equal((await document.json()).form, 'module');
     });

@@ -28,6 +28,13 @@ for (const name of readdirSync(join(pages, 'bundle')).filter((each) => each.incl
     addresses[`{{${name}}}`] = `assets/${address}`;
     files.set(`assets/${address}`, content);
 }
+for (const [name, path] of Object.entries({
+    'readme.txt': 'README.md',
+    'licence.txt': 'LICENSE',
+})) {
+    addresses[`{{${name}}}`] = `assets/${name}`;
+    files.set(`assets/${name}`, readFileSync(join(pages, '../..', path)));
+}
 addresses['{{icon.svg}}'] = 'assets/icon.svg';
 files.set('assets/icon.svg', readFileSync(join(pages, 'icon.svg')));
 
@@ -64,11 +71,19 @@ files.set(
 const packed = gzipSync(files.get('module/posenc.wasm'), {level: 9}).toString('base64');
 files.set('wasm.js', `globalThis.posencWasm = '${packed}';\n`);
 
+// who previews a link asks no module for its picture
+const PREVIEW = /(<meta property="og:image" content=)"([^"]+)"/;
+const drawn = PREVIEW.exec(files.get('index.html'))[2].replaceAll('&amp;', '&');
+files.set('index.html', files.get('index.html').replace(PREVIEW, '$1"preview.png"'));
+
 const {open} = await import(pathToFileURL(join(module, 'posenc.js')));
 const posenc = await open({worker: false});
 const documents = {'/openapi.json': 'openapi.json', '/v1/schemes': 'schemes.json'};
 for (const [path, name] of Object.entries(documents))
     files.set(name, await (await posenc.fetch(path)).text());
+const picture = await posenc.fetch(drawn);
+if (!picture.ok) throw new Error(`${drawn}: ${picture.status}`);
+files.set('preview.png', Buffer.from(await picture.arrayBuffer()));
 posenc.close();
 
 const names = [...files.keys()].filter((name) => name !== 'wasm.js'); // for pages from files

@@ -264,10 +264,20 @@ static const starved_case CASES[] = {
               SAFETENSORS_TYPE, SAFETENSORS),
 #include "starved_apply.def"
     COMPARED("rope?lenght=2&dim=4", "text/plain", SAFETENSORS, 0),
+    {"GET", "/", {NULL}, NULL, false, 0, 0},
+    {"GET", "/?scheme=alibi&length=4&heads=2", {"Accept-Encoding", "gzip"}, NULL, 0, 0, 0},
+    {"GET", "/?scheme=rope&length=4", {NULL}, NULL, false, 0, 0},
     {"GET", "/v1/schemes/rope", {NULL}, NULL, false, 3, 0},
     {"GET", "/v1/schemes", {NULL}, NULL, true, 1, 0},
     {"GET", "/openapi.json", {"Accept-Encoding", "gzip"}, NULL, true, 1, 0},
 };
+
+static const char PAGE[] =
+    "<!-- preview --><meta property=\"og:image\" content=\"/x\"><!-- end of preview -->";
+static const api_asset VISUALISER = {.path = "/",
+                                     .media_type = "text/html",
+                                     .plain = {PAGE, sizeof PAGE - 1, "\"p\""},
+                                     .gzip = {PAGE, sizeof PAGE - 1, "\"z\""}};
 
 static struct {
     size_t allocations, mappings, answered;
@@ -355,6 +365,8 @@ static void start(unit_service *service, uint64_t table_bytes, const starved_cas
     memcpy(file + 8, header, sizeof header - 1);
     unit_service_start(service);
     service->host.limits.table_bytes = table_bytes;
+    service->host.assets = &VISUALISER;
+    service->host.asset_count = 1;
     api_reply *stored = unit_send(service, "PUT", "/v1/sets/kept", NULL, file, sizeof file);
     ck_assert_uint_eq(api_reply_status(stored), 201);
     api_reply_unref(stored);

@@ -1,0 +1,16 @@
+/* The origins whose pages may show the visualiser in a frame. */
+#ifndef ORIGINS_H
+#define ORIGINS_H
+
+#include <stdbool.h>
+
+/* What such a list looks like, to complete "X is not …". */
+#define ORIGINS_FORM                                                                           \
+    "* or origins with blanks between them, such as https://wiki.example "                     \
+    "https://*.school.example"
+
+/* Whether a text is such a list: nothing in it ends the directive of a policy, and it fits a
+ * header. */
+bool origins_are_clear(const char *text);
+
+#endif

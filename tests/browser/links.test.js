@@ -1,0 +1,251 @@
+// Links from elsewhere: what is appended to them, what they hold that is no setting, how they
+// look before they are opened, and whether a page of another site may frame the page.
+import assert from 'node:assert/strict';
+import {createServer} from 'node:http';
+import {test} from 'node:test';
+import {isTracker, nearest, withoutTrackers} from '../../server/visualiser/strangers.js';
+import {
+    assertAccessible,
+    browser,
+    drawn,
+    open,
+    pageTest,
+    schemes,
+    screenshot,
+    startServer,
+    url,
+} from './harness.js';
+
+const TRACKED =
+    'utm_source utm_campaign fbclid gclid gbraid wbraid msclkid dclid ttclid twclid yclid ' +
+    'li_fat_id igshid mc_cid mc_eid mkt_tok _hsenc _ga _gl ref ref_src si srsltid';
+
+test('what networks append is known, and is no name of a parameter', () => {
+    for (const name of TRACKED.split(' ')) assert.ok(isTracker(name), name);
+    const own = schemes.flatMap(({parameters}) => parameters.map(({name}) => name));
+    const page = [
+        'scheme',
+        'preset',
+        'view',
+        'tour',
+        'embed',
+        'theme',
+        'right.scheme',
+        'view.row',
+    ];
+    assert.deepEqual([...own, ...page].filter(isTracker), []);
+    assert.equal(
+        withoutTrackers('?utm_source=a%26b&scheme=rope&positions=0,1&fbclid=x&tour=2'),
+        '?scheme=rope&positions=0,1&tour=2',
+    );
+    assert.equal(withoutTrackers('?gclid=1&UTM_Medium=2'), '');
+});
+
+test('the nearest parameter is told, and none for what is like no other', () => {
+    const scheme = schemes.find(({name}) => name === 'sinusoidal');
+    for (const [given, meant] of [
+        ['lenght', 'length'],
+        ['Dim', 'dim'],
+        ['postions', 'positions'],
+        ['something', ''],
+        ['x'.repeat(5000), ''],
+    ])
+        assert.equal(nearest(scheme, given), meant, given.slice(0, 40));
+});
+
+const SEEN = '?scheme=sinusoidal&length=32&dim=16';
+
+pageTest('a link shows its picture whatever a network appends to it', {}, async (page) => {
+    await open(page, `${SEEN}&fbclid=IwAR0&utm_source=news&gclid=3`);
+    assert.equal(await page.isVisible('#strangers'), false);
+    const given = new URL(page.url()).searchParams;
+    assert.deepEqual([given.get('length'), given.get('fbclid')], ['32', null]);
+    await open(page, '?utm_source=news');
+    assert.equal(await page.isVisible('#examples'), true, 'it is the first screen');
+});
+
+pageTest(
+    'an unknown setting is told in a line, and renamed or removed; the picture is there',
+    {},
+    async (page) => {
+        await open(page, '?scheme=sinusoidal&lenght=44&positions=0,1,2&dim=16');
+        assert.equal(
+            await page.innerText('#strangers'),
+            'unknown setting "lenght": length? rename remove',
+        );
+        assert.equal(await page.isVisible('#left .error'), false, 'it is told once');
+        await page.click('#strangers button:text-is("remove")');
+        await drawn(page);
+        assert.equal(await page.isVisible('#strangers'), false);
+        assert.doesNotMatch(page.url(), /lenght/);
+        await open(page, '?scheme=sinusoidal&offest=44&length=8&dim=16');
+        await page.click('#strangers button:text-is("rename")');
+        await drawn(page);
+        assert.equal(new URL(page.url()).searchParams.get('offset'), '44');
+        await open(page, `${SEEN}&right.scheme=rope&right.length=32&right.dim=16&right.dmi=4`);
+        assert.match(await page.innerText('#strangers'), /^B: unknown setting "dmi"/);
+    },
+);
+
+for (const [width, colorScheme] of [
+    [360, 'light'],
+    [768, 'dark'],
+    [1440, 'light'],
+])
+    pageTest(
+        `thirty unknown settings are one line that fits ${width} pixels`,
+        {viewport: {width, height: 900}, colorScheme},
+        async (page) => {
+            const many = Array.from({length: 30}, (_, i) => `&${'unheard_'.repeat(20)}${i}=1`);
+            await open(page, SEEN + many.join(''));
+            assert.match(await page.innerText('#strangers'), /and 29 more/);
+            assert.equal(await page.locator('#strangers p').count(), 1);
+            const [high, wide] = await page.evaluate(() => [
+                document.querySelector('#strangers').offsetHeight,
+                document.documentElement.scrollWidth - innerWidth,
+            ]);
+            assert.ok(high < 120 && wide <= 0, `${high} high, ${wide} too wide`);
+            await assertAccessible(page);
+            await screenshot(page, `strangers-${width}-${colorScheme}`, {fullPage: false});
+            await page.click('#strangers button:text-is("remove all")');
+            await drawn(page);
+            assert.doesNotMatch(page.url(), /unheard/);
+        },
+    );
+
+// ---- before it is opened ----
+
+// What a crawler reads, which runs no script.
+async function readPreview(search, fields = {}) {
+    const html = await (await fetch(`${url}/${search}`, {headers: fields})).text();
+    const unescaped = (text) =>
+        text
+            .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))
+            .replace(/&amp;/g, '&');
+    const read = (pattern) => unescaped(pattern.exec(html)?.[1] ?? '');
+    return {
+        html,
+        title: read(/<title>([^<]*)/),
+        shown: read(/property="og:title" content="([^"]*)/),
+        description: read(/property="og:description" content="([^"]*)/),
+        image: read(/property="og:image" content="([^"]*)/),
+        width: Number(read(/property="og:image:width" content="([^"]*)/)),
+        height: Number(read(/property="og:image:height" content="([^"]*)/)),
+    };
+}
+
+test('a shared link has the title, the words and the picture of its request', async () => {
+    for (const {name, title, example} of schemes) {
+        const preview = await readPreview(`?scheme=${name}&${example}&fbclid=x&view=waves`);
+        assert.equal(preview.title, `${title} – posenc`);
+        assert.equal(preview.shown, title);
+        const picture = new URL(preview.image);
+        assert.equal(picture.pathname, `/v1/encodings/${name}`, preview.image);
+        assert.equal(picture.searchParams.get('fbclid'), null);
+        for (const [parameter, value] of new URLSearchParams(example))
+            assert.equal(picture.searchParams.get(parameter), value, name);
+        const reply = await fetch(preview.image);
+        assert.equal(reply.status, 200, preview.image);
+        const head = Buffer.from(await reply.arrayBuffer());
+        assert.deepEqual(
+            [head.readUInt32BE(16), head.readUInt32BE(20)],
+            [preview.width, preview.height],
+        );
+    }
+});
+
+test('a link that cannot be drawn, or names nothing, has the picture of the page', async () => {
+    const standard = (await readPreview('')).image;
+    assert.equal((await fetch(standard)).status, 200);
+    for (const search of ['?scheme=sinusoidal', '?scheme=rope&length=9&dim=7', '?scheme=none'])
+        assert.equal((await readPreview(search)).image, standard, search);
+    const long = Array.from({length: 1000}, (_, i) => i).join();
+    assert.equal((await readPreview(`?scheme=rope&dim=8&positions=${long}`)).image, standard);
+});
+
+test('nothing of a link becomes markup', async () => {
+    const {html} = await readPreview(
+        '?scheme=sinusoidal&length=4&dim=8&preset=%22%3E%3Cscript%3E&view.tensor=%22%3E',
+    );
+    assert.doesNotMatch(html, /<script>/);
+    const other = await readPreview('?scheme=rope&length=4&dim=8', {
+        'X-Forwarded-Proto': 'https',
+    });
+    assert.match(other.image, /^https:\/\/127\.0\.0\.1/);
+});
+
+pageTest('title and icon follow what is shown', {}, async (page) => {
+    const icon = () => page.getAttribute('link[rel=icon]', 'href');
+    await open(page, SEEN);
+    await page.waitForFunction(() =>
+        document.querySelector('link[rel=icon]').href.startsWith('blob:'),
+    );
+    const first = await icon();
+    assert.match(await page.title(), /^Sinusoidal/);
+    await page.selectOption('#left-scheme', 'binary');
+    await page.waitForFunction(
+        (old) => document.querySelector('link[rel=icon]').href !== old,
+        first,
+    );
+    assert.match(await page.title(), /^Binary/);
+});
+
+pageTest('the page leads to its version, README and licences', {}, async (page) => {
+    await open(page, SEEN);
+    await page.waitForSelector('#release:has-text("posenc ")');
+    const {version} = await (await fetch(`${url}/v1/info`)).json();
+    assert.ok((await page.innerText('footer')).includes(`posenc ${version}`));
+    for (const [name, pattern] of [
+        ['README', /^# posenc/],
+        ['licence', /^MIT License/],
+        ['licences of what it contains', /MIT|ISC|Apache/],
+    ]) {
+        const address = await page.getAttribute(`footer a:text-is("${name}")`, 'href');
+        const reply = await fetch(url + address);
+        assert.equal(reply.status, 200, name);
+        assert.match(await reply.text(), pattern);
+    }
+});
+
+// ---- in a frame ----
+
+// What a page of another origin has in a frame of an address.
+async function framed(address) {
+    const web = createServer((request, response) => {
+        response.setHeader('Content-Type', 'text/html');
+        response.end(`<!doctype html><title>x</title><iframe src="${address}"></iframe>`);
+    });
+    await new Promise((listening) => web.listen(0, '127.0.0.1', listening));
+    const context = await browser.newContext();
+    try {
+        const page = await context.newPage();
+        await page.goto(`http://localhost:${web.address().port}/`, {waitUntil: 'load'});
+        const frame = page.frames().find((each) => each !== page.mainFrame());
+        await frame.waitForLoadState();
+        return await frame.evaluate(() => [
+            document.body.innerText,
+            Boolean(document.querySelector('#view')),
+        ]);
+    } finally {
+        await context.close();
+        await new Promise((closed) => web.close(closed));
+    }
+}
+
+test('a page elsewhere frames the whole page where it may, else is told how', async () => {
+    const [told, whole] = await framed(`${url}/${SEEN}`);
+    assert.equal(whole, false);
+    assert.ok(told.includes(`/${SEEN}&embed=1`), told);
+    assert.match(told, /--frame-ancestors/);
+    assert.equal((await framed(`${url}/${SEEN}&embed=1`))[1], true, 'the picture alone');
+    const allowing = await startServer('--frame-ancestors', 'http://localhost:*');
+    try {
+        assert.equal(
+            (await framed(`${allowing.url}/${SEEN}`))[1],
+            true,
+            'the operator allows it',
+        );
+    } finally {
+        await allowing.stop();
+    }
+});
