@@ -20,7 +20,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium clang clan
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds hardening \
-        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion cost \
+        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench growth soak memory-experiment callbacks same-answers confusion cost \
         check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
@@ -231,6 +231,9 @@ confusion: all ## what /v1/identify says of random, spoilt and transformed table
 
 cost: all ## what identifying costs: seconds, shares of stages, memory (GIB=8: also of comparing so large a table)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/identify.py $(BUILD)/posenc-server $(GIB)
+
+growth: all $(BUILD)/bench-tables ## how cost grows with rows, columns, heads, connections …: exponents, and tests/growth.svg
+	BENCH_BUILD=$(BUILD) TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/growth.py $(BUILD)/posenc-server tests/growth.svg
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)

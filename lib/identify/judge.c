@@ -93,7 +93,7 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
     if (!*ret_read || !pe_stream_read_all(lines->stream, line * size, lines->exact, size))
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
-    for (uint64_t column = 0; column < columns; column++)
+    for (uint64_t column = 0; column < columns && far <= columns / 8; column++)
         far += !is_close(found[column], lines->values[column],
                          find_turned(lines->bound, line, column),
                          lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding);

@@ -14,6 +14,7 @@
 #include "waves/rows.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* Write zeros in the columns after the wave's own, and in the row of position 0 if
@@ -56,12 +57,13 @@ static void write_losses(const pe_chunk *chunk, uint64_t first, uint64_t rows,
                          unsigned char *dst)
 {
     const pe_wave *wave = chunk->wave;
-    double losses[PE_KERNEL_PAIRS];
+    double of_one[PE_KERNEL_PAIRS], losses[PE_KERNEL_PAIRS];
+    for (size_t i = 0; i < chunk->count; i++)
+        of_one[i] = pe_wave_loss(1, 1, wave->frequencies[chunk->first + i]);
     for (uint64_t r = 0; r < rows; r++) {
         dd position = pe_position_get(&wave->positions, first + r);
         for (size_t i = 0; i < chunk->count; i++)
-            losses[i] =
-                pe_wave_loss(wave->amplitude, position.hi, wave->frequencies[chunk->first + i]);
+            losses[i] = fabs(wave->amplitude * position.hi) * of_one[i];
         pe_columns_place(wave, chunk->first, chunk->count, (unsigned char *)losses,
                          (unsigned char *)losses, dst + r * pe_wave_row_bytes(wave));
     }
