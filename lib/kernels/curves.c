@@ -7,8 +7,8 @@
 
 extern const pe_curves PE_FOR_SET(pe_curves);
 
-#define MAGIC 0x1.8p52 /* its sum with a number below 2^51 has the nearest integer at its end  \
-                        */
+/* Its sum with a number below 2^51 has the nearest integer at its end. */
+#define MAGIC 0x1.8p52
 
 /* ln x = e·ln 2 + ln(1/r) + ln(1 + z) with x = 2^e·m, r an approximation of 1/m from a table,
  * and z = m·r - 1, |z| < 2^-5.9.

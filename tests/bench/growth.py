@@ -217,8 +217,10 @@ def draw_curve(name, points, exponent):
         (
             f'<text x="{LEFT}" y="{TOP - 10}">{name}: n^{exponent:.2f}</text>',
             f'<rect x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/>',
-            f'<text x="{LEFT - 4}" y="{TOP + 12}" text-anchor="end">{number(10**high)} s</text>',
-            f'<text x="{LEFT - 4}" y="{TOP + height}" text-anchor="end">{number(10**low)} s</text>',
+            f'<text x="{LEFT - 4}" y="{TOP + 12}" text-anchor="end">'
+            f"{number(10**high)} s</text>",
+            f'<text x="{LEFT - 4}" y="{TOP + height}" text-anchor="end">'
+            f"{number(10**low)} s</text>",
             f'<text x="{LEFT}" y="{TOP + height + 16}">{number(size[0])}</text>',
             f'<text x="{LEFT + width}" y="{TOP + height + 16}" text-anchor="end">'
             f"{number(size[-1])}</text>",
