@@ -104,9 +104,9 @@ class Client:
         one = safetensors({"table": ("F32", [1, 4], bytes(16))})
         while self.stored < count:
             self.stored += 1
-            self.send("PUT", f"/v1/parameters/set{self.stored}", one)
+            self.send("PUT", f"/v1/sets/set{self.stored}", one)
         return self.least_seconds(
-            lambda: [self.send("PUT", "/v1/parameters/last", one) for _ in range(50)]
+            lambda: [self.send("PUT", "/v1/sets/last", one) for _ in range(50)]
         )
 
     def batch(self, count):
