@@ -347,7 +347,9 @@ class Tensors(DigestCase):
         for server in (self.server, self.start("--cache-bytes", "1MiB")):
             target = "/v1/models/llama-3.1-8b?length=5000"
             plan = server.request("GET", f"{target}&plan=true&digests=true").json()
-            _, tensors = read_safetensors(server.request("GET", target).body)
+            _, tensors = read_safetensors(
+                server.request("GET", f"{target}&format=safetensors").body
+            )
             stated = {
                 tensor["name"]: (tensor["sha256"], tensor["bytes"])
                 for part in plan["parts"]
