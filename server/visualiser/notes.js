@@ -174,14 +174,15 @@ export function wavesNote(tables, columns, signal) {
 }
 
 // How many columns hardly differ between the chosen rows of a table.
-export function profilesNote(table, rows) {
+export function profilesNote(table, rows, zigzag) {
     const {
         row,
         column,
         columns,
         extent: [least, most],
     } = table;
-    const what = `Each line is the vector of one ${row.title}.`;
+    const apart = zigzag ? ', columns with odd numbers paler' : '';
+    const what = `Each colour is the vector of one ${row.title}${apart}.`;
     if (rows.length < 2 || most === least) return noteOf(what, '');
     let still = 0;
     for (let k = 0; k < columns; k++) {

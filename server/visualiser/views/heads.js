@@ -2,7 +2,7 @@
 // distance. With two settings A stands above B, and their difference below.
 import {refusalOf} from '../difference.js';
 import {h} from '../dom.js';
-import {pluralOf} from '../lists.js';
+import {choiceField, pluralOf} from '../lists.js';
 import {headsNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
@@ -55,19 +55,26 @@ function pages({update}, page, count, title) {
     );
 }
 
-function scales({options, update}, count) {
-    if (count < 2) return null;
-    const select = h(
-        'select',
-        {id: 'heads-scale', onchange: () => update({'heads.scale': select.value})},
-        h('option', {value: ''}, 'shared by all'),
-        h(
-            'option',
-            {value: 'each', selected: options['heads.scale'] === 'each'},
-            'one for each',
-        ),
-    );
-    return h('label', {}, 'colours ', select);
+const SCALES = {all: 'shared by all', sides: 'one for A, one for B', each: 'one for each'};
+
+// Who shares a scale: a key of SCALES, and its control.
+function scalesOf({options, update, tables}, form, sides) {
+    const standard = sides.length > 1 && refusalOf(...sides) ? 'sides' : 'all';
+    const names = [
+        'all',
+        sides.length > 1 && 'sides',
+        form === 'maps' && [...sides[0].planes].length > 1 && 'each',
+    ].filter(Boolean);
+    const asked = options['heads.scale'];
+    const value = names.includes(asked) ? asked : standard;
+    const field = choiceField({
+        id: 'heads-scale',
+        label: form === 'maps' ? 'colours' : 'axes',
+        value,
+        choices: names.map((name) => [name, SCALES[name]]),
+        changed: (chosen) => update({'heads.scale': chosen === standard ? '' : chosen}),
+    });
+    return {value, field: names.length > 1 && tables.length > 0 ? field : null};
 }
 
 // ---- the numbers under the crosshair ----
@@ -166,14 +173,17 @@ function show(container, context, sides, {form, indices}) {
         letter: sides.length > 1 ? 'AB'[side] : '',
         heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : '',
     }));
-    addScales(colours, sets, indices, options['heads.scale'] === 'each');
+    const scales = scalesOf(context, form, sides);
+    const apart = scales.value === 'sides';
+    for (const these of apart ? sets.map((set) => [set]) : [sets])
+        addScales(colours, these, indices, scales.value === 'each');
     if (sets.length > 1 && !refusalOf(...sets)) {
         const difference = {
             ...differenceOfPlanes(sets[0], sets[1]),
             letter: 'A − B',
             heading: 'A − B',
         };
-        addScales(colours, [difference], indices, options['heads.scale'] === 'each');
+        addScales(colours, [difference], indices, scales.value === 'each');
         if (difference.planes.size > 0) sets.push(difference);
     }
     const numbers = h('div', {
@@ -194,12 +204,15 @@ function show(container, context, sides, {form, indices}) {
         'p',
         {class: 'heads-legend'},
         ...[
-            legendOf(sets[0], indices, sets.length > 1 ? 'A and B' : 'all', colours),
+            ...(apart
+                ? sets.slice(0, 2).map((set) => legendOf(set, indices, set.letter, colours))
+                : [legendOf(sets[0], indices, sides.length > 1 ? 'A and B' : 'all', colours)]),
             sets[2] ? legendOf(sets[2], indices, 'A − B', colours) : null,
             trained,
         ].filter(Boolean),
     );
-    const common = {...context, sets, indices, point, open: opener(context)};
+    const common = {...context, sets, apart, indices, point, open: opener(context)};
+    if (scales.field) container.append(h('p', {class: 'buttons'}, scales.field));
     container.append(headsNote(sets[0], indices, form));
     if (form === 'maps')
         container.append(
@@ -250,7 +263,6 @@ function render(container, context) {
             {class: 'buttons'},
             ...[
                 lines ? forms({update}, form, standard) : null,
-                form === 'maps' ? scales({options, update}, indices.length) : null,
                 pages({update}, page, count, title),
             ].filter(Boolean),
         ),

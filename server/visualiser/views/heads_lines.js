@@ -100,9 +100,10 @@ function legendOf({sets: [set], indices, colours}) {
     );
 }
 
-// All charts of values have the same axes.
-function domainsOf(sets, row, difference) {
-    const chosen = sets.filter((set) => Boolean(set.difference) === difference);
+// All charts of values have the same axes, unless A and B stand apart.
+function domainsOf(one, {sets: all, apart}, row) {
+    const sets = apart ? [one] : all;
+    const chosen = sets.filter((set) => Boolean(set.difference) === Boolean(one.difference));
     const y = [
         Math.min(0, ...chosen.map(({extent}) => extent[0])),
         Math.max(0, ...chosen.map(({extent}) => extent[1])),
@@ -206,12 +207,7 @@ export function createLines(context) {
     const {sets, row} = context;
     const rowOf = (set) => Math.min(row, set.rows - 1);
     const charts = sets.map((set) => {
-        const chart = chartOf(
-            set,
-            rowOf(set),
-            domainsOf(sets, rowOf, Boolean(set.difference)),
-            context,
-        );
+        const chart = chartOf(set, rowOf(set), domainsOf(set, context, rowOf), context);
         const figure = h(
             'figure',
             {

@@ -5,7 +5,7 @@ import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {spectrumNote} from '../notes.js';
 import {brief} from '../numbers.js';
-import {isReal, sideName} from './waves.js';
+import {mayWave, sideName} from './waves.js';
 
 const count = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
@@ -141,18 +141,6 @@ function render(container, context) {
             draw(body, context);
             body.removeAttribute('aria-busy');
         }),
-    );
-}
-
-// Whether the scheme has waves of the position, and any row can be requested.
-export function mayWave({name, shape, axes, dtype}, scheme) {
-    const documented = scheme.tensors.find((each) => each.name === name);
-    return (
-        isReal({dtype}) &&
-        shape.length === 2 &&
-        axes[0] === 'n' &&
-        scheme.parameters.some((each) => each.name === 'positions') &&
-        /\b(sin|cos|sines?|cosines?)\b/.test(`${documented?.help} ${scheme.formula}`)
     );
 }
 
