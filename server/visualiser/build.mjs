@@ -47,13 +47,29 @@ const picturesAsFiles = {
     },
 };
 
+// The faces of KaTeX that formulas of the page are drawn with, in the one form that browsers of
+// today all read.
+const FACES = /KaTeX_(Main-Regular|Math-Italic|Size[1-4]-Regular)\.woff2/;
+const fewFaces = {
+    name: 'few-faces',
+    setup(builder) {
+        builder.onLoad({filter: /katex\/dist\/katex\.css$/}, ({path}) => ({
+            contents: readFileSync(path, 'utf8')
+                .replace(/@font-face\s*{[^}]*}/g, (face) => (FACES.test(face) ? face : ''))
+                .replace(/(url\([^)]*\.woff2\) format\("woff2"\))[^;]*/g, '$1'),
+            loader: 'css',
+        }));
+    },
+};
+
 const digest = (data) => createHash('sha256').update(data).digest('hex');
 
 const bundled = await build({
     absWorkingDir: here,
-    entryPoints: ['main.js', 'style.css', 'docs.js', 'docs.css'],
+    entryPoints: ['main.js', 'style.css', 'math.js', 'math.css', 'docs.js', 'docs.css'],
     entryNames: '[name]',
-    assetNames: 'picture.[hash]',
+    assetNames: 'asset.[hash]',
+    loader: {'.woff2': 'file'},
     outdir: 'assets',
     bundle: true,
     minify: true,
@@ -62,12 +78,12 @@ const bundled = await build({
     legalComments: 'none', // all licences are served, see below
     metafile: true,
     write: false,
-    plugins: [plotWithoutStyles, picturesAsFiles],
+    plugins: [plotWithoutStyles, picturesAsFiles, fewFaces],
     logLevel: 'warning',
 }).catch(() => process.exit(1)); // esbuild has said why
 
-// The licences of all packages that are in the bundles, and of what these have in bundles of
-// their own.
+// The licences of all packages that are in the bundles, of what these have in bundles of their
+// own, and of fonts.
 function licences(inputs) {
     const packages = new Set(
         inputs
@@ -88,6 +104,9 @@ function licences(inputs) {
                 ...inputs
                     .filter((path) => path.startsWith(`${root}/`))
                     .map((path) => `${path}.LICENSE.txt`),
+                ...(inputs.some((path) => path.startsWith(root) && path.endsWith('.woff2'))
+                    ? ['fonts.txt']
+                    : []),
             ];
             const texts = [own, ...others].filter(
                 (each) => each && existsSync(join(here, each)),
@@ -102,7 +121,7 @@ const inputs = Object.keys(bundled.metafile.inputs);
 const own = inputs.filter(
     (path) => existsSync(join(here, path)) && !/^node_modules\//.test(path),
 );
-const sources = [...own, 'build.mjs', 'package-lock.json']
+const sources = [...own, 'build.mjs', 'fonts.txt', 'package-lock.json']
     .sort()
     .map((path) => `${digest(readFileSync(join(here, path)))}  ${path}\n`);
 const files = new Map([

@@ -200,6 +200,15 @@ function element(name, attributes) {
     return made;
 }
 
+// A group without a role may have no label: its mark is its `data-mark`.
+export function nameMarks(svg) {
+    for (const each of svg.querySelectorAll('[aria-label]')) {
+        each.dataset.mark = each.getAttribute('aria-label');
+        each.removeAttribute('aria-label');
+    }
+    return svg;
+}
+
 // x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element,
 // show(x)}.
 export function createChart({series, x, y, rules, colours, label, width, height = 320}) {
@@ -242,11 +251,7 @@ export function createChart({series, x, y, rules, colours, label, width, height 
     svg.setAttribute('role', 'img');
     svg.setAttribute('tabindex', '0');
     svg.classList.add('chart');
-    for (const each of svg.querySelectorAll('[aria-label]')) {
-        // a group without a role may have no label
-        each.dataset.mark = each.getAttribute('aria-label');
-        each.removeAttribute('aria-label');
-    }
+    nameMarks(svg);
     const [across, along] = [svg.scale('x'), svg.scale('y')];
     const cursor = svg.appendChild(
         element('g', {class: 'chart-cursor', visibility: 'hidden', 'pointer-events': 'none'}),

@@ -15,7 +15,7 @@ import {byteText} from './numbers.js';
 import {begin, Panel} from './panel.js';
 import {showRelease} from './release.js';
 import {createRetry} from './retry.js';
-import {parameterOf} from './schema.js';
+import {parameterOf, titleOf} from './schema.js';
 import {createStage} from './stage.js';
 import {PLACES, createStore} from './state.js';
 import {loadTable} from './tables.js';
@@ -228,12 +228,13 @@ function showTabs(view, possible) {
         if (!tabs.has(each))
             tabs.set(
                 each,
-                h(
-                    'button',
-                    {type: 'button', onclick: () => store.update({view: each.name})},
-                    each.title,
-                ),
+                h('button', {
+                    type: 'button',
+                    'data-view': each.name,
+                    onclick: () => store.update({view: each.name}),
+                }),
             );
+        tabs.get(each).textContent = titleOf(each, tables[0]);
         tabs.get(each).setAttribute('aria-pressed', String(each === view));
         return tabs.get(each);
     });
@@ -251,7 +252,7 @@ function showTabs(view, possible) {
 
 function showTitle(view) {
     const titles = [...new Set(tables.map(({scheme}) => scheme.title))];
-    document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
+    document.title = `${titles.join(' and ')} – ${titleOf(view, tables[0])} – posenc`;
 }
 
 // All views of the tables, and the one that is shown.

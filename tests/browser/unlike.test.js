@@ -1,5 +1,5 @@
-// Two settings that cannot be subtracted have scales and axes of their own, those that can share
-// them; a switch changes either.
+// Two settings that cannot be subtracted have scales and axes of their own, those that can
+// share them; a switch changes either.
 import assert from 'node:assert/strict';
 import {drawn, open, pageTest, readout} from './harness.js';
 
@@ -24,8 +24,8 @@ pageTest('heatmaps of unlike settings have colours and axes of their own', {}, a
     const [one, other] = await page.$$eval('canvas.plot', (all) =>
         all.map((canvas) => canvas.getAttribute('aria-label')),
     );
-    assert.match(one, /40 rows of position by 8 of dimension/);
-    assert.match(other, /24 rows of query by 24 of key/);
+    assert.match(one, /40 positions by 8 dimensions/);
+    assert.match(other, /24 queries by 24 keys/);
     const second = page.locator('canvas.plot').nth(1);
     await second.focus();
     await page.keyboard.press('ArrowDown');
@@ -97,7 +97,8 @@ for (const [view, cursor] of [
 pageTest('heads of unlike settings have colours of their own', {}, async (page) => {
     await open(
         page,
-        '?scheme=alibi&length=24&heads=2&right.scheme=swin&right.height=3&right.heads=2&view=heads',
+        '?scheme=alibi&length=24&heads=2&view=heads' +
+            '&right.scheme=swin&right.height=3&right.heads=2',
     );
     assert.equal(await page.inputValue('#heads-scale'), 'sides');
     const [one, other] = await page.locator('.heads-legend .scale').allTextContents();

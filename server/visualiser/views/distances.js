@@ -3,7 +3,7 @@ import {axisX, axisY, lineY, plot, ruleX} from '@observablehq/plot';
 import {WINDOW_ELEMENTS} from '../api.js';
 import {heightOf} from '../arrangement.js';
 import {h} from '../dom.js';
-import {choiceField} from '../lists.js';
+import {choiceField, pluralOf} from '../lists.js';
 import {distancesNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {
@@ -332,7 +332,8 @@ function drawCurves(place, news, drawing, context) {
         x: [Math.min(...ends), Math.max(...ends)],
         context,
     };
-    const about = `${METRICS[metric]} of ${title}s ${chosen.join(', ')} to every ${title}`;
+    const about =
+        `${METRICS[metric]} of ${pluralOf(title)} ${chosen.join(', ')} to every ` + title;
     const own = orders.length > 1 && isOwn(context, differences);
     const parts = own
         ? orders.map((order, side) => ({
@@ -410,7 +411,7 @@ function render(container, context) {
     });
     const controls = [
         metric.element,
-        h('label', {}, `${title}s `, input),
+        h('label', {}, `${pluralOf(title)} `, input),
         h(
             'span',
             {class: 'quiet'},

@@ -5,12 +5,14 @@ import {h} from '../dom.js';
 import {choiceField, pluralOf} from '../lists.js';
 import {headsNote} from '../notes.js';
 import {brief} from '../numbers.js';
+import {axisTitle} from '../schema.js';
 import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
 import {createLines} from './heads_lines.js';
 import {createMaps} from './heads_maps.js';
 import {addScales, legendOf} from './heads_scales.js';
 
 const PAGE = 16;
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
 
 // ---- controls ----
@@ -40,8 +42,8 @@ function pages({update}, page, count, title) {
     const first = page * PAGE;
     return h(
         'span',
-        {class: 'window', role: 'group', 'aria-label': `Which ${title}s`},
-        `${title}s ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
+        {class: 'window', role: 'group', 'aria-label': `Which ${pluralOf(title)}`},
+        `${pluralOf(title)} ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
         h(
             'button',
             {type: 'button', disabled: page === 0, onclick: () => go(page - 1)},
@@ -206,7 +208,14 @@ function show(container, context, sides, {form, indices}) {
         ...[
             ...(apart
                 ? sets.slice(0, 2).map((set) => legendOf(set, indices, set.letter, colours))
-                : [legendOf(sets[0], indices, sides.length > 1 ? 'A and B' : 'all', colours)]),
+                : [
+                      legendOf(
+                          sets[0],
+                          indices,
+                          sides.length > 1 ? 'A and B' : `all ${pluralOf(sets[0].title)}`,
+                          colours,
+                      ),
+                  ]),
             sets[2] ? legendOf(sets[2], indices, 'A − B', colours) : null,
             trained,
         ].filter(Boolean),
@@ -253,10 +262,8 @@ function render(container, context) {
             : standard;
     const news = h('p', {class: 'quiet', role: 'status'}, 'Loading …');
     const body = h('div', {});
-    const title =
-        planesIn(usable[0].tensor).lead === 0 && usable[0].tensor.axes[0] === 'heads'
-            ? 'head'
-            : 'plane';
+    const {tensor} = usable[0];
+    const title = axisTitle(tensor.axes[planesIn(tensor).lead]);
     container.append(
         h(
             'div',
@@ -280,7 +287,7 @@ function render(container, context) {
                 const refusal = sides[1] ? refusalOf(...sides) : '';
                 const other = refusal && `${refusal} The numbers below are those of A.`;
                 news.textContent =
-                    usable.length < tables.length ? 'B has no heads or planes.' : other;
+                    usable.length < tables.length ? 'B has nothing of this kind.' : other;
                 news.hidden = !news.textContent;
                 show(body, context, sides, {form, indices});
                 container.dataset.heads = form;
@@ -299,7 +306,7 @@ function render(container, context) {
 
 export default {
     name: 'heads',
-    title: 'Heads',
+    title: ({axes, shape}) => capital(pluralOf(axisTitle(axes[planesIn({axes, shape}).lead]))),
     applies: (tensor) => Boolean(planesIn(tensor)),
     render,
 };

@@ -1,6 +1,6 @@
 // A line for each head against the distance from query to key.
 import {line, plot, ruleX, ruleY} from '@observablehq/plot';
-import {pointsOf} from '../charts.js';
+import {nameMarks, pointsOf} from '../charts.js';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
 
@@ -25,7 +25,7 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
     const shown = indices.filter((index) => set.planes.has(index));
     const marks =
         mark == null ? [] : [-mark, mark].filter((x) => x > domains.x[0] && x < domains.x[1]);
-    return plot({
+    const chart = plot({
         width,
         height: HEIGHT,
         marginLeft: 64,
@@ -69,6 +69,7 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
             ),
         ],
     });
+    return nameMarks(chart);
 }
 
 function svg(name, attributes) {

@@ -226,13 +226,13 @@ const buttonsOf = ({zoomBy, zoomTo}, choosable, sharing) =>
         h('button', {type: 'button', onclick: () => zoomBy(1.6)}, 'Zoom in'),
         h('button', {type: 'button', onclick: () => zoomBy(1 / 1.6)}, 'Zoom out'),
         h('button', {type: 'button', onclick: () => zoomTo(zoomIdentity)}, 'All'),
+        sharing || null,
         h(
             'span',
             {class: 'quiet'},
             `Click${choosable ? ' to highlight a column' : ''}, then wheel to zoom, drag to ` +
                 'pan, arrow keys to move.',
         ),
-        sharing || null,
     );
 
 // ---- the view ----

@@ -166,8 +166,9 @@ function show(body, between, chosen, arrangement, context) {
             height: heightOf(height, AROUND, groups.length),
             label:
                 `${title ? `${title}: ` : ''}${column.title || 'column'} ` +
-                `${columns.join(', ')} over ${row.title} ${x.map(brief).join(' to ')}, values ` +
-                `from ${reachOf(series).map(brief).join(' to ')}. Arrow keys move the cursor.`,
+                `${columns.join(', ')} over ${row.title} ${x.map(brief).join(' to ')}, ` +
+                `values from ${reachOf(series).map(brief).join(' to ')}. Arrow keys move ` +
+                'the cursor.',
         });
     });
     body.replaceChildren(...groups.map(({title}, i) => titled(title, charts[i])));
@@ -219,7 +220,7 @@ function render(container, context) {
 
 export default {
     name: 'waves',
-    title: 'Waves',
+    title: (tensor, scheme) => (mayWave(tensor, scheme) ? 'Waves' : 'Lines'),
     linked: true,
     applies: ({shape, axes, dtype}) => {
         const at = shape.length === 1 ? -1 : -2;
