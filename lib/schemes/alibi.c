@@ -323,8 +323,8 @@ const pe_scheme pe_scheme_alibi = {
             .summary = "A bias of the attention scores that falls linearly with the distance, "
                        "with a slope for each head.",
             .family = "relative",
-            .formula = "bias[h, i, j] = -m_h * |i - j|, m_h = 2^(-alibi_bias_max * h / H), "
-                       "h = 1 ... H",
+            .formula = "bias[h, i, j] = -m_h * |i - j|, m_h = 2^(-alibi_bias_max * (h + 1) / "
+                       "heads), h = 0 ... heads-1",
             .convention = "slopes as in the authors' code, heads first; distance is key minus "
                           "query; without a mask, both signs of a distance have the same bias",
             .reference = "arXiv:2108.12409, section 3",

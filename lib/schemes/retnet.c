@@ -166,7 +166,7 @@ const pe_scheme pe_scheme_retnet = {
                        "queries and keys.",
             .family = "relative",
             .formula = "mask[h, i, j] = gamma_h^(i - j), 0 for j > i; gamma_h = 1 - 2^(-5 - "
-                       "h), h = 0 ... H-1; cos[k, 2c] = cos[k, 2c+1] = cos(k * w_c), w_c = "
+                       "h), h = 0 ... heads-1; cos[k, 2c] = cos[k, 2c+1] = cos(k * w_c), w_c = "
                        "base^(-c/(dim/2-1))",
             .convention =
                 "as in torchscale, the authors' code, whose parallel form then divides each "

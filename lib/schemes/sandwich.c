@@ -199,7 +199,7 @@ const pe_scheme pe_scheme_sandwich = {
                        "sinusoidal encodings of query and key, over a number for each head.",
             .family = "relative",
             .formula = "bias[h, i, j] = (sum of cos((i - j) * w_c), c = 0 ... dim/2-1) / (8 * "
-                       "h / H), w_c = base^(-2c/dim), h = 1 ... H",
+                       "(h + 1) / heads), w_c = base^(-2c/dim), h = 0 ... heads-1",
             .convention = "as in the paper's own program: dim is a setting of its own, 128 "
                           "there, and nothing is subtracted from the sum. Without a mask, both "
                           "signs of a distance have the same bias",

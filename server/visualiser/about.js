@@ -1,24 +1,30 @@
 // What is shown, in words: the scheme, its formula and the values in it, and where it comes
 // from.
-import {namesIn, typeset} from './formula.js';
 import {h} from './dom.js';
+import {namesIn, partsOf, texOf, withoutNeutral} from './formula.js';
+import {connectSymbols, symbolsIn} from './symbols.js';
+import {typesetLater} from './typeset.js';
 
 const LONGEST = 24; // characters of a value
 
 export const cut = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
-// The parameters that stand in the formula, with their values: [{name, texts: one for each
-// table}].
-function valuesIn(tables) {
+// Names of parameters that change nothing at their default, {name: '1' or '0'}.
+function neutralIn(tables) {
     const [{scheme}] = tables;
-    const names = namesIn(scheme.formula);
-    return scheme.parameters
-        .filter(({name}) => names.has(name))
-        .map(({name}) => ({name, texts: tables.map(({effective}) => effective[name])}))
-        .filter(({texts}) => texts.every((text) => text != null));
+    return Object.fromEntries(
+        scheme.parameters
+            .map(({name, default: standard}) => [name, String(standard)])
+            .filter(
+                ([name, standard]) =>
+                    ['0', '1'].includes(standard) &&
+                    tables.every(({effective}) => effective[name] === standard),
+            ),
+    );
 }
 
-function valueOf({name, texts}) {
+// "base = 10000", and of two tables "base = A 10000, B 500".
+function valueOf(name, texts) {
     const [left, right = left] = texts;
     const told =
         left === right
@@ -28,11 +34,63 @@ function valueOf({name, texts}) {
                   ', ',
                   h('span', {class: 'side-b'}, `B ${cut(right)}`),
               ];
-    return h('span', {class: 'value'}, h('code', {}, name), ' = ', ...told);
+    return [h('code', {}, name), ' = ', ...told];
 }
+
+// What a symbol stands for, in the list below the formula; null of a parameter without a value.
+function legendOf({name, meaning, part, parameter}, tables) {
+    const texts = tables.map(({effective}) => effective[name]);
+    if (parameter && texts.some((text) => text == null)) return null;
+    const told = parameter
+        ? valueOf(name, texts)
+        : [typesetLater(h('span', {class: 'math'}, name), texOf(name)), ` ${meaning}`];
+    return h(
+        'span',
+        {
+            class: parameter ? 'value' : 'meaning',
+            'data-symbol': name,
+            'data-part': part,
+            title: meaning,
+        },
+        ...told,
+    );
+}
+
+function equationsOf(formula) {
+    return partsOf(formula).map((part) =>
+        typeof part === 'string'
+            ? part
+            : typesetLater(
+                  h('span', {class: 'math', 'data-source': part.source}, part.source),
+                  part.tex,
+              ),
+    );
+}
+
+// A paper by its number, as a link; all else as it is.
+const linked = (reference) =>
+    reference.split(/(arXiv:\d{4}\.\d{4,5}|kexue\.fm\/[\w/]+)/).map((part, i) =>
+        i % 2 === 0
+            ? part
+            : h(
+                  'a',
+                  {
+                      href: part.startsWith('arXiv:')
+                          ? `https://arxiv.org/abs/${part.slice(6)}`
+                          : `https://${part}`,
+                      rel: 'noopener noreferrer',
+                      target: '_blank',
+                  },
+                  part,
+              ),
+    );
 
 function describe(tables, mark) {
     const [{scheme}] = tables;
+    const neutral = neutralIn(tables);
+    const formula = withoutNeutral(scheme.formula, neutral);
+    const left = namesIn(formula);
+    const symbols = symbolsIn(scheme).filter(({name}) => left.has(name));
     return h(
         'div',
         {class: 'about-scheme'},
@@ -50,10 +108,13 @@ function describe(tables, mark) {
             h(
                 'span',
                 {class: 'equations', tabindex: 0, role: 'group', 'aria-label': 'Formula'},
-                ...typeset(scheme.formula),
+                ...equationsOf(formula),
             ),
-            ' ',
-            h('span', {class: 'values'}, ...valuesIn(tables).map(valueOf)),
+        ),
+        h(
+            'p',
+            {class: 'values'},
+            ...symbols.map((symbol) => legendOf(symbol, tables)).filter(Boolean),
         ),
     );
 }
@@ -63,13 +124,16 @@ const sources = (scheme) => [
         'p',
         {},
         h('strong', {}, `${scheme.title}. `),
-        `Convention: ${scheme.convention}. Reference: ${scheme.reference}.`,
+        `Convention: ${scheme.convention}. Reference: `,
+        ...linked(scheme.reference),
+        '.',
     ),
 ];
 
 // Fills a section; show(tables) is called with what is on the screen.
 export function createAbout(section) {
     let shown = '';
+    connectSymbols(section);
     return {
         show(tables) {
             const key = JSON.stringify(

@@ -71,7 +71,7 @@ export function loadAxes(source, window) {
                 return {axis, ...(await distancesOf(source, shape[k], window))};
             return {
                 axis,
-                title: axis === '1' ? '' : axisTitle(axis),
+                title: axisTitle(axis, k > 0 && k === axes.length - 1),
                 at: coordinatesOf(axis, source.effective),
             };
         }),

@@ -47,6 +47,21 @@ const picturesAsFiles = {
     },
 };
 
+// The faces of KaTeX that formulas of the page are drawn with, in the one form that browsers of
+// today all read.
+const FACES = /KaTeX_(Main-Regular|Math-Italic|Size[1-4]-Regular)\.woff2/;
+const fewFaces = {
+    name: 'few-faces',
+    setup(builder) {
+        builder.onLoad({filter: /katex\/dist\/katex\.css$/}, ({path}) => ({
+            contents: readFileSync(path, 'utf8')
+                .replace(/@font-face\s*{[^}]*}/g, (face) => (FACES.test(face) ? face : ''))
+                .replace(/(url\([^)]*\.woff2\) format\("woff2"\))[^;]*/g, '$1'),
+            loader: 'css',
+        }));
+    },
+};
+
 const digest = (data) => createHash('sha256').update(data).digest('hex');
 
 const bundle = (entryPoints, format) =>
@@ -54,7 +69,8 @@ const bundle = (entryPoints, format) =>
         absWorkingDir: here,
         entryPoints,
         entryNames: '[name]',
-        assetNames: 'picture.[hash]',
+        assetNames: 'asset.[hash]',
+        loader: {'.woff2': 'file'},
         outdir: 'assets',
         bundle: true,
         minify: true,
@@ -63,18 +79,18 @@ const bundle = (entryPoints, format) =>
         legalComments: 'none', // all licences are served, see below
         metafile: true,
         write: false,
-        plugins: [plotWithoutStyles, picturesAsFiles],
+        plugins: [plotWithoutStyles, picturesAsFiles, fewFaces],
         logLevel: 'warning',
     }).catch(() => process.exit(1)); // esbuild has said why
 
 // the last one is loaded by a page, and leaves nothing but what it puts into the global object
 const bundles = [
-    await bundle(['main.js', 'style.css', 'docs.js', 'docs.css'], 'esm'),
+    await bundle(['main.js', 'style.css', 'math.js', 'math.css', 'docs.js', 'docs.css'], 'esm'),
     await bundle(['reference.js'], 'iife'),
 ];
 
-// The licences of all packages that are in the bundles, and of what these have in bundles of
-// their own.
+// The licences of all packages that are in the bundles, of what these have in bundles of their
+// own, and of fonts.
 function licences(inputs) {
     const packages = new Set(
         inputs
@@ -95,6 +111,9 @@ function licences(inputs) {
                 ...inputs
                     .filter((path) => path.startsWith(`${root}/`))
                     .map((path) => `${path}.LICENSE.txt`),
+                ...(inputs.some((path) => path.startsWith(root) && path.endsWith('.woff2'))
+                    ? ['fonts.txt']
+                    : []),
             ];
             const texts = [own, ...others].filter(
                 (each) => each && existsSync(join(here, each)),
@@ -109,7 +128,7 @@ const inputs = [...new Set(bundles.flatMap(({metafile}) => Object.keys(metafile.
 const own = inputs.filter(
     (path) => existsSync(join(here, path)) && !/^node_modules\//.test(path),
 );
-const sources = [...own, 'build.mjs', 'package-lock.json']
+const sources = [...own, 'build.mjs', 'fonts.txt', 'package-lock.json']
     .sort()
     .map((path) => `${digest(readFileSync(join(here, path)))}  ${path}\n`);
 const files = new Map([

@@ -45,6 +45,7 @@ add() { # PATH FILE
     *.js) type='text/javascript; charset=utf-8' ;;
     *.css) type='text/css; charset=utf-8' ;;
     *.svg) type='image/svg+xml' ;;
+    *.woff2) type='font/woff2' ;;
     *.txt | *.md | */LICENSE) type='text/plain; charset=utf-8' ;;
     *)
         echo "posenc: nothing says what kind of file $2 is" >&2

@@ -3,7 +3,8 @@
 //
 // A series: {name, colour, dashed, length, x(i) ascending, y(i)}, `dots` for points instead of
 // a line, `ring` for a ring around a point, `strong` for the one that is highlighted and
-// `faint` for the others.
+// `faint` for the others. A line has a dot on each of its points if these are apart; `curve`,
+// a series too, is what is drawn between them in place of straight lines.
 import {dot, line, plot, ruleX, ruleY, text} from '@observablehq/plot';
 import {h} from './dom.js';
 import {brief} from './numbers.js';
@@ -19,6 +20,7 @@ const STEPS = {
     End: Infinity,
 };
 const MOST_DOTS = 1500; // beyond, dots are small
+const APART = 6; // pixels between points that have a dot each
 
 const finite = (value) => (Number.isFinite(value) ? value : NaN);
 
@@ -152,14 +154,34 @@ function ruleMarks({rules = [], colours, x, y}) {
         });
 }
 
+const isDotted = ({length}, width) => length > 1 && length * APART <= width;
+
 const lineMark = (series, width) =>
-    line(pointsOf(series, width), {
+    line(pointsOf(series.curve ?? series, width), {
         x: '0',
         y: '1',
         stroke: series.colour,
-        strokeWidth: series.strong ? 3.5 : series.dashed ? 1.8 : 1.5,
+        strokeWidth: series.strong
+            ? 3.5
+            : isDotted(series, width)
+              ? 1
+              : series.dashed
+                ? 1.8
+                : 1.5,
         strokeOpacity: series.faint ? 0.4 : null,
         strokeDasharray: series.dashed ? '6 4' : null,
+    });
+// The values themselves, where the line between them is none.
+const valuesMark = (series, width) =>
+    dot(pointsOf(series, width), {
+        x: '0',
+        y: '1',
+        stroke: series.colour,
+        fill: series.dashed ? 'none' : series.colour,
+        strokeWidth: 1,
+        fillOpacity: series.faint ? 0.4 : null,
+        strokeOpacity: series.faint ? 0.4 : null,
+        r: series.strong ? 3.5 : 2.2,
     });
 const ringMark = (series, width) =>
     dot(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: 2, r: 9});
@@ -176,6 +198,15 @@ function element(name, attributes) {
     const made = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
+}
+
+// A group without a role may have no label: its mark is its `data-mark`.
+export function nameMarks(svg) {
+    for (const each of svg.querySelectorAll('[aria-label]')) {
+        each.dataset.mark = each.getAttribute('aria-label');
+        each.removeAttribute('aria-label');
+    }
+    return svg;
 }
 
 // x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element,
@@ -205,8 +236,14 @@ export function createChart({series, x, y, rules, colours, label, width, height 
         x: axis(x, width / 90),
         y: {...axis(y, height / 50), labelAnchor: 'top', labelArrow: 'none', grid: true},
         marks: [
-            ...series.map((each) =>
-                (each.ring ? ringMark : each.dots ? dotMark : lineMark)(each, width),
+            ...series.flatMap((each) =>
+                each.ring
+                    ? [ringMark(each, width)]
+                    : each.dots
+                      ? [dotMark(each, width)]
+                      : isDotted(each, width)
+                        ? [lineMark(each, width), valuesMark(each, width)]
+                        : [lineMark(each, width)],
             ),
             ...ruleMarks({rules, colours, x, y}),
         ],
@@ -214,11 +251,7 @@ export function createChart({series, x, y, rules, colours, label, width, height 
     svg.setAttribute('role', 'img');
     svg.setAttribute('tabindex', '0');
     svg.classList.add('chart');
-    for (const each of svg.querySelectorAll('[aria-label]')) {
-        // a group without a role may have no label
-        each.dataset.mark = each.getAttribute('aria-label');
-        each.removeAttribute('aria-label');
-    }
+    nameMarks(svg);
     const [across, along] = [svg.scale('x'), svg.scale('y')];
     const cursor = svg.appendChild(
         element('g', {class: 'chart-cursor', visibility: 'hidden', 'pointer-events': 'none'}),

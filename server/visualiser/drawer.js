@@ -15,7 +15,7 @@ export function createDrawer(button, drawer) {
     button.addEventListener('click', () => {
         const open = !document.body.classList.contains('drawer-open');
         set(open);
-        if (open) drawer.querySelector('section:not([hidden]) select').focus();
+        if (open) drawer.querySelector('section:not([hidden]) .picker-button').focus();
     });
     drawer.querySelector('.drawer-close').addEventListener('click', close);
     drawer.addEventListener('keydown', (event) => {

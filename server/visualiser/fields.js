@@ -245,7 +245,7 @@ export function createPresets(presets, side, listener) {
     return {parameter: {name: 'preset'}, row, made: {control: made.control, set}, error};
 }
 
-function showDifference({row, note}, mine = 'none', theirs = 'none') {
+function showDifference({row, note}, mine = 'not set', theirs = 'not set') {
     row.classList.toggle('differs', mine !== theirs);
     note.textContent = mine !== theirs ? `A: ${cut(theirs)}` : '';
 }
@@ -255,7 +255,7 @@ function hintOf({name, default_of: defaultOf, stored}, {blocked, required}, effe
     if (required) return 'required';
     const computed =
         defaultOf && effective[name] == null ? ` = ${defaultOf}` : (effective[name] ?? '');
-    return computed || (stored ? 'from the set' : 'none');
+    return computed || (stored ? 'from the set' : 'not set');
 }
 
 // Show a field's value; `theirs` is that of the other side.

@@ -1,7 +1,16 @@
-// A scheme's formula, which is plain text with words between, as text and MathML. What cannot
-// be read as mathematics stays text.
-const MATHML = 'http://www.w3.org/1998/Math/MathML';
-const GREEK = {alpha: 'α', beta: 'β', theta: 'θ', omega: 'ω', pi: 'π', sigma: 'σ'};
+// A scheme's formula, which is plain text with words between, as text and TeX, which math.js
+// typesets. What cannot be read as mathematics stays text.
+const GREEK = new Set([
+    'alpha',
+    'beta',
+    'gamma',
+    'epsilon',
+    'theta',
+    'zeta',
+    'omega',
+    'pi',
+    'sigma',
+]);
 const FUNCTIONS = new Set([
     'sin',
     'cos',
@@ -18,7 +27,16 @@ const FUNCTIONS = new Set([
     'div',
     'mod',
 ]);
-const SIGNS = {'*': '⋅', '-': '−', '->': '→', '...': '…', '…': '…', '<=': '≤', '>=': '≥'};
+const TEX_FUNCTIONS = new Set(['sin', 'cos', 'tan', 'exp', 'ln', 'log', 'min', 'max']);
+const SIGNS = {
+    '*': '\\cdot ',
+    '->': '\\to ',
+    '...': '\\ldots ',
+    '…': '\\ldots ',
+    '<=': '\\le ',
+    '>=': '\\ge ',
+    '|': '|',
+};
 const OPERATORS = new Set([
     '=',
     '+',
@@ -56,7 +74,7 @@ function tokensOf(text) {
     });
 }
 
-const isPlain = (text) => !(text in GREEK || FUNCTIONS.has(text) || /[_\d]|'$/.test(text));
+const isPlain = (text) => !(GREEK.has(text) || FUNCTIONS.has(text) || /[_\d]|'$/.test(text));
 
 // Whether a name is a word of a sentence and not of the mathematics.
 function isWord(tokens, i) {
@@ -96,31 +114,40 @@ function markWords(tokens) {
     });
 }
 
-const create = (name, ...children) => {
-    const element = document.createElementNS(MATHML, name);
-    element.append(...children);
-    return element;
-};
-function bracket(text, stretchy) {
-    const element = create('mo', text);
-    element.setAttribute('stretchy', String(stretchy));
-    return element;
-}
-const row = (items) => (items.length === 1 ? items[0] : create('mrow', ...items));
+// What has been read: {tex, tall: whether it is higher than a line, inside: what brackets hold,
+// or undefined}.
+const node = (tex, tall = false, inside = undefined) => ({tex, tall, inside});
+const joined = (items) =>
+    node(
+        items.map(({tex}) => tex).join(' '),
+        items.some(({tall}) => tall),
+    );
+
+// A group without its brackets, where a fraction or a place above or below shows what belongs
+// together.
+const bare = ({tex, inside}) => inside ?? tex;
+
+const escaped = (text) => text.replace(/_/g, '\\_').replace(/'$/, '{}^{\\prime}');
+
+// What stands for something has its name, by which the page finds it.
+const named = (name, tex) => `\\htmlData{symbol=${name}}{${tex}}`;
 
 // "w_i", "w2" and "R_i" have an index; a long name keeps its underscores.
 function nameOf(text) {
     const [, head, digits, tail] = /^(\p{L}+?)(\d*)(?:_([\p{L}\d]{1,2}))?$/u.exec(text) ?? [];
-    const symbol = (part) => create('mi', GREEK[part] ?? part);
-    if (head == null || !(head.length <= 2 || head in GREEK))
-        return symbol(text.replace(/'$/, '′'));
+    const short = head != null && (head.length <= 2 || GREEK.has(head));
+    if (TEX_FUNCTIONS.has(text)) return node(`\\${text}`);
+    if (FUNCTIONS.has(text)) return node(`\\operatorname{${text}}`);
+    if (!short) return node(named(text, `\\mathrm{${escaped(text)}}`));
+    const symbol = GREEK.has(head) ? `\\${head}` : head;
     const index = digits || tail;
-    return index
-        ? create('msub', symbol(head), create(/^\d+$/.test(index) ? 'mn' : 'mi', index))
-        : symbol(head);
+    const whole = index
+        ? `${symbol}_{${/^\d+$/.test(index) ? index : named(index, index)}}`
+        : symbol;
+    return node(named(text, whole));
 }
 
-// Reads one run of tokens. Its methods return an element, or an array of them.
+// Reads one run of tokens. Its methods return nodes, or arrays of them.
 class Reader {
     constructor(tokens) {
         this.tokens = tokens;
@@ -144,9 +171,10 @@ class Reader {
             const {text, spaced} = this.token ?? this.take();
             if (text === '/' && spaced && items.length > 0) {
                 this.take();
-                items.push(create('mfrac', bare(items.pop()), bare(this.factor())));
+                const above = items.pop();
+                items.push(node(`\\frac{${bare(above)}}{${bare(this.factor())}}`, true));
             } else if ((OPERATORS.has(text) && text !== '|') || ',;:'.includes(text)) {
-                items.push(create('mo', SIGNS[this.take().text] ?? text));
+                items.push(node(SIGNS[this.take().text] ?? text));
             } else {
                 items.push(this.factor());
             }
@@ -155,34 +183,37 @@ class Reader {
         return items;
     }
 
+    // [[a, b], [c, d]] is a matrix; all else keeps its brackets.
     group(opening) {
         const closing = CLOSING[opening] ?? opening;
-        const items = this.row(closing);
-        const tall = items.some(
-            (item) => item.localName === 'mfrac' || item.querySelector('mfrac'),
-        );
-        return create('mrow', bracket(opening, tall), ...items, bracket(closing, tall));
+        const first = this.next;
+        const {tex, tall} = joined(this.row(closing));
+        const matrix = opening === '[' && matrixOf(this.tokens.slice(first, this.next - 1));
+        if (matrix) return node(matrix, true);
+        const [left, right] = tall ? ['\\left', '\\right'] : ['', ''];
+        return node(`${left}${opening} ${tex} ${right}${closing}`, tall, tex);
     }
 
     factor() {
-        let element = this.primary();
+        let whole = this.primary();
         while (this.token?.text === '^' || this.touches('_')) {
             const {text} = this.take();
-            const minus =
-                this.token?.text === '-' ? [create('mo', SIGNS[this.take().text])] : [];
-            element = create(
-                text === '^' ? 'msup' : 'msub',
-                element,
-                row([...minus, bare(this.primary())]),
-            );
+            const minus = this.token?.text === '-' ? this.take().text : '';
+            const place = `${minus}${bare(this.primary())}`;
+            whole = node(`{${whole.tex}}${text}{${place}}`, whole.tall);
         }
-        return element;
+        return whole;
     }
 
     primary() {
         const {text, kind} = this.take();
-        if (kind === 'number') return create('mn', text);
-        if (text === 'div' || text === 'mod') return create('mo', text);
+        if (kind === 'number') return node(text);
+        if (text === 'div' || text === 'mod') return node(`\\mathbin{\\mathrm{${text}}}`);
+        if (text === 'sqrt' && this.touches('('))
+            return node(`\\sqrt{${bare(this.group(this.take().text))}}`, true);
+        // an operator that is applied to nothing is a number as any other
+        if (TEX_FUNCTIONS.has(text) && !this.touches('(') && !this.touches('['))
+            return node(`\\,{\\${text}}`);
         if (kind === 'name') return this.applied(nameOf(text));
         if (!(text in CLOSING) && text !== '|')
             throw new SyntaxError(`"${text}" begins nothing`);
@@ -191,29 +222,48 @@ class Reader {
 
     // A name with its arguments or its indices, if any.
     applied(name) {
-        if (this.touches('('))
-            return create('mrow', name, create('mo', '\u2061'), this.group(this.take().text));
+        if (this.touches('(')) {
+            const group = this.group(this.take().text);
+            return node(`${name.tex}${group.tex}`, group.tall);
+        }
         if (!this.touches('[')) return name;
+        const first = this.next;
         const group = this.group(this.take().text);
-        return group.textContent.length <= SHORT_INDEX
-            ? create('msub', name, bare(group))
-            : create('mrow', name, group);
+        const length = this.tokens
+            .slice(first, this.next)
+            .reduce((sum, {text}) => sum + text.length, 0);
+        return length <= SHORT_INDEX && !/_\{/.test(name.tex)
+            ? node(`{${name.tex}}_{${bare(group)}}`)
+            : node(`${name.tex}${group.tex}`, group.tall);
     }
 }
 
-// A group without its brackets, where a fraction or a place above or below shows what belongs
-// together.
-function bare(element) {
-    const {children} = element;
-    if (element.localName !== 'mrow' || !'(['.includes(children[0].textContent)) return element;
-    return row([...children].slice(1, -1));
+// The TeX of a matrix whose rows are groups with brackets; null of anything else.
+function matrixOf(tokens) {
+    if (tokens[0]?.text !== '[') return null;
+    const reader = new Reader(tokens);
+    const rows = [];
+    while (reader.token) {
+        if (reader.take().text !== '[') return null;
+        const cells = [[]];
+        while (reader.token && reader.token.text !== ']')
+            if (reader.token.text === ',') {
+                reader.take();
+                cells.push([]);
+            } else if (OPERATORS.has(reader.token.text))
+                cells.at(-1).push(node(reader.take().text));
+            else cells.at(-1).push(reader.factor());
+        reader.take();
+        if (reader.token && reader.take().text !== ',') return null;
+        rows.push(cells.map((cell) => joined(cell).tex).join(' & '));
+    }
+    return `\\begin{pmatrix} ${rows.join(' \\\\ ')} \\end{pmatrix}`;
 }
 
+// A run of mathematics: {tex, source}, or its text if it cannot be read.
 function mathOf(tokens, source) {
     try {
-        const math = create('math', ...new Reader(tokens).row());
-        math.setAttribute('alttext', source);
-        return math;
+        return {tex: joined(new Reader(tokens).row()).tex, source};
     } catch (error) {
         if (error instanceof SyntaxError) return source;
         throw error;
@@ -228,8 +278,22 @@ export const namesIn = (text) =>
             .map((token) => token.text),
     );
 
-// The formula as a list of texts and <math> elements.
-export function typeset(text) {
+// The TeX of a single name.
+export const texOf = (name) => nameOf(name).tex;
+
+// Leaves out factors that are 1 and summands that are 0: `neutral` are the names of parameters
+// with these values, {name: '1' or '0'}.
+export function withoutNeutral(text, neutral) {
+    return Object.entries(neutral).reduce((formula, [name, value]) => {
+        const signs = value === '1' ? '*' : '+';
+        const before = new RegExp(` \\${signs} ${name}\\b(?! [/^*])(?![\\[(^])`, 'g');
+        const after = new RegExp(`(^|[ (])(?<![/*^-] )${name} \\${signs} `, 'g');
+        return formula.replace(before, '').replace(after, '$1');
+    }, text);
+}
+
+// The formula as a list of texts and runs of mathematics, {tex, source}.
+export function partsOf(text) {
     const tokens = tokensOf(text);
     markWords(tokens);
     const parts = [];

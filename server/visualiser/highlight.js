@@ -1,6 +1,7 @@
 // The column that stands out in every view, `column` in the address: chosen in the heatmap, and
 // named below each picture with the views that show it.
 import {h} from './dom.js';
+import {titleOf} from './schema.js';
 
 // The index of the column within a table, or null.
 export function highlighted({column = ''}, {columns}) {
@@ -23,7 +24,7 @@ export function createHighlight(line, update) {
                     h(
                         'button',
                         {type: 'button', onclick: () => update({}, view.name)},
-                        view.title,
+                        titleOf(view, table),
                     ),
                 ),
                 h('button', {type: 'button', onclick: () => update({column: ''})}, 'Clear'),

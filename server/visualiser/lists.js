@@ -34,7 +34,14 @@ export function spread(extent) {
     return [...new Set(wanted)].filter((each) => each < extent);
 }
 
-export const pluralOf = (word) => `${word.replace(/([^aeiou])y$/, '$1ie')}s`;
+// "queries", and of "row of the table" "rows of the table".
+export const pluralOf = (name) => {
+    const [, word, rest] = /^(\S*)(.*)$/.exec(name);
+    return `${word.replace(/([^aeiou])y$/, '$1ie').replace(/xis$/, 'xe')}s${rest}`;
+};
+
+// "1 query", "3 queries".
+export const countText = (number, name) => `${number} ${number === 1 ? name : pluralOf(name)}`;
 
 // A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {

@@ -18,7 +18,7 @@ import {begin, Panel} from './panel.js';
 import {watchPreparation} from './preparing.js';
 import {showRelease} from './release.js';
 import {createRetry} from './retry.js';
-import {parameterOf} from './schema.js';
+import {parameterOf, titleOf} from './schema.js';
 import {closeSections} from './sections.js';
 import {createStage} from './stage.js';
 import {PLACES, createStore} from './state.js';
@@ -254,12 +254,13 @@ function showTabs(view, possible) {
         if (!tabs.has(each))
             tabs.set(
                 each,
-                h(
-                    'button',
-                    {type: 'button', onclick: () => store.update({view: each.name})},
-                    each.title,
-                ),
+                h('button', {
+                    type: 'button',
+                    'data-view': each.name,
+                    onclick: () => store.update({view: each.name}),
+                }),
             );
+        tabs.get(each).textContent = titleOf(each, tables[0]);
         tabs.get(each).setAttribute('aria-pressed', String(each === view));
         return tabs.get(each);
     });
@@ -277,7 +278,7 @@ function showTabs(view, possible) {
 
 function showTitle(view) {
     const titles = [...new Set(tables.map(({scheme}) => scheme.title))];
-    document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
+    document.title = `${titles.join(' and ')} – ${titleOf(view, tables[0])} – posenc`;
     favicon.show(tables[0], coloursOf(theme.current()));
 }
 

@@ -36,6 +36,10 @@ export function percentText(part) {
     return `${Number((100 * part).toPrecision(2))} %`;
 }
 
+// How far a wave goes round within some positions, in degrees.
+const degreesText = (span, wavelength) =>
+    `${brief(Number(((360 * span) / wavelength).toPrecision(3)))}°`;
+
 // ---- waves ----
 
 // The positions that a table's rows span, or the training length.
@@ -67,10 +71,8 @@ export function waveNotice(wavelengths, span) {
             ? `No column repeats ${within}`
             : `Column${many ? 's' : ''} ${rangesText(short)} repeat${many ? '' : 's'} ` +
               `${within}`;
-    return (
-        `${repeat}; column ${slowest.column} has turned ` +
-        `${percentText(span / slowest.wavelength)} of a circle.`
-    );
+    const angle = degreesText(span, slowest.wavelength);
+    return `${repeat}; column ${slowest.column} turns by ${angle}.`;
 }
 
 // After a rest, a text from the wavelengths of each table: `write(wavelengths, table)`.
@@ -111,12 +113,30 @@ export function isToeplitz({data, rows, columns, extent: [least, most]}) {
     return true;
 }
 
+// What rows, or columns, are: "those of the grid", "positions".
+const axisText = (word, title) =>
+    title === word
+        ? 'those of the grid'
+        : title.startsWith(`${word} of `)
+          ? `those ${title.slice(word.length + 1)}`
+          : ['row', 'column'].includes(title)
+            ? `${title}s of the grid`
+            : pluralOf(title);
+
+function axesText({row, column}) {
+    if (!row.title) return 'A single value, its colour.';
+    const rows = axisText('row', row.title);
+    if (!column.title) return `Rows are ${rows}, each with one value, its colour.`;
+    const columns = axisText('column', column.title);
+    return rows === columns
+        ? `Rows and columns are ${rows}, colours values.`
+        : `Rows are ${rows}, columns ${columns}, colours values.`;
+}
+
 export function heatmapNote(tables, mark, signal) {
     const [table] = tables,
         {row, column} = table;
-    const what = column.title
-        ? `Rows are ${pluralOf(row.title)}, columns ${pluralOf(column.title)}, colours values.`
-        : `Rows are ${pluralOf(row.title)}, each with one value, its colour.`;
+    const what = axesText(table);
     if (table.constant !== null) return noteOf(what, '');
     if (row.axis === 'queries' && column.axis === 'keys')
         return noteOf(
@@ -149,7 +169,7 @@ export function similarityNote([table], metric) {
 export function wavesNote(tables, columns, signal) {
     const {row, column} = tables[0];
     const what = column.title
-        ? `Each line is one ${column.title}, over the ${row.title}.`
+        ? `Each line is one ${column.title}, over all ${pluralOf(row.title)}.`
         : `The value of each ${row.title}.`;
     return noteOf(
         what,
@@ -174,14 +194,15 @@ export function wavesNote(tables, columns, signal) {
 }
 
 // How many columns hardly differ between the chosen rows of a table.
-export function profilesNote(table, rows) {
+export function profilesNote(table, rows, zigzag) {
     const {
         row,
         column,
         columns,
         extent: [least, most],
     } = table;
-    const what = `Each line is the vector of one ${row.title}.`;
+    const apart = zigzag ? ', columns with odd numbers paler' : '';
+    const what = `Each colour is the vector of one ${row.title}${apart}.`;
     if (rows.length < 2 || most === least) return noteOf(what, '');
     let still = 0;
     for (let k = 0; k < columns; k++) {
@@ -310,7 +331,7 @@ export function rotationNote(sides, mark, signal) {
             return (
                 `${slow} of ${turning.count} pairs make less than one turn within ` +
                 `${brief(span)} positions; the slowest turns by ` +
-                `${brief(Number(((360 * span) / longest).toPrecision(3)))}°.`
+                `${degreesText(span, longest)}.`
             );
         },
         signal,
@@ -342,10 +363,22 @@ export function scoresNote(lines, {seed, draws, other}) {
         const at = Array.from({length}, (_, i) => i).find((i) => y(i) < y(0) / 2);
         return at === undefined ? `${name} nowhere` : `${name} ${brief(x(at))}`;
     });
+    const stretched = lines
+        .filter(({stretch}) => Math.abs(stretch - 1) > SAME)
+        .map(({name, stretch}) => {
+            const [factor, square] = [stretch, stretch ** 2].map((each) =>
+                brief(Number(each.toPrecision(3))),
+            );
+            return (
+                ` ${name} begins ${stretch > 1 ? 'higher' : 'lower'}, since it multiplies ` +
+                `its cosines and sines by ${factor}, and with them every score by ${square}.`
+            );
+        });
     return noteOf(
         what,
         lines.length > 0 && lines[0].length > 1
-            ? `The first distance at which half of the score is lost: ${halved.join(', ')}.`
+            ? `The first distance at which half of the score is lost: ${halved.join(', ')}.` +
+                  stretched.join('')
             : '',
     );
 }

@@ -1,15 +1,14 @@
 // The settings of both sides: which scheme, its form, Reset; and A and B in turn where there is
 // little room.
 import {describe} from './api.js';
-import {h} from './dom.js';
 import {Form} from './form.js';
 import {withinRules} from './legal.js';
 import {completed, steers} from './prefill.js';
+import {createPicker} from './picker.js';
 import {beginningsOf} from './schema.js';
 
 const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 // The settings that a scheme starts with: the example with larger sizes, or the example if
 // those are refused.
@@ -22,20 +21,6 @@ export async function begin(scheme) {
     );
 }
 
-// The schemes by their families, as the groups of a <select>.
-function groupsOf(schemes) {
-    const families = [...new Set(schemes.map(({family}) => family))];
-    return families.map((family) =>
-        h(
-            'optgroup',
-            {label: capital(family)},
-            ...schemes
-                .filter((scheme) => scheme.family === family)
-                .map(({name, title}) => h('option', {value: name}, title)),
-        ),
-    );
-}
-
 // Choosing another scheme keeps the view and the training length, but not the window within the
 // tensor.
 const placeless = (options) => (options.mark ? {mark: options.mark} : {});
@@ -44,15 +29,15 @@ export class Panel {
     #schemes;
     #store;
     #forms = {};
+    #pickers = {};
     #slid = null;
 
     constructor(schemes, store) {
         this.#schemes = schemes;
         this.#store = store;
         for (const side of SIDES) {
-            byId(`${side}-scheme`).append(...groupsOf(schemes));
-            byId(`${side}-scheme`).addEventListener('change', ({target}) =>
-                this.#start(side, target.value),
+            this.#pickers[side] = createPicker(byId(`${side}-picker`), side, schemes, (name) =>
+                this.#start(side, name),
             );
             byId(`${side}-reset`).addEventListener('click', () =>
                 this.#start(side, store.get()[side].scheme),
@@ -139,7 +124,7 @@ export class Panel {
         byId(side).hidden = !settings;
         if (!settings) return;
         const known = this.#schemeOf(settings.scheme);
-        byId(`${side}-scheme`).value = known ? settings.scheme : '';
+        this.#pickers[side].show(settings.scheme);
         const other = side === 'right' && this.#schemeOf(state.left?.scheme);
         if (known)
             this.#forms[side].show(

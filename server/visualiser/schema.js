@@ -3,6 +3,12 @@
 // comfortable sizes to begin with
 const COMPLETIONS = {rows: 128, keys: 64, columns: 64, cells: 16, bits: 16};
 
+const ADDED = /\badded to the attention scores\b/;
+
+// Whether a scheme's tensor, its primary one by default, is a bias of the attention scores.
+export const isBias = ({tensors}, name = tensors.find(({primary}) => primary)?.name) =>
+    ADDED.test(tensors.find((each) => each.name === name)?.help);
+
 export function parameterOf(scheme, name) {
     return scheme.parameters.find((parameter) => parameter.name === name);
 }
@@ -71,6 +77,10 @@ export function effectiveOf(scheme, parameters) {
     return effective;
 }
 
+// What a view (see views.js) is called where it shows a table.
+export const titleOf = ({title}, {tensor, scheme}) =>
+    typeof title === 'string' ? title : title(tensor, scheme);
+
 // Parameters to start with: the scheme's example, and the example with larger sizes.
 export function beginningsOf(scheme) {
     const example = Object.fromEntries(new URLSearchParams(scheme.example));
@@ -117,12 +127,22 @@ const AXIS_TITLES = {
     'queries+keys-1': 'distance',
     height: 'row',
     width: 'column',
+    depth: 'frame',
+    query_height: 'row of the query',
+    query_width: 'column of the query',
+    1: '',
 };
 
-// A readable name for an axis.
-export function axisTitle(axis) {
+// A readable name for an axis, singular: how many there are stands in the document; an
+// expression only says that these are rows, or columns, of nothing else. `last` says whether
+// it is the last of several.
+export function axisTitle(axis, last = false) {
     if (/\bcells\b|\bheight \* width\b/.test(axis)) return 'cell';
-    return AXIS_TITLES[axis] ?? (/^dim\b/.test(axis) ? 'dimension' : axis);
+    if (axis in AXIS_TITLES) return AXIS_TITLES[axis];
+    if (/^dim\b/.test(axis)) return 'dimension';
+    if (/^\d+$/.test(axis)) return 'component';
+    if (/[^a-z_]/.test(axis)) return last ? 'column' : 'row of the table';
+    return axis === 'axes' ? 'axis' : axis.replace(/s$/, '').replace(/_/g, ' ');
 }
 
 // The value at an index of an axis: a position, or the index itself.

@@ -2,9 +2,10 @@
 import {WINDOW_ELEMENTS, describe, getElements} from './api.js';
 import {loadAxes} from './axes.js';
 import {reachOf, shortest} from './numbers.js';
-import {axesOf, effectiveOf} from './schema.js';
+import {axesOf, coordinatesOf, effectiveOf} from './schema.js';
 import {findWavelengths} from './wavelength.js';
 
+const FIRST_POSITION = 3;
 const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 
 // A matrix of elements: rows [firstRow, firstRow + rows) of a slice of a tensor.
@@ -102,6 +103,13 @@ const flatShapeOf = ({shape: [rows, ...rest]}) => ({
     leading: [],
 });
 
+// Which index of a leading axis is shown first: of positions not 0, where nothing has turned
+// yet and all encodings are alike.
+function firstIndex(axis, extent, effective) {
+    const at = coordinatesOf(axis, effective);
+    return axis === 'n' && at(0) === 0 ? Math.min(extent - 1, FIRST_POSITION) : 0;
+}
+
 // Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)};
 // further {rows} to ask for fewer rows than fit, {waves: false} where nobody asks for
 // wavelengths, {described} of a table of the same settings, so that it is not asked for again;
@@ -136,9 +144,12 @@ export async function loadTable(
         columns: width,
         leading,
     } = flat ? flatShapeOf(tensor) : shapeOf(tensor);
-    const indices = leading.map((extent, i) =>
-        clamp(Number(String(text).split(',')[i]), 0, extent - 1),
-    );
+    const indices = leading.map((extent, i) => {
+        const asked = String(text).split(',')[i];
+        return asked
+            ? clamp(Number(asked), 0, extent - 1)
+            : firstIndex(tensor.axes[i], extent, effective);
+    });
     const columns = Math.min(width, WINDOW_ELEMENTS);
     const rows = Math.max(1, Math.min(totalRows, most, Math.floor(WINDOW_ELEMENTS / width)));
     const firstRow = clamp(Number(row), 0, totalRows - rows);

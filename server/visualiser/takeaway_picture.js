@@ -3,6 +3,7 @@ import {getDocument} from './api.js';
 import {h} from './dom.js';
 import {filmOf, sliderOf} from './film.js';
 import {pictureOf, pixelsOf} from './picture.js';
+import {titleOf} from './schema.js';
 
 const SHARPNESS = 2; // pixels of a PNG for each of the screen's
 const KINDS = {SVG: 'image/svg+xml', PNG: 'image/png', GIF: 'image/gif'};
@@ -23,7 +24,7 @@ function captionOf(tables, view) {
             `${tables.length > 1 ? `${'AB'[i]}: ` : ''}${table.scheme.title} ` +
             `(${table.settings.scheme}), ${table.tensor.name}: ${parametersOf(table)}`,
     );
-    return [...sides, `${view.title}, computed by posenc ${version}`];
+    return [...sides, `${titleOf(view, tables[0])}, computed by posenc ${version}`];
 }
 
 function save(name, type, content) {
@@ -38,7 +39,9 @@ export function createPictureFiles(place, shown, tell) {
     const capture = () => {
         const {tables, view, colours} = shown();
         return pictureOf(place, {
-            title: `${tables.map(({scheme}) => scheme.title).join(' and ')}: ${view.title}`,
+            title:
+                `${tables.map(({scheme}) => scheme.title).join(' and ')}: ` +
+                titleOf(view, tables[0]),
             caption: captionOf(tables, view),
             colours,
         });

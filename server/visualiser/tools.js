@@ -78,7 +78,7 @@ export function createTools(element, update) {
             type: 'number',
             min: 0,
             value: text,
-            placeholder: 'none',
+            placeholder: 'not set',
             onchange: () => update({mark: input.value}),
         });
         return labelled('training length', input);

@@ -3,7 +3,7 @@
 //
 //   export default {
 //     name: 'heatmap',                    // in the address: ?view=heatmap
-//     title: 'Heatmap',                   // its tab
+//     title: 'Heatmap',                   // its tab, or (tensor, scheme) => its tab
 //     linked: true,                       // whether it shows options.column, the highlighted
 // one
 //     applies(tensor, scheme),            // whether it makes sense: by tensor.shape, .axes,

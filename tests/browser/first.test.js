@@ -73,21 +73,124 @@ pageTest(
     },
 );
 
+// Wait until KaTeX has drawn all formulas.
+const typeset = (page) =>
+    page.waitForFunction(() =>
+        [...document.querySelectorAll('#about .math')].every((each) =>
+            each.querySelector('.katex-html'),
+        ),
+    );
+
 pageTest('every formula is typeset, and loses no letter', {}, async (page) => {
     const letters = (text) => text.replace(/[^\p{L}\p{N}]/gu, '');
-    const greek = {α: 'alpha', β: 'beta', θ: 'theta', ω: 'omega', π: 'pi', σ: 'sigma'};
-    for (const {name, formula} of schemes) {
-        await open(page, `?scheme=${name}`);
-        assert.ok((await page.locator('#about math').count()) > 0, name);
-        const latin = (text) => text.replace(/[αβθωπσ]/g, (letter) => greek[letter]);
-        const shown = latin(await page.textContent('.equations'));
-        assert.equal(letters(shown), letters(latin(formula)), name);
-        const plain = await page.$$eval('#about math', (all) =>
-            all.map((each) => each.getAttribute('alttext')),
+    for (const {name, example} of schemes) {
+        await open(page, `?scheme=${name}&${example}`);
+        await typeset(page);
+        const parts = await page.$$eval('#about .equations .math', (all) =>
+            all.map((each) => [
+                each.dataset.source,
+                each.querySelector('.katex-html').textContent,
+                each.querySelector('.katex-error, [style*="#cc0000"]') !== null,
+            ]),
         );
-        for (const each of plain) assert.ok(formula.includes(each), `${name}: ${each}`);
+        assert.ok(parts.length > 0, name);
+        const greek = {α: 'alpha', β: 'beta', θ: 'theta', ω: 'omega', π: 'pi', σ: 'sigma'};
+        Object.assign(greek, {γ: 'gamma', ϵ: 'epsilon', ζ: 'zeta'});
+        for (const [source, shown, failed] of parts) {
+            assert.equal(failed, false, `${name}: ${source}`);
+            // KaTeX draws what stands above and below in an order of its own
+            const sorted = (text) => [...letters(text)].sort().join('');
+            const latin = (text) =>
+                text.replace(/[α-ωϵ]/g, (letter) => greek[letter] ?? letter);
+            assert.equal(sorted(latin(shown)), sorted(latin(source)), `${name}: ${source}`);
+        }
     }
 });
+
+pageTest(
+    'factors that are 1 by default stay out, and come with another value',
+    {},
+    async (page) => {
+        const formula = async () => {
+            await typeset(page);
+            return (
+                await page.$$eval('#about .equations .math', (all) =>
+                    all.map(({dataset}) => dataset.source),
+                )
+            ).join(', ');
+        };
+        await open(page, '?scheme=sinusoidal&length=16&dim=8');
+        assert.equal(
+            await formula(),
+            'encoding[r, 2i] = sin(k * w_i), encoding[r, 2i+1] = cos(k * w_i), ' +
+                'w_i = base^(-2i/dim)',
+        );
+        await open(page, '?scheme=sinusoidal&length=16&dim=8&amplitude=2');
+        assert.match(await formula(), /= amplitude \* sin\(k \* w_i\).*w_i = base/);
+        await open(page, '?scheme=learned&length=16&dim=8');
+        assert.match(await formula(), /^encoding\[r\] = table\[k\]/);
+        await open(page, '?scheme=learned&length=16&dim=8&row_offset=2');
+        assert.match(await formula(), /^encoding\[r\] = table\[k \+ row_offset\]/);
+    },
+);
+
+pageTest('each symbol is named, and lights what it means', {}, async (page) => {
+    const meanings = () =>
+        page.$$eval('#about .meaning', (all) =>
+            Object.fromEntries(all.map(({dataset, title}) => [dataset.symbol, title])),
+        );
+    await open(page, '?scheme=sinusoidal&length=16&dim=8');
+    await typeset(page);
+    assert.deepEqual(await meanings(), {
+        encoding: 'sines and cosines',
+        r: 'row',
+        i: 'pair of columns',
+        k: 'position',
+        w_i: 'frequency, in radians per position',
+    });
+    const lit = () => page.evaluate(() => document.body.dataset.lit ?? '');
+    await page.hover('.equations .katex-html [data-symbol=k]');
+    assert.equal(await lit(), 'rows');
+    assert.equal(await page.locator('.meaning[data-symbol=k].lit').count(), 1);
+    await page.hover('.value[data-symbol=base]');
+    assert.equal(await lit(), '');
+    assert.equal(await page.locator('.field.lit #left-base').count(), 1);
+    await page.hover('h1');
+    assert.equal(await page.locator('.lit').count(), 0);
+    await open(page, '?scheme=alibi&length=16&heads=2');
+    assert.deepEqual(await meanings(), {
+        bias: 'is added to the attention scores',
+        h: 'head',
+        i: 'query',
+        j: 'key',
+        m_h: 'slope of the head',
+    });
+    for (const {name, formula, example} of schemes) {
+        await open(page, `?scheme=${name}&${example}`);
+        if (/\bk \*/.test(formula))
+            assert.match((await meanings()).k ?? '', /^(position|key)$/, name);
+        assert.ok((await page.locator('#about [data-symbol]').count()) > 0, name);
+    }
+});
+
+pageTest('papers are links', {}, async (page) => {
+    await open(page, '?scheme=rope&length=8&dim=8');
+    await page.click('#about summary');
+    const links = await page.$$eval('.sources a', (all) => all.map(({href}) => href));
+    assert.ok(links.length >= 4);
+    for (const link of links) assert.match(link, /^https:\/\/arxiv\.org\/abs\/\d{4}\.\d{5}$/);
+});
+
+pageTest(
+    'without its script a formula is text, and the picture is there',
+    {expected: /404/},
+    async (page) => {
+        await page.route('**/math*.js', (route) => route.fulfill({status: 404, body: ''}));
+        await page.route('**/assets/math*', (route) => route.fulfill({status: 404, body: ''}));
+        await open(page, '?scheme=sinusoidal&length=16&dim=8');
+        assert.match(await page.textContent('.equations'), /w_i = base\^\(-2i\/dim\)/);
+    },
+);
 
 pageTest(
     'the formula of sinusoidal has indices and a power; its values follow the form, and tell ' +
@@ -95,51 +198,42 @@ pageTest(
     {},
     async (page) => {
         await open(page, '?scheme=sinusoidal&length=16&dim=8');
-        assert.ok((await page.locator('#about msub').count()) >= 3);
-        assert.equal(await page.locator('#about msup').count(), 1);
+        await typeset(page);
+        assert.ok((await page.locator('#about .equations msub').count()) >= 3);
+        assert.equal(await page.locator('#about .equations msup').count(), 1);
         const values = () =>
             page.$$eval('#about .value', (all) => all.map((each) => each.textContent));
-        assert.deepEqual(await values(), [
-            'dim = 8',
-            'base = 10000',
-            'amplitude = 1',
-            'position_scale = 1',
-        ]);
+        assert.deepEqual(await values(), ['base = 10000', 'dim = 8']);
         await page.fill('#left-base', '77');
         await drawn(page);
-        assert.deepEqual(await values(), [
-            'dim = 8',
-            'base = 77',
-            'amplitude = 1',
-            'position_scale = 1',
-        ]);
+        assert.deepEqual(await values(), ['base = 77', 'dim = 8']);
         await page.click('#compare');
         await drawn(page);
         await page.fill('#right-base', '5');
         await drawn(page);
-        assert.deepEqual(await values(), [
-            'dim = 8',
-            'base = A 77, B 5',
-            'amplitude = 1',
-            'position_scale = 1',
-        ]);
+        assert.deepEqual(await values(), ['base = A 77, B 5', 'dim = 8']);
     },
 );
 
-pageTest('a formula that cannot be read stays text', {}, async (page) => {
-    const odd = {
-        ...schemes.find(({name}) => name === 'sinusoidal'),
-        formula: 'f(x = ^^ y, and 2 + 2 = 4',
-    };
-    await page.route('**/v1/schemes', (route) => route.fulfill({json: {schemes: [odd]}}));
-    await open(page);
-    assert.equal(
-        (await page.textContent('.equations')).replace(/\s/g, ''),
-        odd.formula.replace(/\s/g, ''),
-    );
-    assert.equal(
-        await page.locator('#about math').count(),
-        1,
-        'only what can be read is typeset',
-    );
-});
+pageTest(
+    'a formula that cannot be read stays text',
+    {expected: /math|ERR_FAILED/},
+    async (page) => {
+        const odd = {
+            ...schemes.find(({name}) => name === 'sinusoidal'),
+            formula: 'f(x = ^^ y, and 2 + 2 = 4',
+        };
+        await page.route('**/v1/schemes', (route) => route.fulfill({json: {schemes: [odd]}}));
+        await page.route('**/assets/math*', (route) => route.abort());
+        await open(page);
+        assert.equal(
+            (await page.textContent('.equations')).replace(/\s/g, ''),
+            odd.formula.replace(/\s/g, ''),
+        );
+        assert.equal(
+            await page.locator('#about .equations .math').count(),
+            1,
+            'only what can be read is typeset',
+        );
+    },
+);

@@ -168,6 +168,12 @@ export async function eventually(check) {
     }
 }
 
+// Choose a scheme in the list of a side.
+export async function chooseScheme(page, name, side = 'left') {
+    await page.click(`#${side}-scheme`);
+    await page.click(`#${side}-picker [data-scheme=${name}]`);
+}
+
 // Open the part of a form with what is rarely needed.
 export async function openMore(page, side = 'left') {
     await page.evaluate((id) => {

@@ -210,7 +210,7 @@ const pathOf = (page, chart, line) =>
         .locator('.heads-chart svg')
         .nth(chart)
         .evaluate((svg, number) => {
-            const paths = [...svg.querySelectorAll('g[aria-label="line"] path')];
+            const paths = [...svg.querySelectorAll('g[data-mark="line"] path')];
             return {
                 count: paths.length,
                 points: paths[number]

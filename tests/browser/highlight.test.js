@@ -73,7 +73,8 @@ pageTest(
         assert.equal(await strong.count(), 1);
         const heights = (await strong.getAttribute('d'))
             .match(/,-?[\d.]+/g)
-            .map((each) => Number(each.slice(1)));
+            .map((each) => Number(each.slice(1)))
+            .filter((_, i) => i % 8 === 0); // the curve has points between the rows
         const [least, most] = [Math.min(...wave), Math.max(...wave)],
             [top, bottom] = [Math.min(...heights), Math.max(...heights)];
         heights.forEach((y, i) =>

@@ -111,7 +111,7 @@ pageTest('sizes of type come from one scale', {}, async (page) => {
             [...document.querySelectorAll('body *')]
                 .filter(
                     (each) =>
-                        each.checkVisibility() && !each.closest('math, svg, canvas, select'),
+                        each.checkVisibility() && !each.closest('.math, svg, canvas, select'),
                 )
                 .map((each) => getComputedStyle(each).fontSize),
         ),

@@ -151,7 +151,7 @@ pageTest(
         await eventually(() => assert.ok(asked > 0));
         await page.unroute('**/v1/**');
         await eventually(async () =>
-            assert.match(await page.getAttribute('canvas.plot', 'aria-label'), /17 rows/),
+            assert.match(await page.getAttribute('canvas.plot', 'aria-label'), /17 positions/),
         );
         await drawn(page);
         assert.equal(await page.isVisible('#retry'), false);

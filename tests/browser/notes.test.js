@@ -26,8 +26,8 @@ pageTest(
         assert.equal(
             await note(page),
             'Rows are positions, columns dimensions, colours values. Columns ' +
-                `0–${repeating - 1} repeat within 128 positions; column 62 has turned ` +
-                `${Number(((100 * 128) / wavelengths[62]).toPrecision(2))} % of a circle.`,
+                `0–${repeating - 1} repeat within 128 positions; column 62 turns by ` +
+                `${Number(((360 * 128) / wavelengths[62]).toPrecision(3))}°.`,
         );
     },
 );
@@ -111,13 +111,16 @@ pageTest('every view of every scheme has its line', {}, async (page) => {
         ['rope', 'alibi', 'transformer_xl', 'integer', 'hierarchical'].includes(scheme.name),
     )) {
         await open(page, `?scheme=${name}&${example}`);
-        for (const title of await page.locator('#tabs button').allTextContents()) {
-            await page.click(`#tabs button:text-is("${title}")`);
-            await page.waitForSelector(`#view[data-drawn="${title.toLowerCase()}"] .note`);
+        const views = await page.$$eval('#tabs button', (all) =>
+            all.map(({dataset}) => dataset.view),
+        );
+        for (const view of views) {
+            await page.click(`#tabs [data-view=${view}]`);
+            await page.waitForSelector(`#view[data-drawn=${view}] .note`);
             const text = await note(page);
             assert.ok(
                 /^[A-Z].*\.$/.test(text) && !/NaN|undefined|Infinity/.test(text),
-                `${name} ${title}: ${text}`,
+                `${name} ${view}: ${text}`,
             );
         }
     }
@@ -127,7 +130,7 @@ test('claims are counted from the data', () => {
     assert.equal(rangesText([0, 1, 2, 8, 10, 11]), '0–2, 8, 10–11');
     assert.equal(
         waveNotice([10, NaN, 1000], 100),
-        'Column 0 repeats within 100 positions; column 2 has turned 10 % of a circle.',
+        'Column 0 repeats within 100 positions; column 2 turns by 36°.',
     );
     assert.equal(
         waveNotice([10, 20], 100),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {
+    chooseScheme,
     drawn,
     open,
     openMore,
@@ -16,11 +17,12 @@ import {
 import {readAddress, writeAddress} from '../../server/visualiser/state.js';
 
 const MOST_BYTES = 400e3; // of a cold load, over the wire
+const MOST_FORMULA_BYTES = 160e3; // of what typesets formulas
 // what Chromium says of every answer that is a problem document
 const REFUSED = /status of 4\d\d/;
 
 async function choose(page, scheme) {
-    await page.selectOption('#left-scheme', scheme);
+    await chooseScheme(page, scheme);
     await page.waitForFunction(
         (name) => new URLSearchParams(location.search).get('scheme') === name,
         scheme,
@@ -119,7 +121,7 @@ pageTest('a scheme that is new to the page gets a form and a drawing', {}, async
         });
     });
     await open(page);
-    assert.equal(await page.inputValue('#left-scheme'), 'unheard_of');
+    assert.equal(await page.getAttribute('#left-scheme', 'value'), 'unheard_of');
     await openMore(page);
     await page.fill('#left-fine_tuning', '2.5');
     await drawn(page);
@@ -261,7 +263,7 @@ pageTest(
         assert.ok(first > 50, String(first));
         assert.match(
             await page.getAttribute('canvas.plot', 'aria-label'),
-            new RegExp(`${first} rows`),
+            new RegExp(`${first} positions`),
         );
         assert.equal(await entries(page), before + 1);
         await rest(page, 1100);
@@ -310,7 +312,7 @@ pageTest(
             await drawn(page);
             assert.match(
                 await page.getAttribute('canvas.plot', 'aria-label'),
-                new RegExp(`${lengthOf(page)} rows`),
+                new RegExp(`${lengthOf(page)} positions`),
             );
             if (part === 0.4) await rest(page, 1100);
         }
@@ -340,7 +342,7 @@ pageTest(
         assert.equal(lengthOf(page), 28, 'each key is a step');
         assert.match(
             await page.getAttribute('canvas.plot', 'aria-label'),
-            new RegExp(`${lengthOf(page)} rows`),
+            new RegExp(`${lengthOf(page)} positions`),
         );
         assert.ok(asked >= 2 && asked <= 12, `${asked} requests`);
     },
@@ -369,7 +371,7 @@ pageTest(
         assert.equal(held, 1);
         await page.fill('#left-length', '18');
         await drawn(page);
-        assert.match(await page.getAttribute('canvas.plot', 'aria-label'), /18 rows/);
+        assert.match(await page.getAttribute('canvas.plot', 'aria-label'), /18 positions/);
     },
 );
 
@@ -412,19 +414,27 @@ pageTest(
     {},
     async (page, t) => {
         const client = await page.context().newCDPSession(page);
-        let bytes = 0;
+        let bytes = 0,
+            formulas = 0; // of what typesets them, for which no picture waits
+        const late = new Set();
         await client.send('Network.enable');
-        client.on('Network.loadingFinished', ({encodedDataLength}) => {
-            bytes += encodedDataLength;
+        client.on('Network.responseReceived', ({requestId, response}) => {
+            if (/\/math\.|\.woff2$/.test(response.url)) late.add(requestId);
+        });
+        client.on('Network.loadingFinished', ({requestId, encodedDataLength}) => {
+            if (late.has(requestId)) formulas += encodedDataLength;
+            else bytes += encodedDataLength;
         });
         await open(page);
         const paint = await page.evaluate(
             () => performance.getEntriesByName('first-contentful-paint')[0].startTime,
         );
         t.diagnostic(
-            `cold load ${(bytes / 1e3).toFixed(1)} kB, first contentful paint after ` +
+            `cold load ${(bytes / 1e3).toFixed(1)} kB and ${(formulas / 1e3).toFixed(1)} kB ` +
+                `for formulas, first contentful paint after ` +
                 `${paint.toFixed(0)} ms`,
         );
         assert.ok(bytes > 10e3 && bytes < MOST_BYTES, `${bytes} bytes`);
+        assert.ok(formulas < MOST_FORMULA_BYTES, `${formulas} bytes`);
     },
 );

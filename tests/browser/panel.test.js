@@ -1,30 +1,70 @@
 // The panel of settings: groups of schemes, essentials and the rest, help, Reset, differences,
 // choices that ask for more.
 import assert from 'node:assert/strict';
-import {drawn, open, openMore, pageTest, schemes, settled} from './harness.js';
+import {drawn, findings, open, openMore, pageTest, schemes, settled} from './harness.js';
 
 const asked = (page, name) => new URLSearchParams(new URL(page.url()).search).get(name);
 
-pageTest('schemes stand in groups by family, under their titles', {}, async (page) => {
+pageTest('schemes stand in groups, under their whole titles', {}, async (page) => {
     await open(page);
-    const groups = await page.$$eval('#left-scheme optgroup', (all) =>
-        all.map((group) => [
-            group.label.toLowerCase(),
-            [...group.children].map(({value, textContent}) => [value, textContent]),
-        ]),
+    await page.click('#left-scheme');
+    const groups = Object.fromEntries(
+        await page.$$eval('#left-scheme-list [role=group]', (all) =>
+            all.map((group) => [
+                group.querySelector('[role=presentation]').textContent,
+                [...group.querySelectorAll('[role=option]')].map(({dataset, textContent}) => [
+                    dataset.scheme,
+                    textContent,
+                ]),
+            ]),
+        ),
     );
-    assert.deepEqual(
-        groups.map(([family]) => family),
-        [...new Set(schemes.map(({family}) => family))],
+    assert.deepEqual(Object.keys(groups), [
+        'Absolute',
+        'Absolute, of a grid',
+        'Rotary',
+        'Biases of attention scores',
+        'Relative',
+        'Learned',
+    ]);
+    const of = (group) => groups[group].map(([name]) => name);
+    assert.ok(of('Absolute').includes('sinusoidal') && of('Learned').includes('learned'));
+    assert.ok(of('Rotary').includes('rope') && of('Relative').includes('shaw'));
+    assert.ok(of('Biases of attention scores').includes('t5'));
+    const shown = Object.values(groups).flat().toSorted();
+    assert.deepEqual(shown, schemes.map(({name, title}) => [name, title]).toSorted());
+    assert.ok(
+        await page.$$eval('#left-scheme-list [role=option]', (all) =>
+            all.every((each) => each.scrollWidth <= each.clientWidth),
+        ),
+        'titles are whole',
     );
-    assert.ok(groups.length >= 4);
-    for (const [family, shown] of groups)
-        assert.deepEqual(
-            shown,
-            schemes
-                .filter((scheme) => scheme.family === family)
-                .map(({name, title}) => [name, title]),
+});
+
+pageTest('a scheme is found by letters of its name, title or group', {}, async (page) => {
+    await open(page);
+    await page.click('#left-scheme');
+    const shown = () =>
+        page.$$eval('#left-scheme-list [role=option]:not([hidden])', (all) =>
+            all.map(({dataset}) => dataset.scheme),
         );
+    await page.keyboard.type('linear bi');
+    assert.deepEqual(await shown(), ['alibi']);
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.search.includes('scheme=alibi'));
+    await drawn(page);
+    assert.equal(await page.textContent('#left-scheme'), 'ALiBi: attention with linear biases');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'left-scheme');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('rotary');
+    assert.ok((await shown()).includes('xpos') && !(await shown()).includes('alibi'));
+    await page.keyboard.type(' no such thing');
+    assert.deepEqual(await shown(), []);
+    assert.match(await page.textContent('#left-picker [role=status]'), /No scheme/);
+    assert.deepEqual(await findings(page, '#left'), []);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.isVisible('#left-picker .picker'), false);
+    assert.match(page.url(), /scheme=alibi/);
 });
 
 pageTest(

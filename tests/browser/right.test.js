@@ -20,7 +20,7 @@ pageTest('equal values are said to be equal, without a scale', {}, async (page) 
     assert.match(await page.getAttribute('canvas.plot', 'aria-label'), /all values are 1\. /);
     await open(page, '?scheme=urpe&length=12&heads=2&view=heads');
     await page.waitForSelector('#view [data-heads]');
-    assert.equal(await page.textContent('.heads-legend'), 'all: all values are 1');
+    assert.equal(await page.textContent('.heads-legend'), 'all heads: each value is 1');
 });
 
 pageTest('a difference of equal tables is said to be none', {}, async (page) => {
@@ -69,7 +69,7 @@ pageTest(
             assert.match(await page.textContent('.refusal'), reason);
             assert.equal(await page.locator('.panel').count(), 2);
         }
-        await open(page, `?${SINES}&${right(`${SINES}&offset=7`)}`);
+        await open(page, `?${SINES}&${right(`${SINES}&offset=7`)}&view.heatmap.scales=shared`);
         await page.focus('canvas.plot');
         for (const key of ['ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
         const value = async (position) =>

@@ -69,8 +69,18 @@ pageTest(
     {},
     async (page) => {
         await open(page, PLAIN);
+        assert.match(
+            await page.getAttribute('svg.chart', 'aria-label'),
+            / of default, linear, ntk: /,
+        );
+        const shown = [...Object.keys(VARIANTS), 'proportional'];
+        await open(page, `${PLAIN}&view.scores.variants=${shown}`);
         for (const part of [0.1, 0.7]) await check(page, VARIANTS, part, {seed: 0, draws: 64});
         assert.match(await page.textContent('#view .note'), /the mean of 64 draws \(seed 0\)/);
+        assert.match(
+            await page.textContent('#view .note'),
+            / yarn begins higher, since it multiplies its cosines and sines by 1\.14, and with them every score by 1\.3\./,
+        );
         assert.match(await page.textContent('svg.chart'), /taken as trained to 32/);
         assert.match(await page.textContent('.scores-variants'), /proportional \(as linear\)/);
         assert.equal(
@@ -162,7 +172,8 @@ pageTest('the view knows the scheme by its document alone', {}, async (page) => 
         route.continue({url: route.request().url().replace('unheard_of', 'rope')}),
     );
     await open(page, PLAIN.replace('scheme=rope', 'scheme=unheard_of'));
-    await check(page, VARIANTS, 0.5, {seed: 0, draws: 64});
+    const {default: plain, linear, ntk} = VARIANTS;
+    await check(page, {default: plain, linear, ntk}, 0.5, {seed: 0, draws: 64});
 });
 
 pageTest(

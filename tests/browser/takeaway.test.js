@@ -11,6 +11,7 @@ import {after, before, test} from 'node:test';
 import {SNIPPETS} from '../../server/visualiser/snippets.js';
 import {
     browser,
+    chooseScheme,
     drawn,
     eventually,
     open,
@@ -473,7 +474,7 @@ const STATES = [
     {what: 'the start', go: (page) => open(page)},
     {
         what: 'a scheme',
-        go: (page) => page.selectOption('#left-scheme', 'alibi'),
+        go: (page) => chooseScheme(page, 'alibi'),
         shows: ({labels}) => assert.match(labels.join(), /bias: /),
     },
     {

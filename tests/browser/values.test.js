@@ -378,25 +378,26 @@ for (const scheme of schemes)
                     };
                     await open(
                         page,
-                        `?scheme=${scheme.name}&${query}&view.tensor=${made.name}`,
+                        `?scheme=${scheme.name}&${query}&view.tensor=${made.name}` +
+                            '&view.slice=0,0',
                     );
-                    const views = await page.locator('#tabs button').allTextContents();
-                    for (const title of views) {
+                    const views = await page.$$eval('#tabs button', (all) =>
+                        all.map(({dataset}) => dataset.view),
+                    );
+                    for (const view of views) {
                         await page.mouse.move(0, 0);
-                        await page.click(`#tabs button:text-is("${title}")`);
-                        await page.waitForSelector(
-                            `#view[data-drawn="${title.toLowerCase()}"]`,
-                        );
+                        await page.click(`#tabs [data-view=${view}]`);
+                        await page.waitForSelector(`#view[data-drawn="${view}"]`);
                         await drawn(page);
                         try {
-                            await VIEWS[title.toLowerCase()](page, {
+                            await VIEWS[view](page, {
                                 scheme,
                                 query,
-                                tensor: ['Heads', 'Softmax'].includes(title) ? tensor : first,
+                                tensor: ['heads', 'softmax'].includes(view) ? tensor : first,
                             });
                         } catch (error) {
                             error.message =
-                                `${scheme.name}?${query} ${made.name} ${title}: ` +
+                                `${scheme.name}?${query} ${made.name} ${view}: ` +
                                 `${error.message}`;
                             throw error;
                         }

@@ -59,18 +59,27 @@ pageTest('a wave reads the bits of its columns, by keyboard and pointer', {}, as
     );
 });
 
-pageTest('lines go through the values', {}, async (page) => {
+pageTest('curves go through the values, which are dots', {}, async (page) => {
     const values = await floats(LEFT);
     await open(page, `?${LEFT}&view=waves&view.waves.columns=3&view.mark=30`);
     const path = await page.getAttribute('svg.chart [data-mark=line] path', 'd');
-    const points = path.match(/-?[\d.]+,-?[\d.]+/g).map((each) => each.split(',').map(Number));
-    assert.equal(points.length, 48);
+    const curve = path.match(/-?[\d.]+,-?[\d.]+/g).map((each) => each.split(',').map(Number));
+    assert.equal(curve.length, 47 * 8 + 1);
+    assert.equal(await page.locator('svg.chart [data-mark=dot] circle').count(), 48);
+    const points = curve.filter((_, i) => i % 8 === 0);
     const column = Array.from({length: 48}, (_, i) => values[i * 24 + 3]);
     const [least, most] = [Math.min(...column), Math.max(...column)];
     const [top, bottom] = [
         Math.min(...points.map(([, y]) => y)),
         Math.max(...points.map(([, y]) => y)),
     ];
+    const between = curve.map(
+        ([, y]) => least + ((bottom - y) / (bottom - top)) * (most - least),
+    );
+    const w = 500 ** (-2 / 24);
+    between.forEach((value, i) =>
+        assert.ok(Math.abs(value - Math.cos((7 + i / 8) * w)) < 1e-2, `${i}: ${value}`),
+    );
     points.forEach(([, y], i) =>
         assert.ok(
             Math.abs((bottom - y) / (bottom - top) - (column[i] - least) / (most - least)) <
@@ -89,9 +98,10 @@ pageTest('many positions are drawn by their least and greatest', {}, async (page
     const values = Float32Array.from({length: 100000}, (_, k) => Math.sin(k));
     const reach =
         values.reduce((a, b) => Math.max(a, b)) - values.reduce((a, b) => Math.min(a, b));
+    const height = Number(await page.getAttribute('svg.chart', 'height'));
     const drawnReach = Math.max(...heights) - Math.min(...heights);
     assert.ok(
-        Math.abs(drawnReach / (320 - 62) - reach / (reach * 1.08)) < 1e-3,
+        Math.abs(drawnReach / (height - 62) - reach / (reach * 1.08)) < 1e-3,
         String(drawnReach),
     );
 });
@@ -209,17 +219,13 @@ pageTest('where no column is a wave, there is no spectrum', {}, async (page) => 
     const tabs = await page.$$eval('#tabs button', (all) =>
         all.map((each) => each.textContent),
     );
-    assert.ok(tabs.includes('Waves') && tabs.includes('Profiles'), String(tabs));
+    assert.ok(tabs.includes('Lines') && tabs.includes('Profiles'), String(tabs));
     assert.ok(!tabs.includes('Spectrum') && !tabs.includes('Precision'), String(tabs));
 });
 
 pageTest('integers are no waves, and biases are over their queries', {}, async (page) => {
     await open(page, '?scheme=deberta&length=8&dim=4');
-    assert.ok(
-        !(
-            await page.$$eval('#tabs button', (all) => all.map((each) => each.textContent))
-        ).includes('Waves'),
-    );
+    assert.equal(await page.locator('#tabs [data-view=waves]').count(), 0);
     await open(page, '?scheme=alibi&length=40&heads=2&view=waves&view.mark=20');
     assert.match(await press(page, 'ArrowRight', 'ArrowRight'), /^query 1 · key 0: /);
     await page.click('button:text-is("Profiles")');

@@ -4,6 +4,7 @@
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
+import {pluralOf} from '../lists.js';
 import {cloudNote} from '../notes.js';
 import {compareTriangles, extentOf, pairsOf, rowsToCompare} from '../pairs.js';
 import {
@@ -114,7 +115,7 @@ function labelOf({x, y, pairs: {at}, title}) {
         `${matrix.tensor.name} from ${extentOf(matrix, at).map(brief).join(' to ')}`;
     const what =
         at.length > 0
-            ? `${at.length} pairs of positions, ${range(x)}, ${range(y)}`
+            ? `${at.length} pairs of ${pluralOf(x.row.title)}, ${range(x)}, ${range(y)}`
             : 'no pairs with both numbers';
     return `${title}: ${what}. Arrow keys choose the two positions.`;
 }
@@ -252,7 +253,7 @@ function describePair(clouds, {i, j}) {
         },
     ] = clouds;
     const at = rowsBy.has(i) ? row.at(rowsBy.get(i)) : numbers(i);
-    const parts = [`${row.title}s ${at} and ${column.at(j)}`];
+    const parts = [`${pluralOf(row.title)} ${at} and ${column.at(j)}`];
     clouds.forEach((cloud, side) => {
         const index = indexOf(cloud, i, j);
         if (index < 0) return;

@@ -1,7 +1,9 @@
 // Curves of chosen positions: how far, or how alike, each other position is.
 import {axisX, axisY, lineY, plot, ruleX} from '@observablehq/plot';
 import {WINDOW_ELEMENTS} from '../api.js';
+import {heightOf} from '../arrangement.js';
 import {h} from '../dom.js';
+import {choiceField, pluralOf} from '../lists.js';
 import {distancesNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {
@@ -15,10 +17,12 @@ import {
 } from '../similarity.js';
 
 const OPTION = 'distances.positions';
+const SCALES = 'distances.scales';
 const CHOSEN_MAX = 7; // as many as there are colours
 // longer curves are drawn by their least and greatest values in so many parts
 const BUCKETS = 1024;
 const MARGIN = {top: 14, right: 14, bottom: 40, left: 64};
+const AROUND = 190; // pixels that the note, controls and legend take of the height
 
 // ---- chosen positions ----
 
@@ -83,12 +87,12 @@ function pointsOf({positions, rows}, value) {
     return points;
 }
 
-function chartOf(curves, {title, axis, x, context}) {
+function chartOf(curves, {title, axis, x, count, context}) {
     const {colours, width, mark} = context;
     const [from, to] = x;
     const chart = plot({
-        width: Math.min(width, 1100),
-        height: 320,
+        width,
+        height: heightOf(context.height, AROUND, count),
         className: 'plot-distances',
         ariaLabel: title,
         marginTop: MARGIN.top,
@@ -134,7 +138,7 @@ function createPointer(chart, colours) {
     const line = document.createElementNS('http://www.w3.org/2000/svg', 'line');
     for (const [name, value] of Object.entries({
         y1: MARGIN.top,
-        y2: 320 - MARGIN.bottom,
+        y2: chart.viewBox.baseVal.height - MARGIN.bottom,
         stroke: colours.ink,
         'pointer-events': 'none',
         visibility: 'hidden',
@@ -310,6 +314,11 @@ function newsOf(curves, {orders, chosen, note, title}) {
         .join(' ');
 }
 
+// Whether each side has axes of its own: where no difference is drawn, or as asked.
+const isOwn = ({options}, differences) =>
+    options[SCALES] ? options[SCALES] === 'own' : differences.length === 0;
+const endsOf = ({positions, rows}) => [positions[rows[0]], positions[rows.at(-1)]];
+
 function drawCurves(place, news, drawing, context) {
     const {tables, orders, chosen, metric, toggle, title} = drawing;
     const longest = orders.reduce((one, other) =>
@@ -317,19 +326,26 @@ function drawCurves(place, news, drawing, context) {
     );
     const curves = curvesOf(tables, orders, chosen, context.colours);
     const differences = orders.length > 1 ? differencesOf(curves, orders) : [];
-    const ends = orders.flatMap(({positions, rows}) => [
-        positions[rows[0]],
-        positions[rows.at(-1)],
-    ]);
+    const ends = orders.flatMap(endsOf);
     const look = {
         axis: context.tables[0].row.explained ?? title,
         x: [Math.min(...ends), Math.max(...ends)],
         context,
     };
-    const about = `${METRICS[metric]} of ${title}s ${chosen.join(', ')} to every ${title}`;
-    const charts = [chartOf(curves, {title: about, ...look})];
-    if (differences.length > 0)
-        charts.push(chartOf(differences, {title: `A minus B: ${about}`, ...look}));
+    const about =
+        `${METRICS[metric]} of ${pluralOf(title)} ${chosen.join(', ')} to every ` + title;
+    const own = orders.length > 1 && isOwn(context, differences);
+    const parts = own
+        ? orders.map((order, side) => ({
+              before: `${'AB'[side]}: `,
+              drawn: curves.filter((curve) => curve.side === side),
+              x: endsOf(order),
+          }))
+        : [{before: '', drawn: curves}];
+    if (differences.length > 0) parts.push({before: 'A − B: ', drawn: differences});
+    const charts = parts.map(({before, drawn, x = look.x}) =>
+        chartOf(drawn, {...look, x, title: `${before}${about}`, count: parts.length}),
+    );
     const element = h('div', {
         id: 'distances-charts',
         tabindex: 0,
@@ -338,17 +354,26 @@ function drawCurves(place, news, drawing, context) {
     });
     charts.forEach((chart, i) =>
         element.append(
-            h(
-                'p',
-                {class: 'distances-title'},
-                `${i === 0 ? '' : 'A − B: '}${METRICS[metric]} to`,
-            ),
+            h('p', {class: 'distances-title'}, `${parts[i].before}${METRICS[metric]} to`),
             chart,
         ),
     );
     news.textContent = newsOf(curves, drawing);
+    const sharing =
+        orders.length > 1 &&
+        choiceField({
+            id: 'distances-scales',
+            label: 'axes',
+            value: own ? 'own' : 'shared',
+            choices: [
+                ['shared', 'shared by A and B'],
+                ['own', 'each its own'],
+            ],
+            changed: (value) => context.update({[SCALES]: value}),
+        });
     place.append(
         distancesNote(curves, orders[0], METRICS[metric], title),
+        ...(sharing ? [sharing] : []),
         legendOf(drawing, context.colours),
         element,
     );
@@ -386,7 +411,7 @@ function render(container, context) {
     });
     const controls = [
         metric.element,
-        h('label', {}, `${title}s `, input),
+        h('label', {}, `${pluralOf(title)} `, input),
         h(
             'span',
             {class: 'quiet'},

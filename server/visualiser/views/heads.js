@@ -2,15 +2,17 @@
 // distance. With two settings A stands above B, and their difference below.
 import {refusalOf} from '../difference.js';
 import {h} from '../dom.js';
-import {pluralOf} from '../lists.js';
+import {choiceField, pluralOf} from '../lists.js';
 import {headsNote} from '../notes.js';
 import {brief} from '../numbers.js';
+import {axisTitle} from '../schema.js';
 import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
 import {createLines} from './heads_lines.js';
 import {createMaps} from './heads_maps.js';
 import {addScales, legendOf} from './heads_scales.js';
 
 const PAGE = 16;
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
 
 // ---- controls ----
@@ -40,8 +42,8 @@ function pages({update}, page, count, title) {
     const first = page * PAGE;
     return h(
         'span',
-        {class: 'window', role: 'group', 'aria-label': `Which ${title}s`},
-        `${title}s ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
+        {class: 'window', role: 'group', 'aria-label': `Which ${pluralOf(title)}`},
+        `${pluralOf(title)} ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
         h(
             'button',
             {type: 'button', disabled: page === 0, onclick: () => go(page - 1)},
@@ -55,19 +57,26 @@ function pages({update}, page, count, title) {
     );
 }
 
-function scales({options, update}, count) {
-    if (count < 2) return null;
-    const select = h(
-        'select',
-        {id: 'heads-scale', onchange: () => update({'heads.scale': select.value})},
-        h('option', {value: ''}, 'shared by all'),
-        h(
-            'option',
-            {value: 'each', selected: options['heads.scale'] === 'each'},
-            'one for each',
-        ),
-    );
-    return h('label', {}, 'colours ', select);
+const SCALES = {all: 'shared by all', sides: 'one for A, one for B', each: 'one for each'};
+
+// Who shares a scale: a key of SCALES, and its control.
+function scalesOf({options, update, tables}, form, sides) {
+    const standard = sides.length > 1 && refusalOf(...sides) ? 'sides' : 'all';
+    const names = [
+        'all',
+        sides.length > 1 && 'sides',
+        form === 'maps' && [...sides[0].planes].length > 1 && 'each',
+    ].filter(Boolean);
+    const asked = options['heads.scale'];
+    const value = names.includes(asked) ? asked : standard;
+    const field = choiceField({
+        id: 'heads-scale',
+        label: form === 'maps' ? 'colours' : 'axes',
+        value,
+        choices: names.map((name) => [name, SCALES[name]]),
+        changed: (chosen) => update({'heads.scale': chosen === standard ? '' : chosen}),
+    });
+    return {value, field: names.length > 1 && tables.length > 0 ? field : null};
 }
 
 // ---- the numbers under the crosshair ----
@@ -166,14 +175,17 @@ function show(container, context, sides, {form, indices}) {
         letter: sides.length > 1 ? 'AB'[side] : '',
         heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : '',
     }));
-    addScales(colours, sets, indices, options['heads.scale'] === 'each');
+    const scales = scalesOf(context, form, sides);
+    const apart = scales.value === 'sides';
+    for (const these of apart ? sets.map((set) => [set]) : [sets])
+        addScales(colours, these, indices, scales.value === 'each');
     if (sets.length > 1 && !refusalOf(...sets)) {
         const difference = {
             ...differenceOfPlanes(sets[0], sets[1]),
             letter: 'A − B',
             heading: 'A − B',
         };
-        addScales(colours, [difference], indices, options['heads.scale'] === 'each');
+        addScales(colours, [difference], indices, scales.value === 'each');
         if (difference.planes.size > 0) sets.push(difference);
     }
     const numbers = h('div', {
@@ -194,12 +206,22 @@ function show(container, context, sides, {form, indices}) {
         'p',
         {class: 'heads-legend'},
         ...[
-            legendOf(sets[0], indices, sets.length > 1 ? 'A and B' : 'all', colours),
+            ...(apart
+                ? sets.slice(0, 2).map((set) => legendOf(set, indices, set.letter, colours))
+                : [
+                      legendOf(
+                          sets[0],
+                          indices,
+                          sides.length > 1 ? 'A and B' : `all ${pluralOf(sets[0].title)}`,
+                          colours,
+                      ),
+                  ]),
             sets[2] ? legendOf(sets[2], indices, 'A − B', colours) : null,
             trained,
         ].filter(Boolean),
     );
-    const common = {...context, sets, indices, point, open: opener(context)};
+    const common = {...context, sets, apart, indices, point, open: opener(context)};
+    if (scales.field) container.append(h('p', {class: 'buttons'}, scales.field));
     container.append(headsNote(sets[0], indices, form));
     if (form === 'maps')
         container.append(
@@ -240,17 +262,14 @@ function render(container, context) {
             : standard;
     const news = h('p', {class: 'quiet', role: 'status'}, 'Loading …');
     const body = h('div', {});
-    const title =
-        planesIn(usable[0].tensor).lead === 0 && usable[0].tensor.axes[0] === 'heads'
-            ? 'head'
-            : 'plane';
+    const {tensor} = usable[0];
+    const title = axisTitle(tensor.axes[planesIn(tensor).lead]);
     container.append(
         h(
             'div',
             {class: 'buttons'},
             ...[
                 lines ? forms({update}, form, standard) : null,
-                form === 'maps' ? scales({options, update}, indices.length) : null,
                 pages({update}, page, count, title),
             ].filter(Boolean),
         ),
@@ -268,7 +287,7 @@ function render(container, context) {
                 const refusal = sides[1] ? refusalOf(...sides) : '';
                 const other = refusal && `${refusal} The numbers below are those of A.`;
                 news.textContent =
-                    usable.length < tables.length ? 'B has no heads or planes.' : other;
+                    usable.length < tables.length ? 'B has nothing of this kind.' : other;
                 news.hidden = !news.textContent;
                 show(body, context, sides, {form, indices});
                 container.dataset.heads = form;
@@ -287,7 +306,7 @@ function render(container, context) {
 
 export default {
     name: 'heads',
-    title: 'Heads',
+    title: ({axes, shape}) => capital(pluralOf(axisTitle(axes[planesIn({axes, shape}).lead]))),
     applies: (tensor) => Boolean(planesIn(tensor)),
     render,
 };

@@ -1,6 +1,6 @@
 // A line for each head against the distance from query to key.
 import {line, plot, ruleX, ruleY} from '@observablehq/plot';
-import {pointsOf} from '../charts.js';
+import {nameMarks, pointsOf} from '../charts.js';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
 
@@ -25,7 +25,7 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
     const shown = indices.filter((index) => set.planes.has(index));
     const marks =
         mark == null ? [] : [-mark, mark].filter((x) => x > domains.x[0] && x < domains.x[1]);
-    return plot({
+    const chart = plot({
         width,
         height: HEIGHT,
         marginLeft: 64,
@@ -69,6 +69,7 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
             ),
         ],
     });
+    return nameMarks(chart);
 }
 
 function svg(name, attributes) {
@@ -100,9 +101,10 @@ function legendOf({sets: [set], indices, colours}) {
     );
 }
 
-// All charts of values have the same axes.
-function domainsOf(sets, row, difference) {
-    const chosen = sets.filter((set) => Boolean(set.difference) === difference);
+// All charts of values have the same axes, unless A and B stand apart.
+function domainsOf(one, {sets: all, apart}, row) {
+    const sets = apart ? [one] : all;
+    const chosen = sets.filter((set) => Boolean(set.difference) === Boolean(one.difference));
     const y = [
         Math.min(0, ...chosen.map(({extent}) => extent[0])),
         Math.max(0, ...chosen.map(({extent}) => extent[1])),
@@ -206,12 +208,7 @@ export function createLines(context) {
     const {sets, row} = context;
     const rowOf = (set) => Math.min(row, set.rows - 1);
     const charts = sets.map((set) => {
-        const chart = chartOf(
-            set,
-            rowOf(set),
-            domainsOf(sets, rowOf, Boolean(set.difference)),
-            context,
-        );
+        const chart = chartOf(set, rowOf(set), domainsOf(set, context, rowOf), context);
         const figure = h(
             'figure',
             {

@@ -120,6 +120,7 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
         canvas,
         index,
         set,
+        size: {wide, high},
         element,
         cover: coverOf(across, down),
         show(cell) {
@@ -131,13 +132,13 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
 
 // context: what render got, and {sets, indices, point(cell), open(cell)}.
 export function createMaps(context) {
-    const {sets, indices, point, open, signal} = context;
-    const size = sizeOf(sets[0], context, indices.length);
+    const {sets, apart, indices, point, open, signal} = context;
+    const sizeFor = (set) => sizeOf(apart ? set : sets[0], context, indices.length);
     const blocks = sets.map((set) => ({
         set,
         maps: indices
             .filter((index) => set.planes.has(index))
-            .map((index) => createMap(set, index, size, context)),
+            .map((index) => createMap(set, index, sizeFor(set), context)),
     }));
     const maps = blocks.flatMap((block) => block.maps);
     const most = {
@@ -155,7 +156,7 @@ export function createMaps(context) {
         maps.forEach((map) => map.show(cell));
         point(cell);
     }
-    const cellAt = ({offsetX, offsetY}, {set}) => ({
+    const cellAt = ({offsetX, offsetY}, {set, size}) => ({
         row: clamp(Math.floor((offsetY / size.high) * set.rows), 0, set.rows - 1),
         column: clamp(Math.floor((offsetX / size.wide) * set.columns), 0, set.columns - 1),
     });

@@ -73,14 +73,14 @@ export function legendOf(set, indices, title, colours) {
         return h(
             'span',
             {class: 'scale'},
-            `${title}: all values are ${shortest(set.dtype, shared.constant)}`,
+            `${title}: each value is ${shortest(set.dtype, shared.constant)}`,
             ...infinite,
         );
     if (shared.invented)
         return h(
             'span',
             {class: 'scale'},
-            `${title}: all finite values are ${brief(shared.domain[0] + 0.5)}`,
+            `${title}: each finite value is ${brief(shared.domain[0] + 0.5)}`,
             ...infinite,
         );
     const legend = scaleBar(shared, `${title} `);

@@ -4,9 +4,11 @@
 import {select} from 'd3-selection';
 import {zoom as zoomBehaviour, zoomIdentity} from 'd3-zoom';
 import {scaleOf} from '../colours.js';
+import {sharesByItself} from '../arrangement.js';
 import {refusalOf} from '../difference.js';
 import {h, later} from '../dom.js';
 import {highlighted} from '../highlight.js';
+import {choiceField} from '../lists.js';
 import {heatmapNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {MARGIN, createPanel} from './heatmap_panel.js';
@@ -217,13 +219,14 @@ function createWindow(shown, whole, {wide, high}, {options, update, signal, chan
     };
 }
 
-const buttonsOf = ({zoomBy, zoomTo}, choosable) =>
+const buttonsOf = ({zoomBy, zoomTo}, choosable, sharing) =>
     h(
         'div',
         {class: 'buttons', role: 'group', 'aria-label': 'Zoom'},
         h('button', {type: 'button', onclick: () => zoomBy(1.6)}, 'Zoom in'),
         h('button', {type: 'button', onclick: () => zoomBy(1 / 1.6)}, 'Zoom out'),
         h('button', {type: 'button', onclick: () => zoomTo(zoomIdentity)}, 'All'),
+        sharing || null,
         h(
             'span',
             {class: 'quiet'},
@@ -234,17 +237,18 @@ const buttonsOf = ({zoomBy, zoomTo}, choosable) =>
 
 // ---- the view ----
 
-function panelsOf({tables, difference, titles, colours, mark}, choosable) {
-    const shared = scaleOf(
+function panelsOf({tables, difference, titles, colours, mark}, {choosable, sharing}) {
+    const all = scaleOf(
         colours,
         tables.map(({extent}) => extent),
     );
+    const scaleFor = ({extent}) => (sharing ? all : scaleOf(colours, [extent]));
     const panelOf = (table, title, scale) =>
         createPanel(table, title, scale, {colours, mark, sameness: sameness(table), choosable});
     const usual = (table, i) =>
         tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`;
     const panels = tables.map((table, i) =>
-        panelOf(table, titles?.[i] ?? usual(table, i), shared),
+        panelOf(table, titles?.[i] ?? usual(table, i), scaleFor(table)),
     );
     if (!difference) return panels;
     const symmetric = scaleOf(colours, [
@@ -312,52 +316,86 @@ function connect(shown, seen, whole, {signal, cell, point, choose}) {
     }
 }
 
+// The panels that are zoomed together, and what stands in them: {whole, size, seen, tables,
+// panels, side}. Where A and B share nothing, each is a group alone.
+function groupsOf(panels, sharing, {tables, difference, width, height}) {
+    const square = tables.every(comparesPlaces);
+    const groups = sharing
+        ? [{tables, difference, panels}]
+        : panels.map((panel, side) => ({tables: [tables[side]], panels: [panel], side}));
+    return groups.map((group) => {
+        const whole = wholeOf(group.tables);
+        const look = {count: panels.length, width, height};
+        const size = sizeOf(whole, {
+            ...look,
+            square: sharing ? square : group.tables.every(comparesPlaces),
+        });
+        group.panels.forEach((panel) => panel.resize(size.wide, size.high));
+        return {...group, whole, size};
+    });
+}
+
+const sharingSwitch = ({tables, update}, sharing, standard) =>
+    tables.length > 1 &&
+    choiceField({
+        id: 'heatmap-scales',
+        label: 'colours and axes',
+        value: sharing ? 'shared' : 'own',
+        choices: [
+            ['shared', 'shared by A and B'],
+            ['own', 'each its own'],
+        ],
+        changed: (value) =>
+            update({'heatmap.scales': (value === 'shared') === standard ? '' : value}),
+    });
+
 // Views with their own matrices may pass `titles` of the panels and a `note` of their own;
 // `linked: false` says that columns are not those of the table.
 function render(container, context) {
-    const {
-        tables,
-        difference,
-        refusal,
-        hover,
-        options,
-        update,
-        signal,
-        mark,
-        width,
-        height,
-        linked = true,
-        note = heatmapNote(tables, mark, signal),
-    } = context;
-    const whole = wholeOf(tables),
-        choosable = linked && whole.columns > 1;
-    const shown = panelsOf(context, choosable);
-    const size = sizeOf(whole, {
-        count: shown.length,
-        width,
-        height,
-        square: tables.every(comparesPlaces),
+    const {tables, refusal, hover, options, update, signal, mark, linked = true} = context;
+    const {note = heatmapNote(tables, mark, signal)} = context;
+    const choosable = linked && wholeOf(tables).columns > 1;
+    const standard = sharesByItself(context),
+        asked = options['heatmap.scales'];
+    const sharing = asked ? asked === 'shared' || tables.length < 2 : standard;
+    const shown = panelsOf(sharing ? context : {...context, difference: null}, {
+        choosable,
+        sharing,
     });
-    shown.forEach((panel) => panel.resize(size.wide, size.high));
-    let cell = null,
-        column = choosable ? highlighted(options, whole) : null,
+    const groups = groupsOf(shown, sharing, context);
+    let place = {group: groups[0], cell: null},
+        column = choosable ? highlighted(options, groups[0].whole) : null,
         frame = 0;
-    const seen = createWindow(shown, whole, size, {
-        ...context,
-        changed: redraw,
-        cell: () => cell,
-    });
+    const cellOf = (group) => (place.group === group ? place.cell : null);
+    for (const group of groups)
+        group.seen = createWindow(group.panels, group.whole, group.size, {
+            ...context,
+            ...(group.side === 1 && {options: {}, update: () => {}}), // the address has A's
+            changed: redraw,
+            cell: () => cellOf(group),
+        });
     const cover = h('p', {class: 'quiet heatmap-cover'});
+    const everywhere = (move) => (by) => groups.forEach(({seen}) => seen[move](by));
     container.append(
         note,
         ...(refusal ? [h('p', {class: 'refusal'}, refusal)] : []),
-        buttonsOf(seen, choosable),
+        buttonsOf(
+            {zoomBy: everywhere('zoomBy'), zoomTo: everywhere('zoomTo')},
+            choosable,
+            sharingSwitch(context, sharing, standard),
+        ),
         h('div', {class: 'panels'}, ...shown.map(({element}) => element)),
         cover,
     );
 
     function draw() {
-        shown.forEach((panel) => panel.draw(seen.view(), {cell, column}));
+        for (const group of groups)
+            group.panels.forEach((panel) =>
+                panel.draw(group.seen.view(), {
+                    cell: cellOf(group),
+                    column: group.side === 1 ? null : column,
+                }),
+            );
         const text = shown.map(({cover: each}) => each()).find(Boolean) ?? '';
         if (cover.textContent !== text) cover.textContent = text;
     }
@@ -365,26 +403,38 @@ function render(container, context) {
         cancelAnimationFrame(frame);
         frame = requestAnimationFrame(draw);
     }
-    const tell = () => hover(cell ? describeCell(tables, difference, cell) : '');
+    function tell() {
+        const {group, cell} = place;
+        const side = group.side == null ? '' : `${'AB'[group.side]}: `;
+        const text = cell && describeCell(group.tables, group.difference, cell);
+        hover(cell ? side + text : '');
+    }
     let measured = false;
-    function point(at) {
-        cell = at;
+    function point(group, cell) {
+        place = {group, cell};
         tell();
         redraw();
         if (measured) return;
         measured = true; // wavelengths are measured when somebody looks
         Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
-            if (!signal.aborted && cell) tell();
+            if (!signal.aborted && place.cell) tell();
         });
     }
-    function choose(at) {
-        if (!choosable || !at) return;
+    function choose(group, at) {
+        if (!choosable || !at || group.side === 1) return;
         column = at.column === column ? null : at.column;
         update({column: column == null ? '' : String(column)}, {quiet: true});
         redraw();
     }
-    seen.connect();
-    connect(shown, seen, whole, {signal, cell: () => cell, point, choose});
+    for (const group of groups) {
+        group.seen.connect();
+        connect(group.panels, group.seen, group.whole, {
+            signal,
+            cell: () => cellOf(group),
+            point: (at) => point(group, at),
+            choose: (at) => choose(group, at),
+        });
+    }
     draw();
     return () => cancelAnimationFrame(frame);
 }

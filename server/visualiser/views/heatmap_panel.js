@@ -1,6 +1,7 @@
 // One picture of a table with axes, a training length, a crosshair and a highlighted column.
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
+import {countText} from '../lists.js';
 import {brief} from '../numbers.js';
 import {coverOf, paint, spansOf} from '../raster.js';
 
@@ -180,9 +181,10 @@ function draw(plot, view, {cell, column}, context = plot.canvas.getContext('2d')
 // A description for screen readers.
 function labelOf({table, title, sameness, choosable}) {
     const [least, most] = table.extent;
-    const by = table.column.title ? `${table.columns} of ${table.column.title}` : 'one column';
+    const {rows, columns, row, column} = table;
+    const by = column.title ? countText(columns, column.title) : 'one column';
     return (
-        `${title}: ${table.rows} rows of ${table.row.title} by ${by}, ` +
+        `${title}: ${row.title ? `${countText(rows, row.title)} by ${by}` : 'one value'}, ` +
         `${sameness || `values from ${brief(least)} to ${brief(most)}`}. Arrow keys move the ` +
         'crosshair, plus and minus zoom, 0 shows ' +
         `all${choosable ? ', Enter highlights a column in all views' : ''}.`

@@ -7,8 +7,8 @@ import {choiceField, listField} from '../lists.js';
 import {precisionNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {PROBES, RECIPES, entryOf, unitOf, wavesOf} from '../recipes.js';
-import {NOT_MEASURED, mayWave} from './spectrum.js';
-import {markRules, sideName} from './waves.js';
+import {NOT_MEASURED} from './spectrum.js';
+import {markRules, mayWave, sideName} from './waves.js';
 
 const SUBJECT = 131071; // the last position of a context of 128 Ki
 const ROWS = 128;

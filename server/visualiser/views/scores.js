@@ -14,12 +14,13 @@ import {orderOf, sideName} from './waves.js';
 
 const ELEMENTS = 2 ** 20; // of one tensor of a line
 const AROUND = 190; // pixels that controls and legends take of the height
+const FEW = 3; // lines that are shown unless others are asked for
 const LOW = 320,
     HIGH = 560;
 const DRAWS = [
-    ['', '64 draws, their mean'],
-    ['1', 'a single draw'],
-    ['1024', '1024 draws, their mean'],
+    ['', 'the mean of 64'],
+    ['1', 'a single one'],
+    ['1024', 'the mean of 1024'],
 ];
 const STANDARD_DRAWS = 64;
 const KEYS = [
@@ -64,8 +65,8 @@ function weightsOf({seed, draws, other}, count, keyTurn) {
     };
 }
 
-// {length, x(i): distance, y(i): mean score}: the key stands at the first position, the query
-// at each of them.
+// {length, x(i): distance, y(i): mean score, stretch: the length of a pair}: the key stands at
+// the first position, the query at each of them.
 function curveOf(cosines, sines, drawing) {
     const order = orderOf(cosines);
     const {count, columnOf} = pairsOf(cosines);
@@ -89,6 +90,7 @@ function curveOf(cosines, sines, drawing) {
         x: (i) => order.x(i) - start,
         y: (i) => scores[i],
         count,
+        stretch: Math.hypot(cosines.value(first, 0), sines.value(first, 0)),
     };
 }
 
@@ -119,22 +121,27 @@ async function loadCurve(table, names, variant, drawing, signal) {
 
 // ---- which lines ----
 
-// {side, table, names, variants: those of a table, each with `shown`}; alone, all that need no
-// lists; beside another table, each side's own.
+// {side, table, names, variants: those of a table, each with `shown`}; alone, its own and the
+// next ones that need no lists; beside another table, each side's own.
 function sidesOf({tables, mark, options}) {
     const sides = tables
         .map((table, side) => ({side, table, names: namesOf(table.tensor, table.scheme)}))
         .filter(({names}) => names);
     const asked = options['scores.variants']?.split(',');
-    const isShown = ({choice, own, lists}) =>
-        asked ? asked.includes(choice) : sides.length > 1 ? own : own || !lists;
-    return sides.map((each) => ({
-        ...each,
-        variants: variantsOf(each.table, mark).map((variant) => ({
-            ...variant,
-            shown: isShown(variant),
-        })),
-    }));
+    return sides.map((each) => {
+        const variants = variantsOf(each.table, mark);
+        const few = [
+            ...variants.filter(({own}) => own),
+            ...variants.filter(({own, lists}) => !own && !lists),
+        ].slice(0, sides.length > 1 ? 1 : FEW);
+        return {
+            ...each,
+            variants: variants.map((variant) => ({
+                ...variant,
+                shown: asked ? asked.includes(variant.choice) : few.includes(variant),
+            })),
+        };
+    });
 }
 
 const lineName = (sides, side, {choice}) =>
@@ -272,7 +279,7 @@ function controls({seed}, {options, update}) {
         }),
         choiceField({
             id: 'scores-draws',
-            label: 'of',
+            label: 'draws',
             value: options['scores.draws'] ?? '',
             choices: DRAWS,
             changed: (value) => update({'scores.draws': value}),

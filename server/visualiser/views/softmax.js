@@ -7,10 +7,9 @@ import {listField, parseList} from '../lists.js';
 import {softmaxNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {givenOf} from '../planes.js';
-import {coordinatesOf} from '../schema.js';
+import {coordinatesOf, isBias} from '../schema.js';
 import {markRules, sideName} from './waves.js';
 
-const ADDED = /\badded to the attention scores\b/;
 const USUAL = 8; // heads that are shown unless others are asked for
 const AROUND = 210; // pixels that controls, legend and numbers take of the height
 const LOW = 300,
@@ -21,9 +20,8 @@ const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // Whether a tensor has a bias for each head, and each query and key or each distance between
 // them.
-function isBias({name, axes}, {tensors}) {
-    if (!ADDED.test(tensors.find((each) => each.name === name)?.help) || axes[0] !== 'heads')
-        return false;
+function hasLine({name, axes}, scheme) {
+    if (!isBias(scheme, name) || axes[0] !== 'heads') return false;
     return axes.length === 3
         ? axes[1] === 'queries' && axes[2] === 'keys'
         : axes.length === 2 && isDistances(axes[1]);
@@ -276,7 +274,7 @@ async function loadLines(usable, heads, row, {tables, load, colours: {apart}}) {
 
 function render(container, context) {
     const {tables, options, update, signal, until} = context;
-    const usable = tables.filter(({tensor, scheme}) => isBias(tensor, scheme));
+    const usable = tables.filter(({tensor, scheme}) => hasLine(tensor, scheme));
     const extents = extentsOf(usable[0]);
     const count = Math.max(...usable.map(({tensor}) => tensor.shape[0]));
     const given = parseList(
@@ -341,6 +339,6 @@ function render(container, context) {
 export default {
     name: 'softmax',
     title: 'Softmax',
-    applies: isBias,
+    applies: hasLine,
     render,
 };

@@ -3,11 +3,10 @@
 import {createChart, decadesOf, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
+import {countText} from '../lists.js';
 import {spectrumNote} from '../notes.js';
 import {brief} from '../numbers.js';
-import {isReal, sideName} from './waves.js';
-
-const count = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
+import {mayWave, sideName} from './waves.js';
 
 export const NOT_MEASURED = 'The wavelengths of this table could not be measured.';
 
@@ -19,10 +18,10 @@ export function describeSpectrum(wavelengths, limit, limitName) {
     const longer = finite.filter((each) => each > limit).length;
     const others = wavelengths.length - finite.length;
     const rest =
-        ` ${count(others, 'further column')} ` +
+        ` ${countText(others, 'further column')} ` +
         `${others === 1 ? 'is no wave' : 'are no waves'} of the position.`;
     return (
-        `${longer} of ${count(finite.length, 'column')} ` +
+        `${longer} of ${countText(finite.length, 'column')} ` +
         `${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} of ` +
         `${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn within it. ` +
         `Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ` +
@@ -141,18 +140,6 @@ function render(container, context) {
             draw(body, context);
             body.removeAttribute('aria-busy');
         }),
-    );
-}
-
-// Whether the scheme has waves of the position, and any row can be requested.
-export function mayWave({name, shape, axes, dtype}, scheme) {
-    const documented = scheme.tensors.find((each) => each.name === name);
-    return (
-        isReal({dtype}) &&
-        shape.length === 2 &&
-        axes[0] === 'n' &&
-        scheme.parameters.some((each) => each.name === 'positions') &&
-        /\b(sin|cos|sines?|cosines?)\b/.test(`${documented?.help} ${scheme.formula}`)
     );
 }
 

@@ -1,16 +1,17 @@
 // Single columns (mostly dimensions) as lines over the rows (mostly positions).
-import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
+import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
+import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
-import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
+import {listField, parseList, pluralOf, spread} from '../lists.js';
 import {wavesNote} from '../notes.js';
 import {brief} from '../numbers.js';
+import {loadTable} from '../tables.js';
 
-const ARRANGEMENTS = [
-    ['', 'on the same axes'],
-    ['apart', 'one above the other'],
-    ['difference', 'their difference'],
-];
+const AROUND = 150; // pixels that the note, controls, legend and titles take of the height
+const FINER = 8; // points of a curve for each row
+const FINE = 2 ** 20; // elements of a table of curves
+const SPARSE = 3; // pixels between rows from which a line through them is no curve
 
 export const isReal = ({dtype}) => /^b?f\d/.test(dtype);
 export const hasPositions = ({axis}) => axis === 'n' || axis === 'queries';
@@ -49,116 +50,177 @@ function tellRow(at, {tables, difference, columns, orders}) {
     return [`${row.title} ${at}`, ...parts].join(' · ');
 }
 
-function render(
-    container,
-    {tables, difference, refusal, options, update, hover, mark, colours, signal, width},
-) {
-    const [{row, column}] = tables;
+// Whether the scheme has waves of the position, and any row can be requested.
+export function mayWave({name, shape, axes, dtype}, scheme) {
+    const documented = scheme.tensors.find((each) => each.name === name);
+    return (
+        isReal({dtype}) &&
+        shape.length === 2 &&
+        axes[0] === 'n' &&
+        scheme.parameters.some((each) => each.name === 'positions') &&
+        /\b(sin|cos|sines?|cosines?)\b/.test(`${documented?.help} ${scheme.formula}`)
+    );
+}
+
+// The table between the rows too, FINER times as dense, if any position can be asked for; null
+// where it is not the same table at the rows.
+async function loadBetween(table, width, signal) {
+    const {scheme, settings, tensor, effective, rows, row, columns} = table;
+    const listed = scheme.parameters.some(
+        ({name, type}) => type === 'array' && settings.parameters[name] != null,
+    );
+    if (listed || !mayWave(tensor, scheme)) return null;
+    if (rows < 2 || rows * SPARSE > width || rows * FINER * columns > FINE) return null;
+    const step = Number(effective.step ?? 1) / FINER;
+    const finer = {
+        ...settings.parameters,
+        offset: String(row.at(0)),
+        step: String(step),
+        length: String((rows - 1) * FINER + 1),
+    };
+    const found = await loadTable(
+        scheme,
+        {...settings, parameters: finer},
+        {tensor: tensor.name, waves: false, signal},
+    );
+    for (let at = 0; at < rows * columns; at++) {
+        const [i, k] = [Math.floor(at / columns), at % columns];
+        if (found.value(i * FINER, k) !== table.value(i, k)) return null;
+    }
+    return found;
+}
+
+// The series of the chosen columns of a table.
+function seriesOf(table, between, {columns, lit, colourOf, dashed}) {
+    const order = orderOf(table);
+    return columns
+        .filter((k) => k < table.columns)
+        .map((k) => ({
+            ...order,
+            y: (at) => table.value(order.row(at), k),
+            curve: between && {
+                length: between.rows,
+                x: between.row.at,
+                y: (at) => between.value(at, k),
+            },
+            colour: colourOf(k),
+            dashed,
+            k,
+            strong: k === lit,
+            faint: lit != null && k !== lit,
+        }));
+}
+
+// The names of the rows or columns of all tables, if these differ.
+const titlesOf = (tables, axis) => [...new Set(tables.map((each) => each[axis].title))];
+
+// Which columns are drawn: {columns, asked, mistake, lit}.
+function chosenOf({tables, options}) {
+    const [{column}] = tables;
     const extent = Math.max(...tables.map(({columns}) => columns));
-    const rule =
-        `${pluralOf(column.title || 'column')} go from 0 to ${extent - 1}, such as ` +
-        `${spread(extent)}`;
     const given = parseList(
         options['waves.columns'] ?? '',
         (each) => Number.isInteger(each) && each >= 0 && each < extent,
-        rule,
+        `${pluralOf(column.title || 'column')} go from 0 to ${extent - 1}, such as ` +
+            `${spread(extent)}`,
     );
     const asked = given.numbers.length > 0 ? given.numbers : spread(extent);
     const lit = highlighted(options, {columns: extent});
     const columns = lit == null || asked.includes(lit) ? asked : [...asked, lit];
-    const arrangement = difference ? (options['waves.arrangement'] ?? '') : '';
-    const orders = tables.map(orderOf);
+    return {columns, asked, mistake: given.mistake, lit, extent};
+}
+
+function controls({options, update}, {asked, mistake, extent}, {field}, names) {
+    const list =
+        extent > 1 &&
+        listField({
+            id: 'waves-columns',
+            label: names.map(pluralOf).join(' or '),
+            value: options['waves.columns'] || asked.join(', '),
+            mistake,
+            changed: (text) => update({'waves.columns': text.replace(/[\s,;]+/g, ',')}),
+        });
+    return h('div', {class: 'buttons'}, ...[list, field].filter(Boolean));
+}
+
+function show(body, between, chosen, arrangement, context) {
+    const {tables, difference, hover, mark, colours, signal, width, height} = context;
+    const {columns, lit} = chosen;
     const colourOf = (k) =>
         colours.categorical[columns.indexOf(k) % colours.categorical.length];
-    const seriesOf = (table, order, i) =>
-        columns
-            .filter((k) => k < table.columns)
-            .map((k) => ({
-                ...order,
-                y: (at) => table.value(order.row(at), k),
-                colour: colourOf(k),
-                dashed: i === 1,
-                k,
-                strong: k === lit,
-                faint: lit != null && k !== lit,
-            }));
-    const all = tables.map((table, i) => seriesOf(table, orders[i], i));
-    const groups =
-        arrangement === 'difference'
-            ? [['A − B', seriesOf(difference, orderOf(difference), 0)]]
-            : arrangement === 'apart'
-              ? all.map((series, i) => [
-                    `${'AB'[i]}: ${tables[i].settings.scheme}`,
-                    series.map((each) => ({...each, dashed: false})),
-                ])
-              : [[tables.length > 1 ? 'A solid, B dashed' : '', all.flat()]];
-    const shown = groups.flatMap(([, series]) => series);
-    const x = {title: row.explained ?? row.title, domain: reachOf(shown, 'x')};
-    const [least, most] = reachOf(shown);
-    const y = {title: 'value', domain: roomy([least, most])};
-    const charts = groups.map(([title, series]) =>
-        createChart({
+    const look = {columns, lit, colourOf};
+    const groups = groupsOf(arrangement.value, {
+        tables,
+        all: tables.map((table, i) => seriesOf(table, between[i], {...look, dashed: i === 1})),
+        difference: () => seriesOf(difference, null, look),
+    });
+    const charts = groups.map(({title, series, x, y, sides}) => {
+        const {row, column} = tables[sides[0]];
+        return createChart({
             series,
-            x,
-            y,
+            x: {title: row.explained ?? row.title, domain: x},
+            y: {title: 'value', domain: y},
             rules: markRules(mark, row),
             colours,
             width,
-            height: groups.length > 1 ? 230 : 320,
+            height: heightOf(height, AROUND, groups.length),
             label:
                 `${title ? `${title}: ` : ''}${column.title || 'column'} ` +
-                `${columns.join(', ')} over ${row.title} ${brief(x.domain[0])} to ` +
-                `${brief(x.domain[1])}, values from ${brief(least)} to ${brief(most)}. Arrow ` +
-                'keys move the cursor.',
-        }),
-    );
-    container.append(wavesNote(tables, columns, signal));
+                `${columns.join(', ')} over ${row.title} ${x.map(brief).join(' to ')}, ` +
+                `values from ${reachOf(series).map(brief).join(' to ')}. Arrow keys move ` +
+                'the cursor.',
+        });
+    });
+    body.replaceChildren(...groups.map(({title}, i) => titled(title, charts[i])));
+    const orders = tables.map(orderOf);
+    const linked =
+        arrangement.value === 'own' ? charts.map((chart, i) => [[chart], [i]]) : [[charts]];
+    for (const [these, sides] of linked) {
+        const read = sides
+            ? {tables: sides.map((i) => tables[i]), orders: sides.map((i) => orders[i])}
+            : {tables, orders, difference};
+        linkCharts(these, {
+            signal,
+            tell: (at) => hover(at == null ? '' : tellRow(at, {...read, columns})),
+        });
+    }
+}
+
+function render(container, context) {
+    const {tables, refusal, colours, signal, until, width} = context;
+    const chosen = chosenOf(context);
+    const arrangement = arrangementOf(context, 'waves.arrangement');
+    const names = titlesOf(tables, 'column').filter(Boolean);
+    const body = h('div', {});
+    container.append(wavesNote(tables, chosen.columns, signal));
     if (refusal) container.append(h('p', {class: 'refusal'}, refusal));
     container.append(
-        h(
-            'div',
-            {class: 'buttons'},
-            extent > 1
-                ? listField({
-                      id: 'waves-columns',
-                      label: pluralOf(column.title),
-                      value: options['waves.columns'] || asked.join(', '),
-                      mistake: given.mistake,
-                      changed: (text) =>
-                          update({'waves.columns': text.replace(/[\s,;]+/g, ',')}),
-                  })
-                : null,
-            difference
-                ? choiceField({
-                      id: 'waves-arrangement',
-                      label: 'A and B',
-                      value: arrangement,
-                      choices: ARRANGEMENTS,
-                      changed: (value) => update({'waves.arrangement': value}),
-                  })
-                : null,
-        ),
+        controls(context, chosen, arrangement, names),
         legendOf(
-            extent > 1
-                ? columns.map((k) => ({
-                      name: `${column.title} ${column.at(k)}`,
-                      colour: colourOf(k),
-                      strong: k === lit,
+            chosen.extent > 1
+                ? chosen.columns.map((k, i) => ({
+                      name: `${names.join(' or ')} ${tables[0].column.at(k)}`,
+                      colour: colours.categorical[i % colours.categorical.length],
+                      strong: k === chosen.lit,
                   }))
                 : [],
         ),
-        ...groups.map(([title], i) => titled(title, charts[i])),
+        body,
     );
-    linkCharts(charts, {
-        signal,
-        tell: (at) =>
-            hover(at == null ? '' : tellRow(at, {tables, difference, columns, orders})),
-    });
+    until(
+        Promise.all(tables.map((table) => loadBetween(table, width, signal)))
+            .then((between) => {
+                if (!signal.aborted) show(body, between, chosen, arrangement, context);
+            })
+            .catch((error) => {
+                if (error.name !== 'AbortError') console.error(error);
+            }),
+    );
 }
 
 export default {
     name: 'waves',
-    title: 'Waves',
+    title: (tensor, scheme) => (mayWave(tensor, scheme) ? 'Waves' : 'Lines'),
     linked: true,
     applies: ({shape, axes, dtype}) => {
         const at = shape.length === 1 ? -1 : -2;
