@@ -4,7 +4,8 @@ import {assertAccessible, pageTest, screenshot, url} from './harness.js';
 
 const OPERATION = '#operation-encodings-get_sinusoidal';
 const {paths, components} = await (await fetch(`${url}/openapi.json`)).json();
-for (const [path, item] of Object.entries(paths)) if (item.get?.deprecated) delete paths[path]; // old names, which the page leaves out
+// old names, which the page leaves out
+for (const [path, item] of Object.entries(paths)) if (item.get?.deprecated) delete paths[path];
 
 // Open the page, until it lists the operations.
 async function openReference(page, hash = '') {

@@ -1,6 +1,6 @@
 /* The site in a real browser: served below a path by a plain host of files, which then goes
  * away; and opened as a file. SITE is the folder, SCREENSHOTS where its picture goes. */
-/* global document, requestAnimationFrame */
+/* global document, requestAnimationFrame, window */
 import assert from 'node:assert/strict';
 import {createReadStream, existsSync, mkdirSync, readFileSync, statSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -186,7 +186,7 @@ test('the canvas of the package’s README, by a script of the page', async () =
     await stop();
 });
 
-/** A cell of a notebook as Observable's runtime takes it: [name, names that it reads, function]. */
+/** A cell of a notebook as Observable's runtime takes it: [name, what it reads, function]. */
 function cell(text) {
     const {id, body, async, references} = parseCell(text);
     const reads = references.map(({name}) => name);
