@@ -348,6 +348,10 @@ class Stored(ServerCase):
             ("set=bert&tensor=table", 400, "tensor"),
         ):
             self.assert_problem(post(query, NPY, npy(table)), status, parameter)
-        paths = self.get("/openapi.json").json()["paths"]
-        described = paths["/v1/identify"]["post"]["parameters"]
-        self.assertIn("set", [row.get("name") for row in described])
+        document = self.get("/openapi.json").json()
+        parameters = document["components"]["parameters"]
+        described = document["paths"]["/v1/identify"]["post"]["parameters"]
+        names = [
+            parameters[row["$ref"].split("/")[-1]]["name"] for row in described if "$ref" in row
+        ]
+        self.assertIn("set", names)
