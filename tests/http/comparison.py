@@ -9,7 +9,7 @@ from typing import NamedTuple
 # itself is compared all the same, and so is whether there is one.
 VARYING_HEADERS = {
     "date": "the clock",
-    "repr-digest": "it follows from the body; what is made as it is read has one where it is known",
+    "repr-digest": "it follows from the body, and streams have one where it is known",
     "server-timing": "how long computing took",
     "x-request-id": "random where the request has none, or a wrong one",
 }
