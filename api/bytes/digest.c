@@ -46,7 +46,7 @@ void api_digest_segments(const api_segment *segments, size_t count, api_digest *
 
 /* ---- long ones, with a runner that may end them ---- */
 
-static bool may_go_on(const pe_runner *runner)
+static bool may_continue(const pe_runner *runner)
 {
     return !runner || !runner->go_on || runner->go_on(runner->context, NULL, 0);
 }
@@ -61,7 +61,7 @@ static bool add_segment(struct sha256_ctx *context, api_segment segment,
         sha256_update(context, size, at);
         at += size;
         segment.size -= size;
-        goes_on = may_go_on(runner);
+        goes_on = may_continue(runner);
     }
     return goes_on;
 }
@@ -75,7 +75,7 @@ static bool add_stream(struct sha256_ctx *context, api_body *body, const pe_runn
     for (size_t got = 1; goes_on && got > 0; offset += got) {
         got = api_body_read(body, offset, part, API_READ_MAX);
         sha256_update(context, got, (const uint8_t *)part);
-        goes_on = may_go_on(runner);
+        goes_on = may_continue(runner);
     }
     return goes_on && (size == API_LENGTH_UNKNOWN || offset == size);
 }

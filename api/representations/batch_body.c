@@ -157,7 +157,7 @@ static api_body *list_body(const api_batch_list *list)
 
 /* The digests of those tensors that belong to a part; of the lists, if it is NULL. NULL without
  * memory. */
-static json_t *digests_of(const api_batch_part *part, const member *members, size_t count)
+static json_t *collect_digests(const api_batch_part *part, const member *members, size_t count)
 {
     api_named_tensor *named = calloc(count + 1, sizeof *named);
     size_t used = 0;
@@ -183,7 +183,7 @@ static json_t *describe(const api_batch_part *part, const member *members, size_
         json_object_set_new(strings, "request", json_string(part->target));
     if (part->about)
         json_object_update(strings, part->about);
-    json_object_set_new(strings, "sha256", digests_of(part, members, count));
+    json_object_set_new(strings, "sha256", collect_digests(part, members, count));
     json_t *string = api_safetensors_text(strings);
     json_decref(strings);
     return string;
@@ -193,7 +193,7 @@ static json_t *describe(const api_batch_part *part, const member *members, size_
 static json_t *describe_whole(const api_batch *batch, const member *members, size_t count)
 {
     json_t *about = json_copy(batch->about);
-    json_object_set_new(about, "sha256", digests_of(NULL, members, count));
+    json_object_set_new(about, "sha256", collect_digests(NULL, members, count));
     json_t *string = api_safetensors_text(about);
     json_decref(about);
     return string;
