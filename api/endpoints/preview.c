@@ -55,17 +55,19 @@ static const pe_scheme *find_scheme(const char *query, const char *name)
     return pe_scheme_find(scheme);
 }
 
+static bool is_name(const char *own, const char *name, size_t length)
+{
+    return own && strlen(own) == length && memcmp(own, name, length) == 0;
+}
+
 static bool has_parameter(const pe_scheme_info *info, const char *name, size_t length)
 {
-    static const char preset[] = "preset";
-    if (length == strlen(preset) && memcmp(name, preset, length) == 0)
-        return true;
-    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
-        const char *own = pe_parameter_at(info, i)->name;
-        if (strlen(own) == length && memcmp(own, name, length) == 0)
-            return true;
+    bool found = is_name("preset", name, length);
+    for (size_t i = 0; !found && i < pe_all_parameter_count(info); i++) {
+        const pe_parameter *own = pe_parameter_at(info, i);
+        found = is_name(own->name, name, length) || is_name(own->old_name, name, length);
     }
-    return false;
+    return found;
 }
 
 /* Append the pairs of the query that are the scheme's own to a text in which `used` bytes
@@ -135,7 +137,7 @@ static bool is_drawn(const api_call *call, preview *shown, uint64_t *ret_rows,
         *ret_columns = slice.columns;
         drawn = slice.rows > 0 && slice.columns > 0;
     } else if (!read && later == API_DONE) {
-        shown->starved = !reply || api_reply_status(reply) == 503;
+        shown->starved = !reply || api_reply_refusal(reply) == API_REFUSAL_OUT_OF_MEMORY;
     }
     api_representation_done(&representation);
     api_arguments_done(&arguments);

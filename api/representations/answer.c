@@ -123,7 +123,7 @@ static bool has_quick_body(const api_representation *representation, pe_entry *e
  * built: so the reply that all hits share does not have it. */
 static bool wants_more(const api_representation *representation)
 {
-    return api_representation_bytes(representation) > API_HASHED_MAX &&
+    return api_representation_body_bytes(representation) > API_HASHED_MAX &&
            api_wants_digest(representation->call);
 }
 

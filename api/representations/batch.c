@@ -363,10 +363,10 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
             2);
     if (is_decided(batch, &refusal))
         return refusal;
-    if (batch->call->head && !api_batch_owes_digest(batch, coding, true))
+    if (batch->call->head && !api_batch_owes_digest(batch, format, coding, true))
         return answer_head(batch, format, coding);
     double price = total_price(batch, api_representation_price_to_begin);
-    if (api_batch_owes_digest(batch, coding, false))
+    if (api_batch_owes_digest(batch, format, coding, false))
         price += total_price(batch, api_representation_digest_price);
     if (!api_may_begin(batch->call, price))
         return NULL;

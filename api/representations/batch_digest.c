@@ -2,6 +2,7 @@
 
 #include "bytes/body.h"
 #include "bytes/gzip.h"
+#include "formats/registry.h"
 #include "http/want_digest.h"
 #include "representations/batch_body.h"
 #include "representations/known_digests.h"
@@ -21,11 +22,14 @@ bool api_batch_is_streamed(const api_batch *batch)
 }
 
 /* Whether the digest is only a matter of reading what is there, and that is not too much. */
-static bool is_held(const api_batch *batch, api_coding coding)
+static bool is_held(const api_batch *batch, api_batch_format format, api_coding coding)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < batch->count; i++)
-        bytes += api_representation_bytes(&batch->parts[i].representation);
+    for (size_t i = 0; i < batch->count; i++) {
+        api_representation shown = batch->parts[i].representation;
+        shown.format = format == API_BATCH_JSON ? api_format_find("json") : NULL;
+        bytes += api_representation_body_bytes(&shown);
+    }
     return coding == API_IDENTITY && bytes <= API_HASHED_MAX && !api_batch_is_streamed(batch);
 }
 
@@ -35,10 +39,11 @@ bool api_batch_find_digest(const api_batch *batch, api_digest *ret_digest)
            api_known_digests_find(batch->call->service->digests, &batch->etag, ret_digest);
 }
 
-bool api_batch_owes_digest(const api_batch *batch, api_coding coding, bool head)
+bool api_batch_owes_digest(const api_batch *batch, api_batch_format format, api_coding coding,
+                           bool head)
 {
     api_digest digest;
-    return (head || !is_held(batch, coding)) && api_wants_digest(batch->call) &&
+    return (head || !is_held(batch, format, coding)) && api_wants_digest(batch->call) &&
            !api_batch_find_digest(batch, &digest);
 }
 
@@ -49,8 +54,8 @@ void api_batch_give_digest(api_batch *batch, api_batch_format format, api_coding
     pe_error error;
     pe_error_init(&error);
     bool known = api_batch_find_digest(batch, &digest);
-    if (!known &&
-        (is_held(batch, coding) || api_batch_owes_digest(batch, coding, batch->call->head))) {
+    if (!known && (is_held(batch, format, coding) ||
+                   api_batch_owes_digest(batch, format, coding, batch->call->head))) {
         known = api_digest_body(api_batch_make_body(batch, format, coding),
                                 batch->call->service->host->runner, &digest, &error);
         if (known && batch->etag.text[0])

@@ -16,7 +16,8 @@ bool api_batch_find_digest(const api_batch *batch, api_digest *ret_digest);
 
 /* Whether the request asks for a digest that is not known, and that a GET would not have
  * anyway; of HEAD, which computes nothing else, the latter does not matter. */
-bool api_batch_owes_digest(const api_batch *batch, api_coding coding, bool head);
+bool api_batch_owes_digest(const api_batch *batch, api_batch_format format, api_coding coding,
+                           bool head);
 
 /* Give the body its digest, where that is known, owed, or only a matter of reading what is
  * held. It is computed by a second body, since a body is read once. */

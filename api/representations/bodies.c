@@ -58,18 +58,6 @@ static api_body *uncoded_body(const api_representation *representation, pe_entry
                                          &bytes);
 }
 
-#define ELEMENT_TEXT 26 /* bytes of an element's text, of which most take half */
-
-/* About as many bytes does building the body take; bodies of binary forms are the table. */
-static uint64_t expected_bytes(const api_representation *representation)
-{
-    const api_format *format = representation->format;
-    if (format->measure == API_BYTES)
-        return 0;
-    uint64_t work = format->work(&representation->selection);
-    return format->measure == API_PIXELS ? work : work * ELEMENT_TEXT;
-}
-
 static bool build_body(pe_table *table, void *context, pe_attachment *ret_attachment)
 {
     const body_context *building = context;
@@ -79,7 +67,9 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
     api_digest digest;
     pe_error error;
     pe_error_init(&error);
-    if (!api_reserve(expected_bytes(representation), "the text", &error))
+    const bool is_table = representation->format->measure == API_BYTES; /* which is there */
+    if (!api_reserve(is_table ? 0 : api_representation_body_bytes(representation), "the text",
+                     &error))
         return false;
     if (representation->coding == API_GZIP) {
         api_body *plain = uncoded_body(representation, building->entry);

@@ -14,6 +14,17 @@ uint64_t api_representation_bytes(const api_representation *representation)
     return bytes;
 }
 
+#define ELEMENT_TEXT 26 /* bytes of an element's text, of which most take half */
+
+uint64_t api_representation_body_bytes(const api_representation *representation)
+{
+    const api_format *format = representation->format;
+    if (!format || format->measure == API_BYTES)
+        return api_representation_bytes(representation);
+    uint64_t work = format->work(&representation->selection);
+    return format->measure == API_PIXELS ? work : work * ELEMENT_TEXT;
+}
+
 static api_etag find_tag(const api_representation *representation)
 {
     api_etag etag = representation->etag;
@@ -48,7 +59,7 @@ bool api_representation_owes_digest(const api_representation *representation)
 double api_representation_digest_price(const api_representation *representation)
 {
     return representation->facts.price +
-           API_DIGEST_PRICE * (double)api_representation_bytes(representation);
+           API_DIGEST_PRICE * (double)api_representation_body_bytes(representation);
 }
 
 static bool compute_digest(const api_representation *representation, api_body *held,

@@ -95,6 +95,10 @@ api_reply *api_representation_not_modified(const api_representation *representat
 /* The bytes of the tensors that are represented. */
 uint64_t api_representation_bytes(const api_representation *representation);
 
+/* The bytes of the body; of text and pictures, about as many as building it takes, which are
+ * more. */
+uint64_t api_representation_body_bytes(const api_representation *representation);
+
 /* Find the digest of the whole representation. False: nobody has computed it yet. */
 bool api_representation_find_digest(const api_representation *representation,
                                     api_digest *ret_digest);

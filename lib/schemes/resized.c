@@ -220,7 +220,7 @@ static bool find_source(const pe_values *values, const pe_resized_source *source
     if (*ret_height == 0) {
         pe_problem *problem =
             pe_error_add(reterr, PE_MALFORMED, "source_height", "",
-                         "the rows of the source grid, unless parameters is given");
+                         "the rows of the source grid, unless set is given");
         problem->reason = PE_REASON_MISSING;
         return false;
     }

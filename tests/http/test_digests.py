@@ -62,6 +62,16 @@ class DigestCase(ServerCase):
 class Answers(DigestCase):
     """What is held in memory has a digest, whoever asks."""
 
+    def test_long_text_of_a_table_that_is_not_too_long(self):
+        """The body is above 64 MiB, the table is not."""
+        target = f"{SINUSOIDAL}?length=14000&dim=512&format=json"
+        for headers in ({}, WANTED):
+            reply = self.get(target, headers)
+            self.assertGreater(len(reply.body), 64 << 20)
+            expected = field_of(reply.body) if headers else None
+            self.assertEqual(self.digest(reply), expected)
+        self.assertEqual(self.digest(self.head(target, WANTED)), expected)
+
     def test_every_format_and_coding(self):
         query = "?length=70&dim=48"
         for size in (query, "?length=4000&dim=256"):  # by an event thread, and by a worker

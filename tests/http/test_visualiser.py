@@ -79,6 +79,7 @@ class Visualiser(ServerCase):
             "scheme=rope&length=8",  # no dim
             "scheme=rope&dim=8&positions=" + ",".join(map(str, range(2000))),
             "scheme=learned&set=nothing&length=8",
+            "scheme=learned&parameters=nothing&length=8&dim=4",
             "scheme=sinusoidal&length=100000&dim=100000",  # too many pixels
             "scheme=none",
             "scheme=" + "x" * 5000,
