@@ -196,7 +196,7 @@ bool pe_pace_may_continue(pe_pace *pace, double price);
 bool pe_may_continue(const pe_runner *runner, const pe_scheme *scheme, double done,
                      pe_error *reterr);
 
-/* Two rows of a parameter table for trained tensors: `set`, and and `seed`,
+/* Two rows of a parameter table for trained tensors: `set`, and `seed`,
  * for random tensors. The text `tensors` lists the tensors of the set. */
 #define PE_TRAINED_PARAMETERS(tensors)                                                         \
     {.name = "set",                                                                            \

@@ -58,7 +58,7 @@ typedef struct pe_trained {
 
 /* If the request names a set, check that it has a real tensor of this name with `rank`
  * axes, none of them empty, and with the extents of `shape` that are not 0. If not, add a
- * problem of the parameter `parameters` and return false. */
+ * problem of the parameter `set` and return false. */
 bool pe_trained_check(const pe_weights *weights, const char *name, size_t rank,
                       const uint64_t *shape, pe_error *reterr);
 
