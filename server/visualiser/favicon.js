@@ -6,8 +6,7 @@ const SIDE = 32; // pixels
 
 // `link` is the <link rel="icon">; show(table, colours) is called with what is on the screen.
 export function createFavicon(link) {
-    let shown = '',
-        address = '';
+    let shown = '';
     return {
         show(table, colours) {
             const {settings, tensor, slice, firstRow} = table;
@@ -22,13 +21,8 @@ export function createFavicon(link) {
             const spans = (extent) => spansOf(SIDE, [0, extent], extent);
             paint(image, table, scaleOf(colours, [table.extent]), spans(columns), spans(rows));
             context.putImageData(image, 0, 0);
-            canvas.toBlob((blob) => {
-                if (key !== shown || !blob) return;
-                URL.revokeObjectURL(address);
-                address = URL.createObjectURL(blob);
-                link.type = blob.type;
-                link.href = address;
-            });
+            link.type = 'image/png';
+            link.href = canvas.toDataURL(); // an address of a blob ends while it is being read
         },
     };
 }

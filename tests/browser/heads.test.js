@@ -105,7 +105,7 @@ pageTest('columns of relative vectors are planes of queries and keys', {}, async
             `${i}: ${text}`,
         ),
     );
-    await page.getByRole('button', {name: 'On'}).click();
+    await page.getByRole('button', {name: 'On', exact: true}).click();
     await settled(page);
     await page.waitForFunction(() => document.querySelectorAll('.heads-map').length === 8);
     assert.match(page.url(), /view\.heads\.page=2/);

@@ -7,6 +7,7 @@ import {isTracker, nearest, withoutTrackers} from '../../server/visualiser/stran
 import {
     assertAccessible,
     browser,
+    chooseScheme,
     drawn,
     open,
     pageTest,
@@ -178,11 +179,11 @@ pageTest('title and icon follow what is shown', {}, async (page) => {
     const icon = () => page.getAttribute('link[rel=icon]', 'href');
     await open(page, SEEN);
     await page.waitForFunction(() =>
-        document.querySelector('link[rel=icon]').href.startsWith('blob:'),
+        document.querySelector('link[rel=icon]').href.startsWith('data:'),
     );
     const first = await icon();
     assert.match(await page.title(), /^Sinusoidal/);
-    await page.selectOption('#left-scheme', 'binary');
+    await chooseScheme(page, 'binary');
     await page.waitForFunction(
         (old) => document.querySelector('link[rel=icon]').href !== old,
         first,

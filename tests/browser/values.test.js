@@ -30,7 +30,7 @@ async function tensorOf(scheme, query, made) {
     const axes = await Promise.all(
         names.map(async (axis, k) => {
             const count = (first) => Array.from({length: made.shape[k]}, (_, i) => first + i);
-            const title = axis === '1' ? '' : axisTitle(axis);
+            const title = axis === '1' ? '' : axisTitle(axis, k > 0 && k === names.length - 1);
             if (axis === 'n') return {title, at: count(Number(effective.offset ?? 0))};
             if (axis === 'queries') return {title, at: count(Number(effective.query_offset))};
             if (!/^(distances|queries\+keys-1)$/.test(axis)) return {title, at: count(0)};
