@@ -51,8 +51,9 @@ typedef struct sandwich {
 /* The price of an inner product. */
 static double product_price(const sandwich *state)
 {
-    bool is_short = pe_bias_is_short(state->bias.dtype);
-    return (is_short ? NEAR_COSINE_PRICE : COSINE_PRICE) * (double)(state->dim / 2);
+    const bool is_short = pe_bias_is_short(state->bias.dtype);
+    const size_t pairs = state->dim / 2;
+    return (is_short ? NEAR_COSINE_PRICE : COSINE_PRICE) * (double)pairs;
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -133,7 +134,8 @@ static void find_intervals(const void *source, size_t head, uint64_t distance, s
     const sandwich *state = source;
     const double *kept = state->near_products;
     const double scale = (double)state->bias.toeplitz.heads / (8 * (double)(head + 1));
-    const double error = scale * (double)(state->dim / 2) * 0x1p-47;
+    const size_t pairs = state->dim / 2;
+    const double error = scale * (double)pairs * 0x1p-47;
     for (size_t i = 0; i < count; i++) {
         double product = kept ? kept[distance + i] : compute_near_product(state, distance + i);
         double bias = product * scale, off = error + fabs(bias) * 0x1p-51;

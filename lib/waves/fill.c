@@ -57,7 +57,7 @@ static void write_losses(const pe_chunk *chunk, uint64_t first, uint64_t rows,
                          unsigned char *dst)
 {
     const pe_wave *wave = chunk->wave;
-    double of_one[PE_KERNEL_PAIRS], losses[PE_KERNEL_PAIRS];
+    double of_one[PE_KERNEL_PAIRS] = {0}, losses[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < chunk->count; i++)
         of_one[i] = pe_wave_loss(1, 1, wave->frequencies[chunk->first + i]);
     for (uint64_t r = 0; r < rows; r++) {
