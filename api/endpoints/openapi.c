@@ -293,6 +293,9 @@ static void add_operation(json_t *document, const api_route *route, const char *
                   operation_id(route->method, pattern), "summary", route->summary,
                   "description", route->summary, "tags", route->tag, "parameters", parameters,
                   "responses", api_contract_responses(document, route->kind, answer));
+    if (brace) /* the scheme, model, set or file that it names may not be there */
+        json_object_set_new(json_object_get(operation, "responses"), "404",
+                            json_pack("{s:s}", "$ref", "#/components/responses/Unknown"));
     if (pattern == route->old_pattern)
         json_object_set_new(operation, "deprecated", json_true());
     add_body(document, route, operation);

@@ -179,7 +179,7 @@ class Deadlines(NginxCase):
 
 def store_is_away(target):
     """What a node says whose database is away: a 503 for a set, 200 else."""
-    status = b"503 Service Unavailable" if "set=" in target else b"200 OK"
+    status = b"503 Service Unavailable" if re.search(r"[?&]set=", target) else b"200 OK"
     return b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
 
 

@@ -47,7 +47,7 @@ export async function readsTensors() {
     const shapes = all.map((answer) =>
         answer instanceof Blob ? answer.size : answer.tensors.map(({shape}) => shape),
     );
-    return [shapes, batch.release];
+    return [shapes, batch.results.length];
 }
 
 export async function sendsTables() {
