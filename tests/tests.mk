@@ -92,8 +92,8 @@ pytest = PYTHONDONTWRITEBYTECODE=1 $(if $(SEED),TEST_SEED=$(SEED)) TEST_SERVER=$
 PYTEST = $(call pytest,$(BUILD))
 PARALLEL = --dist loadscope -n $(if $(TEST),0,$(shell nproc))
 # HTTP tests whose exchanges are asked of the module as well, as far as it has what the server has
-REPLAYED := $(patsubst %,tests/http/test_%.py,batch compare convert csv errors models negotiation parameters pictures post \
-    ranges refusals representations routing rules schemes service streams trained write_rules)
+REPLAYED := $(patsubst %,tests/http/test_%.py,batch compare convert csv errors models negotiation pictures post \
+    ranges refusals representations routing rules schemes service sets streams trained write_rules)
 COMPUTING := tests/unit tests/fuzz tests/digits tests/mpfr tests/buckets tests/golden tests/support/hardening.sh
 
 test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests $(BUILD)/faults.so
