@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* The pages load everything from this origin, and have no inline script or style. They show and
- * draw pictures that they have made or fetched themselves (blob:, and data: for the icon). */
+ * draw pictures that they have made or fetched themselves (blob:). */
 #define POLICY                                                                                 \
-    "default-src 'self'; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; "    \
+    "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; "          \
     "object-src 'none'"
 
 /* What a query says about frames: whether it has the pair embed=1. */

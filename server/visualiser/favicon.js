@@ -3,9 +3,11 @@ import {scaleOf} from './colours.js';
 import {paint, spansOf} from './raster.js';
 
 const SIDE = 32; // pixels
+const KEPT = 64; // addresses, since a browser may still be reading those before the last
 
 // `link` is the <link rel="icon">; show(table, colours) is called with what is on the screen.
 export function createFavicon(link) {
+    const addresses = [];
     let shown = '';
     return {
         show(table, colours) {
@@ -21,8 +23,13 @@ export function createFavicon(link) {
             const spans = (extent) => spansOf(SIDE, [0, extent], extent);
             paint(image, table, scaleOf(colours, [table.extent]), spans(columns), spans(rows));
             context.putImageData(image, 0, 0);
-            link.type = 'image/png';
-            link.href = canvas.toDataURL(); // an address of a blob ends while it is being read
+            canvas.toBlob((blob) => {
+                if (key !== shown || !blob) return;
+                addresses.push(URL.createObjectURL(blob));
+                if (addresses.length > KEPT) URL.revokeObjectURL(addresses.shift());
+                link.type = blob.type;
+                link.href = addresses.at(-1);
+            });
         },
     };
 }

@@ -179,7 +179,7 @@ pageTest('title and icon follow what is shown', {}, async (page) => {
     const icon = () => page.getAttribute('link[rel=icon]', 'href');
     await open(page, SEEN);
     await page.waitForFunction(() =>
-        document.querySelector('link[rel=icon]').href.startsWith('data:'),
+        document.querySelector('link[rel=icon]').href.startsWith('blob:'),
     );
     const first = await icon();
     assert.match(await page.title(), /^Sinusoidal/);

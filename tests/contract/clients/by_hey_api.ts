@@ -9,9 +9,11 @@ const name = {path: {name: 'mine'}};
 const raised = {throwOnError: true} as const;
 
 export async function readsDocuments() {
-    const page: string = (await posenc.page(raised)).data;
-    const docs: string = (await posenc.docs(raised)).data;
-    const script: string = (await posenc.assetsFile({path: {file: 'main.js'}, ...raised})).data;
+    const page: string | Blob = (await posenc.page(raised)).data;
+    const docs: string | Blob = (await posenc.docs(raised)).data;
+    const script: string | Blob = (
+        await posenc.assetsFile({path: {file: 'main.js'}, ...raised})
+    ).data;
     const {schemes} = (await posenc.v1Schemes(raised)).data;
     const scheme: posenc.Scheme = (await posenc.v1SchemesScheme({path, ...raised})).data;
     const rows: posenc.Parameter[] = [...schemes, scheme].flatMap((each) => each.parameters);

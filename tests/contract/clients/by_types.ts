@@ -27,9 +27,9 @@ const path = {scheme: 'rope'};
 const parameters = {length: 4, dim: 8};
 
 export async function readsDocuments() {
-    const page: string = await ask('get', '/', {});
-    const docs: string = await ask('get', '/docs', {});
-    const script: string = await ask('get', '/assets/{file}', {path: {file: 'main.js'}});
+    const page: string | Blob = await ask('get', '/', {});
+    const docs: string | Blob = await ask('get', '/docs', {});
+    const script: string | Blob = await ask('get', '/assets/{file}', {path: {file: 'main.js'}});
     const {schemes} = await ask('get', '/v1/schemes', {});
     const scheme: Schemas['Scheme'] = await ask('get', '/v1/schemes/{scheme}', {path});
     const names: string[] = [...schemes, scheme].flatMap((each) =>
