@@ -218,9 +218,8 @@ static bool find_source(const pe_values *values, const pe_resized_source *source
     if (source->weights.set)
         return find_stored_grid(values, source, ret_height, ret_width, reterr);
     if (*ret_height == 0) {
-        pe_problem *problem =
-            pe_error_add(reterr, PE_MALFORMED, "source_height", "",
-                         "the rows of the source grid, unless set is given");
+        pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, "source_height", "",
+                                           "the rows of the source grid, unless set is given");
         problem->reason = PE_REASON_MISSING;
         return false;
     }
