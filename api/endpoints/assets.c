@@ -5,6 +5,7 @@
 #include "bytes/gzip.h"
 #include "call.h"
 #include "endpoints/preview.h"
+#include "http/arguments.h"
 #include "http/coding.h"
 #include "http/etag.h"
 #include "replies/problem.h"
@@ -22,12 +23,9 @@
 static bool is_embedded(const char *query)
 {
     static const char embedded[] = "embed=1";
-    for (const char *pair = query; pair; pair = strchr(pair, '&')) {
-        pair += *pair == '&';
-        if (strcspn(pair, "&") == strlen(embedded) &&
-            memcmp(pair, embedded, strlen(embedded)) == 0)
+    for (api_query_pair pair; api_query_next(&query, &pair);)
+        if (pair.size == strlen(embedded) && memcmp(pair.text, embedded, pair.size) == 0)
             return true;
-    }
     return false;
 }
 

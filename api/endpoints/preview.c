@@ -29,16 +29,19 @@ typedef struct preview {
 
 /* ---- the query ---- */
 
+static bool is_name(const char *own, const char *name, size_t length)
+{
+    return own && strlen(own) == length && memcmp(own, name, length) == 0;
+}
+
 /* The text of the first pair of a name, as it is; NULL if there is none. */
 static const char *find_text(const char *query, const char *name, size_t *ret_length)
 {
-    size_t size = strlen(name);
-    for (const char *pair = query; pair; pair = strchr(pair, '&')) {
-        pair += *pair == '&';
-        if (strncmp(pair, name, size) == 0 && pair[size] == '=') {
-            *ret_length = strcspn(pair + size + 1, "&");
-            return pair + size + 1;
-        }
+    for (api_query_pair pair; api_query_next(&query, &pair);) {
+        if (pair.name == pair.size || !is_name(name, pair.text, pair.name))
+            continue;
+        *ret_length = pair.size - pair.name - 1;
+        return pair.text + pair.name + 1;
     }
     return NULL;
 }
@@ -53,11 +56,6 @@ static const pe_scheme *find_scheme(const char *query, const char *name)
         return NULL;
     snprintf(scheme, sizeof scheme, "%.*s", (int)length, text);
     return pe_scheme_find(scheme);
-}
-
-static bool is_name(const char *own, const char *name, size_t length)
-{
-    return own && strlen(own) == length && memcmp(own, name, length) == 0;
 }
 
 static bool has_parameter(const pe_scheme_info *info, const char *name, size_t length)
@@ -76,14 +74,13 @@ static bool has_parameter(const pe_scheme_info *info, const char *name, size_t l
 static size_t add_settings(const pe_scheme_info *info, const char *query, char *dst,
                            size_t used)
 {
-    for (const char *next, *pair = query; pair; pair = next) {
-        size_t length = strcspn(pair, "&");
-        next = pair[length] ? pair + length + 1 : NULL;
-        if (!has_parameter(info, pair, strcspn(pair, "=&")))
+    for (api_query_pair pair; api_query_next(&query, &pair);) {
+        if (!has_parameter(info, pair.text, pair.name))
             continue;
-        if (used + length + 2 > TARGET_MAX)
+        if (used + pair.size + 2 > TARGET_MAX)
             return 0;
-        used += (size_t)snprintf(dst + used, TARGET_MAX - used, "%.*s&", (int)length, pair);
+        used +=
+            (size_t)snprintf(dst + used, TARGET_MAX - used, "%.*s&", (int)pair.size, pair.text);
     }
     return used;
 }
@@ -250,16 +247,20 @@ static void add_title(api_text *text, const preview *shown)
 static void add_preview(api_text *text, const api_call *call, const preview *shown,
                         const char *standard)
 {
+    api_text description = {0};
+    add_description(&description, call, shown);
+    text->failed = text->failed || description.failed;
     api_text_add(text, "<title>");
     add_title(text, shown);
     api_text_add(text, " – posenc</title>\n<meta name=\"description\" content=\"");
-    add_description(text, call, shown);
+    api_text_put(text, description.data, description.size);
     api_text_add(text, "\">\n<meta property=\"og:type\" content=\"website\">\n"
                        "<meta property=\"og:site_name\" content=\"posenc\">\n"
                        "<meta property=\"og:title\" content=\"");
     add_title(text, shown);
     api_text_add(text, "\">\n<meta property=\"og:description\" content=\"");
-    add_description(text, call, shown);
+    api_text_put(text, description.data, description.size);
+    api_text_done(&description);
     api_text_add(text, "\">\n<meta " DRAWN);
     add_origin(text, call);
     if (shown->target[0])

@@ -136,6 +136,17 @@ static void add_pair(api_arguments *arguments, char *pair, char **end, pe_error 
     arguments->items[arguments->count++] = (pe_argument){.name = pair, .text = value};
 }
 
+bool api_query_next(const char **rest, api_query_pair *ret_pair)
+{
+    const char *text = *rest;
+    if (!text || *text == '\0')
+        return false;
+    const size_t size = strcspn(text, "&");
+    *ret_pair = (api_query_pair){text, size, strcspn(text, "=&")};
+    *rest += size + (text[size] == '&');
+    return true;
+}
+
 void api_arguments_from_query(const char *query, api_arguments *ret_arguments, pe_error *reterr)
 {
     *ret_arguments = (api_arguments){.text = strdup(query ? query : "")};

@@ -21,6 +21,16 @@ typedef struct api_arguments {
 void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
                               pe_error *reterr);
 
+/* A pair of a raw query, name=value, where it stands. */
+typedef struct api_query_pair {
+    const char *text;
+    size_t size, name; /* bytes of it, and of its name */
+} api_query_pair;
+
+/* Take the next pair of a raw query, of which `rest` is what is left. False at its end, or if
+ * it is NULL. */
+bool api_query_next(const char **rest, api_query_pair *ret_pair);
+
 /* Read one flat JSON object of numbers, strings, booleans and arrays of numbers. False if the
  * body is not a JSON object: then a problem was added, and api_arguments_done need not be
  * called. */

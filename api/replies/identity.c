@@ -2,6 +2,7 @@
 #include "replies/identity.h"
 
 #include "bytes/text.h"
+#include "http/arguments.h"
 #include "replies/comparison.h"
 #include "replies/identity_forms.h"
 #include "json/document.h"
@@ -82,13 +83,12 @@ static const struct {
 /* Add a query in words: "length 4096, dim 128". */
 static void add_query(const char *query, api_text *text)
 {
-    for (const char *part = query; *part;) {
-        size_t size = strcspn(part, "&"), name = strcspn(part, "=");
-        if (name < size)
-            api_text_add(text, "%s %.*s %.*s", part > query ? "," : "", (int)name, part,
-                         (int)(size - name - 1), part + name + 1);
-        part += size + (part[size] == '&');
-    }
+    const char *rest = query;
+    for (api_query_pair pair; api_query_next(&rest, &pair);)
+        if (pair.name < pair.size)
+            api_text_add(text, "%s %.*s %.*s", pair.text > query ? "," : "", (int)pair.name,
+                         pair.text, (int)(pair.size - pair.name - 1),
+                         pair.text + pair.name + 1);
 }
 
 /* Add what an item of a list is, and how many there are: "rows 40, 41 and 7 more". */

@@ -1,4 +1,5 @@
 /* The metadata of a representation: its entity tag, and the header fields that describe it. */
+#include "http/arguments.h"
 #include "replies/reply.h"
 #include "representations/representation.h"
 
@@ -90,13 +91,13 @@ static void add_range_fields(const api_representation *representation, api_reply
 static bool copy_query(const char *query, char dst[LINKS_MAX])
 {
     size_t used = 0;
-    for (size_t size; *query; query += size + (query[size] == '&')) {
-        const size_t name = strcspn(query, "=&");
-        size = strcspn(query, "&");
-        if (memchr(query, '%', name) || memchr(query, '>', size) || used + size + 2 > LINKS_MAX)
+    for (api_query_pair pair; api_query_next(&query, &pair);) {
+        if (memchr(pair.text, '%', pair.name) || memchr(pair.text, '>', pair.size) ||
+            used + pair.size + 2 > LINKS_MAX)
             return false;
-        if (name != strlen("tensor") || strncmp(query, "tensor", name) != 0)
-            used += (size_t)snprintf(dst + used, LINKS_MAX - used, "%.*s&", (int)size, query);
+        if (pair.name != strlen("tensor") || strncmp(pair.text, "tensor", pair.name) != 0)
+            used += (size_t)snprintf(dst + used, LINKS_MAX - used, "%.*s&", (int)pair.size,
+                                     pair.text);
     }
     dst[used] = '\0';
     return true;
