@@ -94,6 +94,17 @@ class Plans(Layouts):
             "num_attention_heads", "length=3", body, "attention", media_type=SAFETENSORS
         )
 
+    def test_a_kernel_is_judged_by_what_the_layer_applies(self):
+        query = "model=llama-3.1-8b&length=4&layer=3&against=mine&tolerance=0"
+        table, _ = self.table(8, 4, 128)
+        exact = self.applied("model=llama-3.1-8b&length=4&layer=3", table)
+        for change, status in ((0, 200), (1e-9, 409)):
+            kernel = exact.copy()
+            kernel[2, 3, 5] += change
+            reply = self.ask(query, file_of(query=table, mine=kernel), SAFETENSORS)
+            self.assertEqual(reply.status, status, reply.body)
+            self.assertEqual(reply.json()["differing"], int(status == 409))
+
     def test_layers_differ(self):
         table, query = self.table(2, 9, 128)
         for layer, base in ((0, 10000), (5, None), (6, 10000)):
