@@ -86,20 +86,20 @@ BODIES = {
 }
 
 
+def late_callbacks(series):
+    return series[f"{NAME}_count"] - series[f'{NAME}_bucket{{le="{MOST}"}}']
+
+
 class EventThreads(ServerCase):
     flags = ("--threads", "1")
 
-    def long_callbacks(self):
-        series = self.server.metrics()
-        return series[f"{NAME}_count"] - series[f'{NAME}_bucket{{le="{MOST}"}}']
-
     def test_a_body_of_any_kind_is_parsed_by_a_worker(self):
         for what, (target, media_type, body) in BODIES.items():
-            before = self.long_callbacks()
+            before = late_callbacks(self.server.metrics())
             with self.subTest(what):
                 reply = self.server.request("POST", target, {"Content-Type": media_type}, body)
                 self.assertIn(reply.status, (200, 400, 409, 413, 422), reply)
-                self.assertEqual(self.long_callbacks(), before)
+                self.assertEqual(late_callbacks(self.server.metrics()), before)
 
     def test_bodies_of_more_values_than_a_request_can_mean_are_refused_unparsed(self):
         for what in ("objects", "arrays", "strings"):
