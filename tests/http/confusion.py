@@ -34,6 +34,7 @@ DIGITS = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8, "tf32": 11}
 LEAST = {"f32": -126, "f64": -1022, "f16": -14, "bf16": -126, "tf32": -126}
 STATUSES = ("exact", "match", "near", "unknown", "wrong")
 LARGEST = 1 << 20  # bytes of a table
+PATIENCE = 600  # seconds that an answer may take on a machine that does other work
 STEPS = ("1", "1", "0.5", "2", "-1", "0.25", "3", "20")
 
 
@@ -82,6 +83,8 @@ class Asker:
     def __init__(self, server):
         self.scout = Scout(server)
         self.wire = server.wire()
+        for wire in (self.wire, self.scout.wire):
+            wire.socket.settimeout(PATIENCE)
 
     def done(self):
         self.wire.close()
