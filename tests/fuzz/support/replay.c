@@ -1,7 +1,7 @@
 /* Runs harnesses without libFuzzer: on every file of their corpora, and then on mutations of
  * these, which are the same every time.
  *
- *     fuzz-replay [--mutations COUNT] [HARNESS …]   in the folder that holds tests/
+ *     fuzz-replay [--mutations COUNT] [--first NUMBER] [HARNESS …]   in the folder of tests/
  *     fuzz-replay HARNESS FILE                      one input
  *     fuzz-replay --dictionary                      prints all names as libFuzzer's -dict
  *
@@ -147,7 +147,8 @@ static void read_corpus(const char *name, corpus *ret_corpus)
     free(entries);
 }
 
-static void replay(const harness *tested, size_t mutations)
+/* Mutations are numbered from 1 on. */
+static void replay(const harness *tested, size_t first, size_t mutations)
 {
     static corpus all;
     struct timespec start, end;
@@ -158,7 +159,7 @@ static void replay(const harness *tested, size_t mutations)
         fail("memory");
     for (size_t i = 0; i < all.count; i++)
         run(tested, all.names[i], 0, all.inputs[i].data, all.inputs[i].size);
-    for (size_t m = 1; m <= mutations; m++) {
+    for (size_t m = first; m < first + mutations; m++) {
         size_t at = m % all.count;
         uint64_t seed = m;
         size_t size = fuzz_mutate(&seed, all.inputs, all.count, at, mutated);
@@ -277,7 +278,7 @@ static const harness *find(const char *name)
 
 int main(int count, char **arguments)
 {
-    size_t mutations = 3000;
+    size_t first = 1, mutations = 3000;
     pe_expect_strictly = true;
     signal(SIGABRT, report);
     signal(SIGALRM, report);
@@ -294,6 +295,11 @@ int main(int count, char **arguments)
         count -= 2;
         arguments += 2;
     }
+    if (count > 1 && strcmp(arguments[0], "--first") == 0) {
+        first = strtoul(arguments[1], NULL, 10);
+        count -= 2;
+        arguments += 2;
+    }
     if (count == 2 && is_file(arguments[1])) {
         fuzz_input input = read_file(arguments[1]);
         uint8_t *exact = (uint8_t *)fuzz_exact(input.data, input.size);
@@ -306,6 +312,6 @@ int main(int count, char **arguments)
         find(arguments[i]);
     for (size_t i = 0; i < FUZZ_COUNT(ALL); i++)
         if (is_asked(ALL[i].name, count, arguments))
-            replay(&ALL[i], mutations);
+            replay(&ALL[i], first, mutations);
     return 0;
 }
