@@ -281,7 +281,7 @@ unsigned http_connections_daemon_timeout(const http_connections *connections, in
 }
 
 bool http_connections_open(http_connections *connections, struct MHD_Daemon *daemon,
-                           int listen_fd)
+                           int listen_fd, int send_buffer)
 {
     const acceptor_host host = {.context = connections,
                                 .has_room = has_room,
@@ -290,6 +290,7 @@ bool http_connections_open(http_connections *connections, struct MHD_Daemon *dae
                                          .refusal = connections->refusal,
                                          .answer = answer,
                                          .room = (size_t)connections->refused},
+                                .send_buffer = send_buffer,
                                 .shared = systemd_has_sockets()};
     connections->daemon = daemon;
     connections->acceptor = acceptor_start(listen_fd, &host);

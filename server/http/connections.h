@@ -31,10 +31,11 @@ unsigned http_connections_daemon_timeout(const http_connections *connections, in
 void http_connections_notify(void *cls, struct MHD_Connection *connection,
                              void **socket_context, enum MHD_ConnectionNotificationCode code);
 
-/* Accept connections from a listening socket and pass them to the daemon. False if the
- * accepting thread cannot be started. */
+/* Accept connections from a listening socket and pass them to the daemon. Those of a Unix
+ * socket get a send buffer of that many bytes. False if the accepting thread cannot be started.
+ */
 bool http_connections_open(http_connections *connections, struct MHD_Daemon *daemon,
-                           int listen_fd);
+                           int listen_fd, int send_buffer);
 
 /* Stop accepting. */
 void http_connections_close(http_connections *connections);

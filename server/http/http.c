@@ -11,6 +11,7 @@
 #include "http/exchange.h"
 #include "http/framing.h"
 #include "http/shared.h"
+#include "net/listen.h"
 #include "observe/log.h"
 
 #include <stdlib.h>
@@ -92,7 +93,8 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
         server->shared.spools.most_files = http_connections_spools(server->connections);
         server->daemon = start_daemon(server, listen_fd);
     }
-    if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd))
+    if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd,
+                                                listen_send_buffer(settings, listen_fd)))
         return server;
     free_server(server);
     return NULL;

@@ -32,6 +32,15 @@ static bool lacks_resources(int error)
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
+/* Give a connection of a Unix socket its send buffer; TCP's inherit it from the listening
+ * socket. */
+static void set_buffer(const acceptor *self, int fd, const struct sockaddr *address)
+{
+    int size = self->host.send_buffer;
+    if (address->sa_family == AF_UNIX && size > 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
 /* Accept at most `count` connections. False if the process lacks a resource: the caller should
  * try again a little later. */
 static bool accept_some(acceptor *self, size_t count)
@@ -45,10 +54,12 @@ static bool accept_some(acceptor *self, size_t count)
             return true;
         if (fd < 0 && lacks_resources(errno))
             return false;
-        if (fd >= 0 && self->host.has_room(self->host.context, fd))
+        if (fd >= 0 && self->host.has_room(self->host.context, fd)) {
+            set_buffer(self, fd, address);
             self->host.take(self->host.context, fd, address, length);
-        else if (fd >= 0)
+        } else if (fd >= 0) {
             shed_take(self->shed, fd, clock_now());
+        }
     }
     return true;
 }

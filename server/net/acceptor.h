@@ -17,9 +17,10 @@ typedef struct acceptor_host {
     void *context;
     bool (*has_room)(void *context, int fd);
     void (*take)(void *context, int fd, const struct sockaddr *address, socklen_t length);
-    shed_host shed; /* for connections where there is no room; its functions, too, are called
-                     * on the acceptor's thread */
-    bool shared;    /* other processes accept from the socket, too */
+    shed_host shed;  /* for connections where there is no room; its functions, too, are called
+                      * on the acceptor's thread */
+    int send_buffer; /* bytes, of a connection of a Unix socket; 0: the kernel's */
+    bool shared;     /* other processes accept from the socket, too */
 } acceptor_host;
 
 /* Accept from a listening socket, which the caller closes later. NULL if memory or threads ran

@@ -14,6 +14,10 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size);
 bool listen_is_local(int fd);
 bool listen_is_unix(int fd);
 
+/* The send buffer, in bytes, of connections that come by a listening socket; 0: the kernel's.
+ */
+int listen_send_buffer(const server_settings *settings, int fd);
+
 /* Close the socket. If listen_open created a Unix socket, remove its path. */
 void listen_close(const server_settings *settings, int fd);
 

@@ -1,15 +1,18 @@
 """Unix sockets: paths, and who may connect."""
 
+import array
 import ctypes
+import fcntl
 import os
 import stat
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 
-from server import ServerCase, run, wait_for_health
+from server import ServerCase, run, wait_for_health, wait_until
 
 OTHER_USER, OTHER_GROUP = 54321, 54322  # of nobody on this machine
 PR_CAPBSET_DROP, CAP_CHOWN = 24, 0
@@ -47,6 +50,26 @@ class UnixSockets(ServerCase):
         server.stop()
         self.assertFalse(os.path.exists(self.path))
         self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 1)
+
+    def test_the_send_buffer_is_that_of_the_setting(self):
+        head = (
+            b"GET /v1/encodings/integer?length=999999&format=raw HTTP/1.1\r\nHost: x\r\n\r\n"
+        )
+
+        def waiting(wire):
+            count = array.array("i", [0])
+            fcntl.ioctl(wire.socket, termios.FIONREAD, count)
+            return count[0]
+
+        most = int(Path("/proc/sys/net/core/wmem_max").read_text())
+        for flags, size in (((), 384 << 10), (("--send-buffer", "1MiB"), 1 << 20)):
+            server = self.start("--unix-socket", self.path, *flags)
+            wire = server.wire()
+            wire.socket.sendall(head)  # and nothing is read
+            least = 1.5 * min(size, most)  # the kernel doubles the size, for its own records
+            wait_until(lambda wire=wire, least=least: waiting(wire) > least, "a full buffer")
+            wire.close()
+            server.stop()
 
     def test_any_host_will_do(self):
         """As clients name a socket: the URL's host of curl, or the path of the file."""
