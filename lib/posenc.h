@@ -426,7 +426,12 @@ const char *pe_request_preset(const pe_request *request);
 /* The tensors of the request; tensor 0 is the primary one. */
 size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index);
-uint64_t pe_request_bytes(const pe_request *request); /* of all tensors together */
+
+/* Choose the tensors that are computed, bit i for tensor i: all of them unless this is called.
+ * The bytes, the price and the table of the request are those of the chosen tensors; its key
+ * and the list of its tensors stay. Only while nobody else refers to the request. */
+void pe_request_choose(pe_request *request, unsigned tensors);
+uint64_t pe_request_bytes(const pe_request *request); /* of the chosen tensors together */
 
 /* At most as many bytes does computing the tensors take besides them: what schemes prepare. */
 uint64_t pe_request_held(const pe_request *request);
@@ -480,7 +485,7 @@ typedef struct pe_runner {
  * Immutable and reference-counted. */
 typedef struct pe_table pe_table;
 
-/* Compute all tensors of a request. `runner` may be NULL. Fails with PE_NO_MEMORY,
+/* Compute the chosen tensors of a request. `runner` may be NULL. Fails with PE_NO_MEMORY,
  * PE_CANCELLED, or PE_OUT_OF_RANGE if the scheme's preparation finds that the values cannot be
  * computed. */
 pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
@@ -488,7 +493,8 @@ pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
 pe_table *pe_table_ref(pe_table *table);
 void pe_table_unref(pe_table *table);
 
-/* The tensors, as those of the request, which may have been freed. */
+/* The tensors, as those of the request, which may have been freed. Of one that was not chosen
+ * there is no data: NULL. */
 size_t pe_table_tensor_count(const pe_table *table);
 const pe_tensor *pe_table_tensor(const pe_table *table, size_t index);
 const void *pe_table_data(const pe_table *table, size_t index);
@@ -543,7 +549,8 @@ bool pe_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t si
 
 /* ---- the cache ---- */
 
-/* A least-recently-used cache of tables, with pe_request_key as key and a budget in bytes.
+/* A least-recently-used cache of tables with a budget in bytes. The key of an entry is
+ * pe_request_key with the chosen tensors: it serves requests of this key for any of them.
  * Entries are reference-counted: eviction does not wait for readers, and readers keep their
  * tables. If several threads miss the same key, one computes and the others wait for its result
  * (single flight). */
@@ -575,7 +582,7 @@ pe_pool *pe_cache_pool(pe_cache *cache);
 /* Free the cache, once all calls have returned. Entries that are still held stay valid. */
 void pe_cache_free(pe_cache *cache);
 
-/* Get the entry of the request's key: find it, wait for another thread that computes it, or
+/* Get an entry that serves the request: find it, wait for another thread that computes it, or
  * compute it. Fails as pe_table_compute does; failures are not kept. */
 pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry,
                        pe_outcome *ret_outcome, pe_error *reterr);

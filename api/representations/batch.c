@@ -124,11 +124,8 @@ static double total_price(const api_batch *batch,
 static uint64_t total_elements(const api_batch *batch)
 {
     uint64_t elements = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        const api_selection *selection = &batch->parts[i].representation.selection;
-        for (size_t t = 0; t < selection->count; t++)
-            elements += pe_request_tensor(selection->request, selection->first + t)->elements;
-    }
+    for (size_t i = 0; i < batch->count; i++)
+        elements += batch->parts[i].representation.facts.elements;
     return elements;
 }
 
@@ -143,11 +140,20 @@ static void check_total(double total, uint64_t limit, const char *of, pe_error *
                  (unsigned long long)limit, of);
 }
 
+/* Compute no tensors but those that the reply has: as JSON all that are selected. */
+static void choose_wanted(api_batch *batch, api_batch_format format)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->parts[i].wanted && format == API_BATCH_SAFETENSORS)
+            api_representation_choose(&batch->parts[i].representation, batch->parts[i].wanted);
+}
+
 static void check_totals(api_batch *batch, api_batch_format format)
 {
     const api_host *host = batch->call->service->host;
     pe_error error;
     pe_error_init(&error);
+    choose_wanted(batch, format);
     double elements = (double)total_elements(batch);
     check_total(elements, host->limits.elements, "elements", &error);
     if (format == API_BATCH_JSON && error.count == 0)

@@ -54,6 +54,31 @@ static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_
     pe_error_add_choice(error, "tensor", asked, names, info->tensor_count);
 }
 
+/* ---- what is computed ---- */
+
+void api_representation_choose(api_representation *representation, unsigned tensors)
+{
+    pe_request *request = representation->request;
+    pe_request_choose(request, tensors);
+    representation->facts.price = pe_request_price(request);
+    representation->facts.preparation = pe_request_preparation_price(request);
+    representation->facts.streamed =
+        pe_request_bytes(request) > representation->call->service->host->limits.table_bytes;
+    representation->facts.stored = pe_request_set(request) != NULL;
+    representation->facts.elements = 0;
+    for (size_t i = 0; i < pe_request_tensor_count(request); i++)
+        if (tensors >> i & 1)
+            representation->facts.elements += pe_request_tensor(request, i)->elements;
+}
+
+/* Choose the selected tensors that a format holds, all of them while it is unknown: NULL. */
+static void choose_held(api_representation *representation, const api_format *format)
+{
+    const api_selection *selection = &representation->selection;
+    const size_t count = format && format->single ? 1 : selection->count;
+    api_representation_choose(representation, ((1U << count) - 1) << selection->first);
+}
+
 /* ---- format and content coding ---- */
 
 /* Add what a format states beside the parameters to the variant: the key does not have it. */
@@ -116,6 +141,7 @@ static bool choose_format(api_representation *representation, const api_format *
     add_preset(representation);
     if (representation->format->single)
         representation->selection.count = 1;
+    choose_held(representation, representation->format);
     return true;
 }
 
@@ -167,19 +193,6 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
 }
 
 /* ---- the price ---- */
-
-/* Ask the request what is decided by. */
-static void find_facts(api_representation *representation)
-{
-    const pe_request *request = representation->request;
-    representation->facts.price = pe_request_price(request);
-    representation->facts.preparation = pe_request_preparation_price(request);
-    representation->facts.streamed =
-        pe_request_bytes(request) > representation->call->service->host->limits.table_bytes;
-    representation->facts.stored = pe_request_set(request) != NULL;
-    for (size_t i = 0; i < pe_request_tensor_count(request); i++)
-        representation->facts.elements += pe_request_tensor(request, i)->elements;
-}
 
 double api_representation_price(const api_representation *representation)
 {
@@ -237,11 +250,13 @@ bool api_representation_check_price(const api_representation *representation, pe
                                   api_representation_price(representation), limit, reterr);
 }
 
-/* Whether the price shows only when the range has been read. */
-static bool may_be_part(const api_representation *representation)
+/* Check the price, unless it shows only when the range has been read. */
+static void check_price(const api_representation *representation, pe_error *reterr)
 {
-    return !representation->post && representation->facts.streamed &&
-           api_call_header(representation->call, API_HEADER_RANGE);
+    const bool may_be_part = !representation->post && representation->facts.streamed &&
+                             api_call_header(representation->call, API_HEADER_RANGE);
+    if (representation->request && !may_be_part)
+        api_representation_check_price(representation, reterr);
 }
 
 /* ---- memory ---- */
@@ -262,10 +277,11 @@ static const pe_parameter NAMED[] = {
     {.name = "tensor", .type = PE_TEXT, .help = "one tensor of several"},
 };
 
-bool api_representation_read(api_representation *ret_representation, const api_call *call,
-                             const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
-                             const api_format **ret_asked, pe_error *reterr,
-                             api_reply **ret_reply)
+/* As api_representation_read, without the price. */
+static bool read_arguments(api_representation *ret_representation, const api_call *call,
+                           const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
+                           const api_format **ret_asked, pe_error *reterr,
+                           api_reply **ret_reply)
 {
     *ret_representation = (api_representation){.call = call};
     pe_options *named = pe_options_take(NAMED, 2, arguments->items, &arguments->count, error);
@@ -282,13 +298,23 @@ bool api_representation_read(api_representation *ret_representation, const api_c
     if (*ret_asked)
         api_options_check(&ret_representation->options, *ret_asked, reterr);
     if (ret_representation->request) {
-        find_facts(ret_representation);
         select_tensors(ret_representation, tensor, reterr);
-        if (!may_be_part(ret_representation))
-            api_representation_check_price(ret_representation, reterr);
+        choose_held(ret_representation, *ret_asked);
     } else if (tensor) {
         check_tensor_name(pe_scheme_describe(scheme), tensor, reterr);
     }
+    return true;
+}
+
+bool api_representation_read(api_representation *ret_representation, const api_call *call,
+                             const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
+                             const api_format **ret_asked, pe_error *reterr,
+                             api_reply **ret_reply)
+{
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, ret_asked, reterr,
+                        ret_reply))
+        return false;
+    check_price(ret_representation, reterr);
     return true;
 }
 
@@ -298,15 +324,21 @@ bool api_representation_select(api_representation *ret_representation, const api
 {
     pe_error all;
     const api_format *asked;
-    if (!api_representation_read(ret_representation, call, scheme, arguments, error, &asked,
-                                 &all, ret_reply))
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, &asked, &all,
+                        ret_reply))
         return false;
-    if (all.count > 0) {
-        *ret_reply = api_problem_from_error(&all);
-        return false;
+    if (asked || all.count > 0)
+        check_price(ret_representation, &all);
+    if (all.count == 0) {
+        if (!choose_format(ret_representation, asked, ret_reply) ||
+            is_not_kept(ret_representation, ret_reply))
+            return false;
+        if (!asked) /* the price depends on the format */
+            check_price(ret_representation, &all);
     }
-    return !is_not_kept(ret_representation, ret_reply) &&
-           choose_format(ret_representation, asked, ret_reply);
+    if (all.count > 0)
+        *ret_reply = api_problem_from_error(&all);
+    return all.count == 0;
 }
 
 void api_representation_done(api_representation *representation)

@@ -21,7 +21,7 @@ typedef struct api_representation {
     /* What is asked of the request once, when it has been read. */
     struct {
         double price, preparation; /* of all that is computed; of what a stream does first */
-        uint64_t elements;         /* of all tensors */
+        uint64_t elements;         /* of the tensors that are computed */
         bool streamed;             /* it is too large to hold, and so computed as it is read */
         bool stored;               /* a set is used, which may be replaced any time */
     } facts;
@@ -40,12 +40,13 @@ typedef struct api_representation {
     } range;
 } api_representation;
 
-/* Check the arguments and select the tensors, but no format. What is wrong with the arguments,
- * and with `format` and the options among them, goes to reterr after the library's problems;
- * `error` has the problems that were found while the arguments were read, and those come last.
- * ret_asked is the format that `format` names, or NULL. False if a set is withheld, or
- * the store cannot be read, or not by a quick request: ret_reply is the answer then, NULL
- * without memory or after api_not_yet. Call api_representation_done in any case. */
+/* Check the arguments and what computing costs, and select the tensors, but no format. What is
+ * wrong with the arguments, and with `format` and the options among them, goes to reterr after
+ * the library's problems; `error` has the problems that were found while the arguments were
+ * read, and those come last. ret_asked is the format that `format` names, or NULL. False if a
+ * set is withheld, or the store cannot be read, or not by a quick request: ret_reply is the
+ * answer then, NULL without memory or after api_not_yet. Call api_representation_done in any
+ * case. */
 bool api_representation_read(api_representation *ret_representation, const api_call *call,
                              const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
                              const api_format **ret_asked, pe_error *reterr,
@@ -62,6 +63,9 @@ bool api_representation_select(api_representation *ret_representation, const api
 /* Answer with the tensors or a range of them; or with 304, 412 or 416; or, for HEAD, without
  * computing anything. NULL without memory or after api_not_yet. */
 api_reply *api_representation_reply(api_representation *representation);
+
+/* Choose the tensors that are computed, a bit for each; otherwise they are those selected. */
+void api_representation_choose(api_representation *representation, unsigned tensors);
 
 /* The price of all that is computed, of a stream that of the range; and of what is computed
  * before the reply begins, digests among it: of a stream its preparation, and the tensors whose

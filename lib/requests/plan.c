@@ -82,8 +82,8 @@ static void refuse_size(const pe_values *values, const pe_tensor *tensor, const 
     pe_error_add(reterr, PE_TOO_LARGE, size_parameter(values), given, "%s", allowed);
 }
 
-uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_limits *limits,
-                       pe_error *reterr)
+void pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_limits *limits,
+                   pe_error *reterr)
 {
     char text[160];
     uint64_t elements = 0, bytes = 0;
@@ -97,7 +97,7 @@ uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_li
                      "limit",
                      (unsigned long long)limits->elements);
             refuse_size(values, &plan->tensors[i], text, reterr);
-            return 0;
+            return;
         }
         if (bytes > limits->table_bytes && !values->scheme->streamable) {
             snprintf(text, sizeof text,
@@ -105,7 +105,7 @@ uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_li
                      "cache that one table may take",
                      (unsigned long long)limits->table_bytes);
             refuse_size(values, &plan->tensors[i], text, reterr);
-            return 0;
+            return;
         }
     }
     if (plan->held > limits->table_bytes) {
@@ -115,9 +115,7 @@ uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_li
                      "such that at most %llu bytes are held while computing, the share of the "
                      "cache that one table may take",
                      (unsigned long long)limits->table_bytes);
-        return 0;
     }
-    return bytes;
 }
 
 void pe_plan_keep(pe_plan *plan, double entries, uint64_t most)

@@ -4,9 +4,8 @@
 
 #include "scheme.h"
 
-/* The bytes of all planned tensors together. If they pass a limit, a problem is added and 0 is
- * returned. */
-uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_limits *limits,
-                       pe_error *reterr);
+/* Add a problem if all planned tensors together pass a limit. */
+void pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_limits *limits,
+                   pe_error *reterr);
 
 #endif

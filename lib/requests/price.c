@@ -28,7 +28,8 @@ double pe_request_price(const pe_request *request)
     const pe_plan *plan = &request->plan;
     double price = plan->price;
     for (size_t i = 0; i < plan->count; i++)
-        price += (double)plan->tensors[i].elements * plan->element_prices[i];
+        if (pe_request_is_chosen(request, i))
+            price += (double)plan->tensors[i].elements * plan->element_prices[i];
     return price;
 }
 

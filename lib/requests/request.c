@@ -28,6 +28,7 @@ void pe_request_plan(pe_request *request, pe_error *reterr)
         request->items[index] = (pe_value){
             .present = true, .integer = (int64_t)settled->real, .real = settled->real};
     }
+    request->chosen = (1U << plan->count) - 1;
 }
 
 static void read_and_plan(pe_request *request, const pe_argument *arguments, size_t count,
@@ -47,7 +48,7 @@ static void read_and_plan(pe_request *request, const pe_argument *arguments, siz
     request->values.items = request->items;
     pe_request_plan(request, reterr);
     if (reterr->status == PE_OK)
-        request->bytes = pe_plan_check(&request->plan, &request->values, limits, reterr);
+        pe_plan_check(&request->plan, &request->values, limits, reterr);
 }
 
 pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, size_t count,
@@ -143,9 +144,23 @@ const pe_tensor *pe_request_tensor(const pe_request *request, size_t index)
     return &request->plan.tensors[index];
 }
 
+void pe_request_choose(pe_request *request, unsigned tensors)
+{
+    assert(tensors > 0 && tensors < 1U << request->plan.count);
+    request->chosen = tensors;
+}
+
+bool pe_request_is_chosen(const pe_request *request, size_t tensor)
+{
+    return request->chosen >> tensor & 1;
+}
+
 uint64_t pe_request_bytes(const pe_request *request)
 {
-    return request->bytes;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < request->plan.count; i++)
+        bytes += pe_request_is_chosen(request, i) ? request->plan.tensors[i].bytes : 0;
+    return bytes;
 }
 
 /* Of what schemes do not plan: the state of a scheme of few columns and short lists; what is

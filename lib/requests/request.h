@@ -17,11 +17,14 @@ struct pe_request {
     size_t value_count;
     void *settings; /* the scheme's state as it was read from the values */
     pe_plan plan;
-    uint64_t bytes;
+    unsigned chosen; /* the tensors that are computed, a bit for each */
     char *key;
     size_t key_length;
     uint64_t key_hash;
 };
+
+/* Whether the tensor is computed. */
+bool pe_request_is_chosen(const pe_request *request, size_t tensor);
 
 /* Fill in the key; false if memory ran out. */
 bool pe_request_write_key(pe_request *request);

@@ -32,8 +32,7 @@ pe_status pe_request_with_dtype(pe_request *request, pe_dtype dtype, pe_request 
         pe_request_unref(other);
         return reterr->status;
     }
-    for (size_t i = 0; i < other->plan.count; i++)
-        other->bytes += other->plan.tensors[i].bytes;
+    other->chosen = request->chosen;
     *ret_request = other;
     return PE_OK;
 }

@@ -65,12 +65,17 @@ static pe_entry **find_bucket(pe_cache *cache, uint64_t hash)
     return &cache->buckets[(hash ^ hash >> 32) & (cache->bucket_count - 1)];
 }
 
+/* Find an entry that serves the request: one that is there, or else one that is in flight. */
 static pe_entry *find(pe_cache *cache, const pe_request *request)
 {
-    pe_entry *entry = *find_bucket(cache, request->key_hash);
-    while (entry && !pe_entry_has_key(entry, request))
-        entry = entry->chain;
-    return entry;
+    pe_entry *found = NULL;
+    for (pe_entry *entry = *find_bucket(cache, request->key_hash); entry; entry = entry->chain)
+        if (pe_entry_serves(entry, request)) {
+            found = entry;
+            if (entry->state == PE_ENTRY_READY)
+                break;
+        }
+    return found;
 }
 
 static void put_in_bucket(pe_cache *cache, pe_entry *entry)
@@ -200,9 +205,10 @@ static bool is_abandoned(const pe_runner *runner, pe_status status)
  */
 static uint64_t count_block_bytes(const pe_cache *cache, const pe_request *request)
 {
-    if (request->bytes < PE_BUFFER_RECYCLED || request->bytes >= cache->stats.budget)
+    const uint64_t bytes = pe_request_bytes(request);
+    if (bytes < PE_BUFFER_RECYCLED || bytes >= cache->stats.budget)
         return 0;
-    return pe_buffer_capacity((size_t)request->bytes +
+    return pe_buffer_capacity((size_t)bytes +
                               request->plan.count * (PE_TABLE_HEADROOM + TENSOR_PADDING));
 }
 
@@ -256,7 +262,7 @@ static pe_entry *await(pe_cache *cache, pe_entry *entry)
     return NULL;
 }
 
-/* Find the entry of the request's key, wait for it, or compute it. Returns a new reference;
+/* Find an entry that serves the request, wait for it, or compute it. Returns a new reference;
  * NULL if memory ran out. The entry may have failed. */
 static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome *ret_outcome)
 {

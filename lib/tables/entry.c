@@ -32,6 +32,7 @@ pe_entry *pe_entry_new(const pe_request *request)
     memcpy(entry->key, request->key, request->key_length);
     entry->key_length = request->key_length;
     entry->hash = request->key_hash;
+    entry->tensors = request->chosen;
     entry->state = PE_ENTRY_COMPUTING;
     atomic_init(&entry->references, 2); /* the cache's and the caller's */
     pthread_mutex_init(&entry->attachments_lock, NULL);
@@ -47,9 +48,10 @@ void pe_entry_fail(pe_entry *entry, const pe_error *error, bool abandoned)
         *entry->error = *error;
 }
 
-bool pe_entry_has_key(const pe_entry *entry, const pe_request *request)
+bool pe_entry_serves(const pe_entry *entry, const pe_request *request)
 {
-    return entry->hash == request->key_hash && entry->key_length == request->key_length &&
+    return entry->hash == request->key_hash && (request->chosen & ~entry->tensors) == 0 &&
+           entry->key_length == request->key_length &&
            memcmp(entry->key, request->key, request->key_length) == 0;
 }
 

@@ -19,6 +19,7 @@ struct pe_entry {
     char *key;
     size_t key_length;
     uint64_t hash;
+    unsigned tensors; /* that its table has, a bit for each */
     /* guarded by the cache's mutex */
     pe_entry_state state;
     pe_error *error;               /* why it failed; NULL if memory ran out */
@@ -36,16 +37,16 @@ struct pe_entry {
     size_t chain_count, attachment_count; /* chain_count: a power of two */
 };
 
-/* Create an entry for the request's key, in the state PE_ENTRY_COMPUTING, with two references:
- * the cache's and the caller's. NULL if memory ran out. */
+/* Create an entry for the request's key and chosen tensors, in the state PE_ENTRY_COMPUTING,
+ * with two references: the cache's and the caller's. NULL if memory ran out. */
 pe_entry *pe_entry_new(const pe_request *request);
 pe_entry *pe_entry_ref(pe_entry *entry);
 
 /* Set the state after a failure, and keep a copy of the error if there is memory. */
 void pe_entry_fail(pe_entry *entry, const pe_error *error, bool abandoned);
 
-/* Whether the entry is for the request's key. */
-bool pe_entry_has_key(const pe_entry *entry, const pe_request *request);
+/* Whether the entry has the request's key and all of its chosen tensors. */
+bool pe_entry_serves(const pe_entry *entry, const pe_request *request);
 
 /* pe_entry_attachment without the cache. Sets *ret_gained to the memory that building the
  * attachment took, 0 if it was there already. */

@@ -20,7 +20,7 @@ const pe_entry *pe_failures_find(const pe_failures *failures, const pe_request *
         first = before;
     for (uint64_t number = count; number > first; number--) {
         const pe_entry *entry = failures->last[(number - 1) % PE_FAILURES_KEPT];
-        if (pe_entry_has_key(entry, request))
+        if (pe_entry_serves(entry, request))
             return entry;
     }
     return NULL;

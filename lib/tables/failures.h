@@ -17,8 +17,8 @@ typedef struct pe_failures {
  * lacks its error. */
 void pe_failures_add(pe_failures *failures, pe_entry *entry);
 
-/* The last failure of the request's key, of those that came after the first `before` ones. NULL
- * if there is none, or if it is no longer kept. Not a new reference. */
+/* The last failure of an entry that would serve the request, of those that came after the first
+ * `before` ones. NULL if there is none, or if it is no longer kept. Not a new reference. */
 const pe_entry *pe_failures_find(const pe_failures *failures, const pe_request *request,
                                  uint64_t before);
 

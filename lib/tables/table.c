@@ -15,17 +15,20 @@ struct pe_table {
     pe_pool *pool;        /* of the block, or NULL */
     unsigned char *block; /* for each tensor: headroom, then data */
     pe_tensor tensors[PE_TENSORS_MAX];
-    size_t offsets[PE_TENSORS_MAX]; /* of the data */
+    size_t offsets[PE_TENSORS_MAX]; /* of the data; 0: it was not chosen */
 };
 
 /* Compute where each tensor lies in the block, and return the size of the block. It cannot
  * overflow, as the request is within the limits. */
-static size_t place_tensors(pe_table *table, const pe_plan *plan)
+static size_t place_tensors(pe_table *table, const pe_request *request)
 {
+    const pe_plan *plan = &request->plan;
     size_t end = 0;
     table->count = plan->count;
     for (size_t i = 0; i < plan->count; i++) {
         table->tensors[i] = plan->tensors[i];
+        if (!pe_request_is_chosen(request, i))
+            continue;
         table->offsets[i] = end + PE_TABLE_HEADROOM;
         size_t bytes = (size_t)plan->tensors[i].bytes;
         end = table->offsets[i] + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -142,7 +145,7 @@ static bool fill_tensor(const pe_request *request, const void *state, size_t ind
     return !atomic_load(&parts.cancelled);
 }
 
-/* Prepare the scheme and fill all tensors. */
+/* Prepare the scheme and fill the chosen tensors. */
 static pe_status compute(const pe_request *request, const pe_runner *runner, pe_table *table,
                          pe_error *reterr)
 {
@@ -152,7 +155,8 @@ static pe_status compute(const pe_request *request, const pe_runner *runner, pe_
     pe_pace pace = pe_pace_init(request, runner, reterr);
     pace.done = pe_request_preparation_price(request);
     for (size_t i = 0; i < table->count; i++)
-        if (!fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))
+        if (table->offsets[i] &&
+            !fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))
             break;
     pe_request_release(request, state);
     return reterr->status;
@@ -165,7 +169,7 @@ pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
     pe_table *table = calloc(1, sizeof *table);
     if (!table)
         goto fail;
-    size_t size = place_tensors(table, &request->plan);
+    size_t size = place_tensors(table, request);
     table->pool = runner ? runner->pool : NULL;
     table->block = pe_buffer_allocate(table->pool, size, &table->capacity);
     if (!table->block)
@@ -215,12 +219,12 @@ const pe_tensor *pe_table_tensor(const pe_table *table, size_t index)
 const void *pe_table_data(const pe_table *table, size_t index)
 {
     assert(index < table->count);
-    return table->block + table->offsets[index];
+    return table->offsets[index] ? table->block + table->offsets[index] : NULL;
 }
 
 unsigned char *pe_table_headroom(pe_table *table, size_t index)
 {
-    assert(index < table->count);
+    assert(index < table->count && table->offsets[index]);
     return table->block + table->offsets[index] - PE_TABLE_HEADROOM;
 }
 

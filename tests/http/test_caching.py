@@ -258,5 +258,83 @@ class WhatCachesAreTold(ServerCase):
             self.assertEqual(after[name] - before[name], change, name)
 
 
+# requests with several large tensors
+SEVERAL = (
+    "rope?length=400&dim=128",
+    "rope?length=400&dim=128&temperature=llama4",
+    "axial_rope?sizes=20,20&dim=128&table=full",
+    "mrope?text=300,0&grids=1,20,20&dim=128",
+    "xpos?length=400&dim=128",
+    "deberta?length=150&dim=64",
+    "shaw?length=60&dim=32&max_distance=200",
+    "transformer_xl?length=60&dim=64&heads=4",
+    "retnet?length=100&heads=4&dim=64",
+    "complex_order?length=200&dim=64&vocab=9",
+    "hierarchical?length=400&base_length=300&dim=64",
+)
+ENTRY = 8192  # bytes of an entry besides its table, at most
+
+
+class OneTensor(ServerCase):
+    def ask(self, server, query, tensor, outcome):
+        target = f"/v1/encodings/{query}&format=raw&tensor={tensor}"
+        reply = self.assert_ok(server.request("GET", target))
+        self.assertRegex(reply.header("Cache-Status"), rf"\Aposenc; {outcome}(;|\Z)")
+        self.assertEqual(reply.header("Tensor-Name"), tensor)
+        return reply
+
+    def names(self, query):
+        reply = self.head(f"/v1/encodings/{query}&format=raw")
+        return reply.header("Tensor-Names").split(", ")
+
+    def grow(self, server, query, tensor):
+        """The bytes of a tensor that is computed, and those that the cache has gained."""
+        before = server.metrics()
+        size = len(self.ask(server, query, tensor, "fwd=miss").body)
+        after = server.metrics()
+        self.assertEqual(after["posenc_computed_total"] - before["posenc_computed_total"], 1)
+        return size, after["posenc_cache_bytes"] - before["posenc_cache_bytes"]
+
+    def test_one_tensor_is_computed_and_kept_alone(self):
+        server = self.start()
+        for query in SEVERAL:
+            sizes = []
+            for name in self.names(query):
+                with self.subTest(query, tensor=name):
+                    size, gained = self.grow(server, query, name)
+                    self.assertGreater(gained, size)
+                    self.assertLess(gained, size + ENTRY)
+                    self.ask(server, query, name, "hit")
+                    sizes.append(size)
+            self.assertGreater(sorted(sizes)[-2], ENTRY, query)
+
+    def test_a_whole_table_serves_requests_for_one_tensor_with_the_same_bytes(self):
+        whole, alone = self.start(), self.start()
+        for query in SEVERAL:
+            whole.request("GET", f"/v1/encodings/{query}&format=safetensors")
+            for name in self.names(query):
+                with self.subTest(query, tensor=name):
+                    reply = self.ask(whole, query, name, "hit")
+                    other = self.ask(alone, query, name, "fwd=miss")
+                    self.assertEqual(reply.body, other.body)
+                    for field in ("ETag", "Repr-Digest", "Content-Disposition"):
+                        self.assertEqual(reply.header(field), other.header(field))
+
+    def test_a_form_of_one_tensor_computes_the_first_one(self):
+        query = "rope?length=500&dim=128"
+        self.get(f"/v1/encodings/{query}", {"Accept": "application/x-npy"})
+        self.ask(self.server, query, "cos", "hit")
+        self.ask(self.server, query, "sin", "fwd=miss")
+
+    def test_a_batch_computes_the_tensors_that_it_has(self):
+        query, part = "rope?length=600&dim=128", {"scheme": "rope", "length": 600, "dim": 128}
+        parts = [dict(part, name=name, tensor=name) for name in ("cos", "sin")]
+        before = self.server.computed()
+        self.assert_ok(self.post("/v1/batch", {"requests": parts}))
+        self.assertEqual(self.server.computed() - before, 2)
+        for name, outcome in (("cos", "hit"), ("sin", "hit"), ("inv_freq", "fwd=miss")):
+            self.ask(self.server, query, name, outcome)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -32,5 +32,24 @@ class Low(ServerCase):
         self.assertEqual(self.get("/v1/encodings/integer?length=1001").status, 422)
 
 
+class OneTensor(ServerCase):
+    flags = ("--compute-cost", "50000")  # a table of 32000 entries costs 35840, both 67840
+    target = "/v1/encodings/rope?length=1000&dim=64"
+
+    def test_a_request_for_one_tensor_costs_no_more_than_that(self):
+        for more in ("&tensor=cos", "&tensor=sin&format=safetensors", "&format=raw"):
+            self.assertEqual(self.get(self.target + more).status, 200, more)
+        for more in ("", "&format=safetensors"):
+            self.assertEqual(self.get(self.target + more).status, 422, more)
+        for accept in ("application/octet-stream", "application/x-npy"):
+            self.assertEqual(self.get(self.target, {"Accept": accept}).status, 200, accept)
+
+    def test_a_batch_costs_what_its_tensors_do(self):
+        part = {"scheme": "rope", "length": 600, "dim": 64}
+        for tensors, status in ((("cos", "sin"), 200), (("cos", "sin", "cos"), 422)):
+            parts = [dict(part, name=f"t{i}", tensor=name) for i, name in enumerate(tensors)]
+            self.assertEqual(self.post("/v1/batch", {"requests": parts}).status, status)
+
+
 if __name__ == "__main__":
     unittest.main()

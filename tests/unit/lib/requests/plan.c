@@ -165,11 +165,11 @@ START_TEST(limits_are_for_all_tensors_together)
     pe_limits limits = {100, 400, 1, NULL, NULL}, fewer = {99, 400, 1, NULL, NULL},
               less = {100, 399, 1, NULL, NULL};
     pe_error_init(&error);
-    ck_assert_uint_eq(pe_plan_check(&plan, &values, &limits, &error), 400);
+    pe_plan_check(&plan, &values, &limits, &error);
     ck_assert_uint_eq(error.count, 0);
-    ck_assert_uint_eq(pe_plan_check(&plan, &values, &fewer, &error), 0);
+    pe_plan_check(&plan, &values, &fewer, &error);
     ck_assert_uint_eq(error.count, 1);
-    ck_assert_uint_eq(pe_plan_check(&plan, &values, &less, &error), 0);
+    pe_plan_check(&plan, &values, &less, &error);
     ck_assert_uint_eq(error.count, 2);
     ck_assert_int_eq(error.status, PE_TOO_LARGE);
     pe_request_unref(request);

@@ -90,6 +90,49 @@ START_TEST(the_second_time_is_a_hit_on_the_same_table)
 }
 END_TEST
 
+/* Get tensors of a table of rope: bit 0 for the cosines, bit 1 for the sines. */
+static pe_table *get_chosen(pe_cache *cache, unsigned tensors, pe_outcome expected)
+{
+    pe_request *request = unit_legal_request("rope", "length=100&dim=8");
+    pe_entry *entry;
+    pe_outcome outcome;
+    pe_error error;
+    pe_request_choose(request, tensors);
+    unit_assert(pe_cache_try_get(cache, request, &entry) == PE_ABSENT || expected == PE_HIT);
+    unit_assert(pe_cache_get(cache, request, &entry, &outcome, &error) == PE_OK);
+    ck_assert_int_eq(outcome, expected);
+    pe_table *table = pe_table_ref(pe_entry_table(entry));
+    pe_entry_unref(entry);
+    pe_request_unref(request);
+    return table;
+}
+
+START_TEST(a_table_serves_requests_for_any_of_its_tensors)
+{
+    pe_cache *cache = pe_cache_new(1 << 20);
+    pe_table *cosines = get_chosen(cache, 1, PE_MISS), *sines = get_chosen(cache, 2, PE_MISS);
+    pe_table *again = get_chosen(cache, 1, PE_HIT);
+    ck_assert_ptr_eq(again, cosines);
+    ck_assert_ptr_null(pe_table_data(cosines, 1));
+    ck_assert_ptr_null(pe_table_data(sines, 0));
+    pe_table_unref(again);
+    pe_cache_free(cache);
+    cache = pe_cache_new(1 << 20);
+    pe_table *both = get_chosen(cache, 3, PE_MISS); /* those two are not put together */
+    for (unsigned tensors = 1; tensors <= 3; tensors++) {
+        again = get_chosen(cache, tensors, PE_HIT);
+        ck_assert_ptr_eq(again, both);
+        pe_table_unref(again);
+    }
+    pe_table_unref(get_chosen(cache, 7, PE_MISS)); /* with inv_freq */
+    ck_assert_uint_eq(stats_of(cache).entries, 2);
+    pe_table_unref(cosines);
+    pe_table_unref(sines);
+    pe_table_unref(both);
+    pe_cache_free(cache);
+}
+END_TEST
+
 START_TEST(the_least_recently_used_goes_first)
 {
     pe_cache *cache = pe_cache_new(3 * entry_bytes());
@@ -317,6 +360,7 @@ Suite *cache_suite(void)
     const TTest *const tests[] = {
         a_new_cache_is_empty,
         the_second_time_is_a_hit_on_the_same_table,
+        a_table_serves_requests_for_any_of_its_tensors,
         the_least_recently_used_goes_first,
         hits_and_misses_are_those_of_a_plain_list,
         the_budget_is_never_exceeded,

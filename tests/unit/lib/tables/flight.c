@@ -35,6 +35,7 @@ static void read_key(const pe_values *values, void *ret_state, pe_plan *plan, pe
     (void)reterr;
     *(int32_t *)ret_state = (int32_t)pe_integer(values, "key");
     pe_plan_add(plan, "key", PE_I32, 1, (uint64_t[]){64});
+    pe_plan_add(plan, "copy", PE_I32, 1, (uint64_t[]){64});
 }
 
 static bool prepare_key(void *state, pe_pace *pace)
@@ -141,6 +142,33 @@ START_TEST(threads_that_miss_one_key_share_one_computation)
     for (size_t i = 0; i < THREADS; i++)
         pe_entry_unref(askers[i].entry);
     pe_request_unref(request);
+    pe_cache_free(cache);
+}
+END_TEST
+
+START_TEST(threads_that_miss_one_tensor_wait_for_the_whole_table)
+{
+    asker askers[THREADS];
+    begin(1 << 20);
+    await_coalesced = THREADS - 1;
+    pe_request *whole = request_of(5), *one = request_of(5);
+    pe_request_choose(one, 2);
+    start(&askers[0], whole);
+    while (atomic_load(&preparing) == 0)
+        sched_yield();
+    for (size_t i = 1; i < THREADS; i++)
+        start(&askers[i], one);
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(askers[i].thread, NULL);
+        ck_assert_int_eq(askers[i].status, PE_OK);
+        ck_assert_int_eq(askers[i].outcome, i == 0 ? PE_MISS : PE_COALESCED);
+        ck_assert_ptr_eq(pe_entry_table(askers[i].entry), pe_entry_table(askers[0].entry));
+    }
+    ck_assert_int_eq(atomic_load(&prepared), 1);
+    for (size_t i = 0; i < THREADS; i++)
+        pe_entry_unref(askers[i].entry);
+    pe_request_unref(whole);
+    pe_request_unref(one);
     pe_cache_free(cache);
 }
 END_TEST
@@ -326,7 +354,7 @@ END_TEST
 START_TEST(hits_and_evictions_do_not_wait_for_a_computation)
 {
     asker slow, quick;
-    begin(2000);
+    begin(4000);
     pe_request *endless = request_of(1000);
     start(&slow, endless);
     while (atomic_load(&preparing) < 1)
@@ -577,6 +605,7 @@ Suite *flight_suite(void)
 {
     const TTest *const tests[] = {
         threads_that_miss_one_key_share_one_computation,
+        threads_that_miss_one_tensor_wait_for_the_whole_table,
         threads_that_share_a_failure_all_learn_of_it,
         a_failure_is_that_of_all_who_came_before_it,
         a_failure_is_forgotten_after_some_others,

@@ -148,6 +148,42 @@ START_TEST(the_footprint_covers_data_and_headroom)
 }
 END_TEST
 
+/* Compute one tensor of a request, and compare it with that of the whole table. */
+static void check_chosen(const pe_scheme_info *info, const pe_table *whole, size_t tensor)
+{
+    pe_request *request = unit_legal_request(info->name, info->example);
+    const double all = pe_request_price(request), first = pe_request_preparation_price(request);
+    const pe_tensor *shape = pe_table_tensor(whole, tensor);
+    pe_table *table;
+    pe_error error;
+    pe_request_choose(request, 1U << tensor);
+    ck_assert_uint_eq(pe_request_bytes(request), shape->bytes);
+    ck_assert_double_gt(pe_request_price(request), first);
+    ck_assert_int_eq(pe_request_price(request) < all, pe_table_tensor_count(whole) > 1);
+    ck_assert_int_eq(pe_table_compute(request, NULL, &table, &error), PE_OK);
+    for (size_t t = 0; t < pe_table_tensor_count(table); t++)
+        ck_assert_int_eq(pe_table_data(table, t) != NULL, t == tensor);
+    ck_assert_str_eq(pe_table_tensor(table, tensor)->name, shape->name);
+    ck_assert_msg(memcmp(pe_table_data(table, tensor), pe_table_data(whole, tensor),
+                         (size_t)shape->bytes) == 0,
+                  "%s: %s", info->name, shape->name);
+    ck_assert_uint_le(pe_table_footprint(table), pe_table_footprint(whole));
+    pe_table_unref(table);
+    pe_request_unref(request);
+}
+
+START_TEST(a_tensor_that_is_chosen_is_computed_alone_with_the_same_bits)
+{
+    for (size_t s = 0; s < pe_scheme_count(); s++) {
+        const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
+        pe_table *whole = unit_table(info->name, info->example);
+        for (size_t t = 0; t < pe_table_tensor_count(whole); t++)
+            check_chosen(info, whole, t);
+        pe_table_unref(whole);
+    }
+}
+END_TEST
+
 START_TEST(a_table_outlives_its_request_and_lives_until_the_last_reference)
 {
     pe_table *table = unit_table("sinusoidal", "length=4&dim=8"); /* the request is freed */
@@ -188,6 +224,7 @@ Suite *table_suite(void)
         data_is_64_byte_aligned,
         headroom_lies_right_before_the_data_and_is_free_to_write,
         the_footprint_covers_data_and_headroom,
+        a_tensor_that_is_chosen_is_computed_alone_with_the_same_bits,
         a_table_outlives_its_request_and_lives_until_the_last_reference,
         a_request_may_be_computed_again_and_again,
         NULL,
