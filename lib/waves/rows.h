@@ -39,18 +39,21 @@ void pe_rows_vanishing(const pe_wave *wave, size_t begin, size_t end, uint64_t r
 /* ---- blocks of rows around a middle ---- */
 
 /* How many rows lie on each side of a full block's middle: at the least, unless there are fewer
- * rows, and at the most. The anchors of 32 distances fit the L1 cache. */
-#define PE_RADIUS_MIN 8
-#define PE_RADIUS_MAX 32
+ * rows, and at the most. Distances are rotated from a few anchors, so that they cost much less
+ * than the middles that they save, and 64 KB of them may lie in the L2 cache. Those of f64 have
+ * anchors of their own. */
+#define PE_RADIUS_MIN     8
+#define PE_RADIUS_MAX     64
+#define PE_RADIUS_MAX_F64 32
 
 /* Choose the radius of the full blocks of two or more rows, about the square root of their
  * number: more distances cost anchors once and save anchors of middles, as there are fewer
  * blocks.
  */
-static inline size_t pe_choose_radius(uint64_t rows)
+static inline size_t pe_choose_radius(uint64_t rows, size_t most)
 {
     size_t radius = PE_RADIUS_MIN;
-    while (radius < PE_RADIUS_MAX && radius * radius < rows)
+    while (radius < most && radius * radius < rows)
         radius *= 2;
     return radius <= rows / 2 ? radius : (size_t)(rows / 2);
 }

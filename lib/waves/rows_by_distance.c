@@ -5,7 +5,7 @@
  *     sin(c ± d) = sin c cos d ± cos c sin d,   cos(c ± d) = cos c cos d ∓ sin c sin d
  *
  * give a row ahead of the middle and a row behind it from the same four products. All blocks
- * share the distances d, so a block of 64 rows needs one new anchor per frequency.
+ * share the distances d, so a block of 128 rows needs one new anchor per frequency.
  *
  * Error bounds, in units u = 2^-53, using |sin x| + |cos x| <= √2:
  *
@@ -116,7 +116,7 @@ static void begin(block_state *state, const pe_chunk *chunk, uint64_t rows)
 {
     const pe_positions *positions = &chunk->wave->positions;
     state->chunk = chunk;
-    state->radius = pe_choose_radius(rows);
+    state->radius = pe_choose_radius(rows, PE_RADIUS_MAX);
     state->origin = NO_PHASES;
     if (positions->offset != 0)
         multiply(chunk, positions->offset, &state->origin);

@@ -29,7 +29,7 @@ typedef struct block_maker {
     pe_phases half, block;           /* of half a step, of a full block */
     pe_phases middle;                /* between row `at` - 1 and row `at`; 0: nowhere yet */
     uint64_t at, added;              /* `added` blocks since it was computed */
-    pe_anchors_f64 distances[PE_RADIUS_MAX]; /* of j + 1/2 steps */
+    pe_anchors_f64 distances[PE_RADIUS_MAX_F64]; /* of j + 1/2 steps */
 } block_maker;
 
 static void anchor(const pe_chunk *chunk, const pe_phases *at, pe_anchors_f64 *ret_anchors)
@@ -95,7 +95,7 @@ static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
     const pe_positions *positions = &chunk->wave->positions;
     maker->chunk = chunk;
     maker->error = fabs(chunk->wave->amplitude) * ERROR;
-    maker->radius = pe_choose_radius(rows);
+    maker->radius = pe_choose_radius(rows, PE_RADIUS_MAX_F64);
     maker->at = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
