@@ -132,6 +132,10 @@ static void shorten(const pe_narrow_view *self, pe_dtype dtype, const unsigned c
     for (size_t i = 0; i < count; i++)
         numbers[i] = pe_element_value(dtype, elements + i * pe_dtype_size(dtype));
     pe_round_row(self->dtype, numbers, count, dst);
+    const size_t size = pe_dtype_size(self->dtype);
+    for (size_t i = 0; i < count; i++) /* rounding makes all zeros +0 */
+        if (numbers[i] == 0 && signbit(numbers[i]))
+            dst[i * size + size - 1] |= 0x80;
 }
 
 /* Read elements of the source and shorten them: a pe_view's function. */

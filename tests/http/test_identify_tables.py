@@ -39,6 +39,15 @@ class Tables(IdentifyCase):
             self.assertEqual(found["transposed"], "transposed" in name)
             self.assert_true(found, table)
 
+    def test_a_zero_of_the_other_sign_is_not_exact_in_a_wider_file_either(self):
+        url = "/v1/encodings/sinusoidal?length=40&dim=16&format=raw"
+        table = numpy.frombuffer(self.get(url).body, "<f4").astype("<f8").reshape(40, 16)
+        for zero, status in ((0.0, "exact"), (-0.0, "match")):
+            table[0, 0] = zero  # sin 0
+            found = self.identify(npy(table))
+            self.assertEqual((found["status"], found["values"]), (status, "f32"))
+            self.assertEqual(found["against_exact"]["signs"], int(status == "match"))
+
     def test_own_columns_in_another_order_are_exact_in_every_dtype(self):
         generator = numpy.random.default_rng(13)
         for query in (

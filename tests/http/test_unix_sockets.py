@@ -52,9 +52,7 @@ class UnixSockets(ServerCase):
         self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 1)
 
     def test_the_send_buffer_is_that_of_the_setting(self):
-        head = (
-            b"GET /v1/encodings/integer?length=999999&format=raw HTTP/1.1\r\nHost: x\r\n\r\n"
-        )
+        head = b"GET /v1/encodings/integer?length=999999&format=raw HTTP/1.1\r\nHost: x\r\n\r\n"
 
         def waiting(wire):
             count = array.array("i", [0])
