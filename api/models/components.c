@@ -34,6 +34,8 @@ static const char *join_words(const model_config *config, const char *key)
 static bool holds(const model_config *config, const model_rule *rule)
 {
     api_origin from;
+    if (!*rule->is) /* WHEN_ABSENT */
+        return !model_has(config, rule->key);
     if (rule->only_4_53 && config->planner->plan->options->convention != API_CONVENTION_4_53)
         return true;
     const char *word =

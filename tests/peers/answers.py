@@ -29,6 +29,7 @@ class Plan:
 
     def __init__(self, plan, body):
         self.parts, self.components = plan["parts"], plan["components"]
+        self.notes = plan["notes"]
         self.names = [component["name"] for component in self.components]
         self.tensors = read_safetensors(body)[1] if body else {}
 
@@ -41,12 +42,14 @@ class Plan:
         """The name of the component that a module of the library belongs to; or None."""
         path = path.lower()
         wanted = next((name for name, form in COMPONENTS if re.search(form, path)), None)
-        fitting = [name for name in self.names if name.split(".")[-1] == wanted]
-        if fitting:
-            return fitting[0]
         if len(self.names) == 1:
             return self.names[0]
-        return next((name for name in self.names if name.split(".")[-1] == "text"), None)
+        return self.named(wanted) or self.named("text")
+
+    def named(self, word):
+        """The first component of that name, whatever its parents are called."""
+        ends = (f".{word}", f"_{word}")
+        return next((n for n in self.names if n == word or n.endswith(ends)), None)
 
     def layers_of(self, part):
         """The layers that use a part; None where the plan does not list them, or where it is
@@ -396,7 +399,13 @@ def judge(answer, plan):
     return verdicts
 
 
-def sum_up(verdicts):
-    """One word for a config: "wrong" if a part is, "right" if all that are shown are."""
+DEPARTS = re.compile(r"transformers ignores|5\.16 turns all")
+
+
+def sum_up(verdicts, plan):
+    """One word for a config: "wrong" if a part is, "noted" if a note of the plan says that it
+    departs from the library, "right" if all that are shown are."""
     found = {verdict for _, verdict, *_ in verdicts}
-    return next(word for word in ("wrong", "right", "not known") if word in found)
+    word = next(word for word in ("wrong", "right", "not known") if word in found)
+    notes = plan.notes + [note for part in plan.parts for note in part["notes"]]
+    return "noted" if word == "wrong" and DEPARTS.search(str(notes)) else word

@@ -144,6 +144,9 @@ def read_turn(x, y):
     changed = numpy.flatnonzero(numpy.abs(y - x).max((0, 1)) > 1e-6)
     if changed.size == 0:
         return {"pairing": "none", "width": 0, "table": None}
+    if changed[0] > 1:  # the last columns turn, not the first
+        first = int(changed[0]) // 2 * 2
+        return read_turn(x[..., first:], y[..., first:])
     widths = [x.shape[-1], (int(changed[-1]) + 2) // 2 * 2]
     for width in dict.fromkeys(widths):
         for pairing, parts in PAIRINGS.items():
@@ -154,6 +157,11 @@ def read_turn(x, y):
             if abs(after - table * before).max() < 1e-3 * max(1, abs(after).max()):
                 return {"pairing": pairing, "width": width, "table": table}
     return None
+
+
+def no_experts(module, states, *_, **__):
+    """In place of the forward of all experts of a mixture."""
+    return torch.zeros(*states.shape[:-1], getattr(module, "output_size", states.shape[-1]))
 
 
 class Recorder:
@@ -209,7 +217,11 @@ class Recorder:
 
     def watch_class(self, name, found):
         if EXPERTS.search(name):
-            found.forward = lambda self, states, *_, **__: torch.zeros_like(states)
+            found.forward = no_experts
+        for key, value in list(vars(found).items()):
+            if isinstance(value, staticmethod) and APPLIES.match(key):
+                watched = self.watched(value.__func__, self.turn)
+                setattr(found, key, staticmethod(watched))
         method = vars(found).get("relative_positional_encoding")
         if method:
             found.relative_positional_encoding = self.watched(method, self.encoding)
@@ -384,7 +396,13 @@ def describe_tables(model):
         for name, module in model.named_modules()
         if isinstance(module, nn.Embedding)
     }
-    for name, values in [*model.named_parameters(), *model.named_buffers()]:
+    plain = [  # what is neither trained nor saved
+        (f"{path}.{name}", value)
+        for path, module in model.named_modules()
+        for name, value in vars(module).items()
+        if isinstance(value, torch.Tensor)
+    ]
+    for name, values in [*model.named_parameters(), *model.named_buffers(), *plain]:
         owner = embeddings.get(name)
         looks = POSITIONAL.search(name + (type(owner).__name__ if owner else ""))
         if not looks or "inv_freq" in name or values.is_complex():
