@@ -198,7 +198,8 @@ def judge_learned(part, answer, plan):
     if wrong:
         return "wrong", wrong
     for table in answer.get("tables", []):
-        if None not in shape and math.prod(table["shape"]) == shape[0] * shape[1]:
+        same = table["shape"][-2:] == shape  # maybe one of several in one tensor
+        if same or None not in shape and math.prod(table["shape"]) == shape[0] * shape[1]:
             return "right", "by its shape"
     near = [table["shape"] for table in answer.get("tables", []) if "pos" in table["path"]]
     if not near:
@@ -334,15 +335,17 @@ JUDGES = {
 
 
 def judge_rest(answer, plan):
-    """Rotations of the library that no part of the plan accounts for."""
+    """Rotations of the library that no part of the plan accounts for, nor turns back."""
     for turn in answer.get("turns", []):
         if turn["pairing"] in ("none", "unreadable"):
             continue
         component = plan.component_of(turn["path"])
         parts = [p for p in plan.parts if p["component"] == component and p["pairing"]]
         left = set(turn["layers"]) - {-1}
+        back = {**turn, "sin": [-value for value in turn["sin"]]} if "sin" in turn else turn
         for part in parts:
-            if check_turn(turn, part, plan) is None or part["kind"] == "rope_nd":
+            fits = None in (check_turn(turn, part, plan), check_turn(back, part, plan))
+            if fits or part["kind"] == "rope_nd":
                 listed = plan.layers_of(part)
                 left -= left if listed is None else set(listed)
         if left or not parts:

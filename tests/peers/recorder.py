@@ -23,7 +23,9 @@ EXPERTS = re.compile(r"(Experts|NaiveMoe)$")
 RELATIVE = re.compile(r"^build_relative_position$")
 MAKES = re.compile(r"(Sine|Sinusoidal|Rel).*Position|PositionalEncoding")
 POSITIONAL = re.compile(
-    r"pos(?!t)|\brel_|relative|distance|alibi|freq|bias_table|coord|box|wpe|time_emb", re.I
+    r"pos(?!t)|\brel_|relative|distance|alibi|freq|bias_table|coord|box|wpe|time_emb"
+    r"|(row|col|column)_emb",
+    re.I,
 )
 LAYER = re.compile(
     r"(?:^|\.)(?:layers|h|blocks?|layer|encoder_layers|decoder_layers|resblocks)\.(\d+)(?=\.|$)"
