@@ -99,6 +99,12 @@ def class_of(config):
         and getattr(found, "config_class", None) is type(config)
         and not found.__name__.endswith("PreTrainedModel")
     ]
+    named = type(config).__name__.removesuffix("Config")
+    fitting = fitting or [
+        found
+        for key, found in vars(models_beside(config)).items()
+        if key.startswith(named) and inspect.isclass(found) and issubclass(found, base)
+    ]
     if not fitting:
         raise LookupError(f"no class of models for {type(config).__name__}")
     return min(fitting, key=lambda found: len(found.__name__))

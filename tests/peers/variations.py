@@ -15,7 +15,11 @@ LLAMA_3 = {
     "original_max_position_embeddings": 8192,
 }
 PUBLISHED = {
-    "aya_vision": {"vision_config.num_attention_heads": 16},
+    "aya_vision": {
+        "vision_config.num_attention_heads": 16,
+        "vision_config.model_type": "siglip_vision_model",
+        "text_config.model_type": "cohere2",
+    },
     "llava_onevision": {"vision_config.num_attention_heads": 16},
     "detr": {
         "use_timm_backbone": False,
@@ -65,6 +69,21 @@ PUBLISHED = {
     "granitemoehybrid": {"layer_types": ["attention"] * 8, "num_hidden_layers": 8},
     "mllama": {"text_config.rope_scaling": LLAMA_3},
     "qwen3_omni_moe_text": {"num_attention_heads": 32, "head_dim": 128},
+    "chameleon": {"vocabulary_map": {"<image>": 8}},
+    "emu3": {"vocabulary_map": {"<image>": 8}},
+    "deepseek_ocr2_text": {"mlp_layer_types": ["dense"] * 8, "num_hidden_layers": 8},
+    "deepseek_ocr2": {
+        "text_config.mlp_layer_types": ["dense"] * 8,
+        "text_config.num_hidden_layers": 8,
+    },
+    "diffusion_gemma": {"text_config.num_experts": 4, "text_config.top_k_experts": 2},
+    "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2},
+    "cohere_compass_text": {
+        "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 2e4}},
+    },
+    "granite4_vision": {
+        "text_config": {"model_type": "granite4_vision_text", "num_hidden_layers": 8},
+    },
     "vjepa2": {"crop_size": 64, "frames_per_clip": 4},
     "autoformer": {"prediction_length": 24},
     "informer": {"prediction_length": 24},
