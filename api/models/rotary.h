@@ -46,9 +46,9 @@ typedef struct rotary_facts {
     const char *factor_keys;  /* a factor beside, with which the rope_type is dynamic */
     const char *thetas_key;   /* a list of a theta for each layer, 0: the layer does not turn */
     bool still_without_theta; /* no layer turns where the dictionary's rope_theta is null */
-    bool plain_attention;  /* yarn's attention_factor is 1 where the dictionary is not by types
-                            * of layers and has none */
-    bool mscales;          /* short_mscale and long_mscale are attention factors */
+    bool beside_wins; /* of a dictionary that is not by types of layers theta and the partial
+                       * factor are not read, and yarn's attention_factor is 1 unless given */
+    bool mscales;     /* short_mscale and long_mscale are attention factors */
     bool yarn_is_longrope; /* as su is */
     bool softmax_scale;    /* scores are multiplied by the square of yarn's mscale */
     double sections[3];    /* M-RoPE; all 0: only if the config has mrope_section */

@@ -117,6 +117,14 @@ static void read_type(rotary_keys *keys)
     keys->type = type;
 }
 
+/* A number of the dictionary, unless the class does not look there. */
+static model_number read_inside(const rotary_keys *keys, const char *key)
+{
+    if (keys->facts->beside_wins && keys->is_flat)
+        return (model_number){.value = NAN};
+    return model_real(&keys->dictionary, key, NAN);
+}
+
 static void read_theta(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
@@ -137,7 +145,7 @@ static void read_theta(const model_config *config, rotary_keys *keys)
     } else if (*names) {
         beside = model_real(config, names, fallback);
     }
-    model_number inside = model_real(&keys->dictionary, "rope_theta", NAN);
+    model_number inside = read_inside(keys, "rope_theta");
     keys->theta = isnan(inside.value) ? beside : inside;
     if (beside.given && inside.given && beside.value != inside.value)
         model_note(config->planner->plan->notes, "%s wins over %s, as in transformers.",
@@ -228,7 +236,7 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
     if (isnan(keys->width.value) && (facts->partial > 0 || scaled) && !facts->partial_forced) {
         model_number beside =
             model_real(config, facts->partial_keys ? facts->partial_keys : key, NAN);
-        model_number inside = model_real(&keys->dictionary, key, NAN);
+        model_number inside = read_inside(keys, key);
         if (beside.given)
             keys->partial = beside;
         if (inside.given)

@@ -137,7 +137,7 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
     add_original(config, keys, part);
     if (model_has(&keys->dictionary, "attention_factor")) {
         add_optional(config, keys, part, "attention_factor", false);
-    } else if (keys->facts->plain_attention && keys->is_flat) {
+    } else if (keys->facts->beside_wins && keys->is_flat) {
         model_argument_number(config, part, "attention_factor", 1,
                               model_describe_default(config));
     } else {

@@ -311,7 +311,7 @@
 #define SAM_OF_512                                                                             \
     OWN_VISION("sam_vision_model", .merged = true, .values = JSON({"image_size": 512}))
 #define DEPTH_PRO(its_name, key)                                                               \
-    COMPONENT(.name = (its_name), .keys = (key), .type = "dinov2",                             \
+    COMPONENT(.name = (its_name), .keys = (key), .type = "dinov2", .image_key = "patch_size",  \
               .values = JSON({"image_size": 384}))
 #define DINOV3(registers, ...)                                                                 \
     GRID(.kind = "rope_2d", .theta = 100, .patch = 16, .scheme = "axial_rope",                 \

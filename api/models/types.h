@@ -32,16 +32,17 @@ void model_keep_asked(model_planner *planner);
 
 /* A component that is an object of its own in the config. */
 typedef struct component_facts {
-    const char *name;   /* "text" */
-    const char *keys;   /* "text_config" */
-    const char *type;   /* where the object has no model_type */
-    bool flat;          /* older files hold the keys beside the other components */
-    bool only_if_given; /* an absent one is no component; else it has the class's defaults */
-    bool ignore_type;   /* the class does not look at the object's model_type */
-    bool optional;      /* an object of an unknown type is noted, not refused */
-    const char *values; /* JSON of what the parent's class gives an absent object … */
-    bool merged;        /* … and for each key that a given object lacks */
-    double first;       /* the position of its first token */
+    const char *name;      /* "text" */
+    const char *keys;      /* "text_config" */
+    const char *type;      /* where the object has no model_type */
+    bool flat;             /* older files hold the keys beside the other components */
+    bool only_if_given;    /* an absent one is no component; else it has the class's defaults */
+    bool ignore_type;      /* the class does not look at the object's model_type */
+    bool optional;         /* an object of an unknown type is noted, not refused */
+    const char *values;    /* JSON of what the parent's class gives an absent object … */
+    bool merged;           /* … and for each key that a given object lacks */
+    double first;          /* the position of its first token */
+    const char *image_key; /* the parent's number that is its image_size; NULL: its own */
 } component_facts;
 void model_plan_component(model_config *config, const void *facts);
 

@@ -171,7 +171,6 @@ class Recorder:
 
     def __init__(self):
         self.events, self.stack, self.names, self.rows = None, [], {}, 7
-        self.watching = set()  # modules of the package
 
     def install(self):
         embedding = nn.functional.embedding
@@ -190,6 +189,7 @@ class Recorder:
     def leave(self, module, given, output):
         del given
         if self.events is not None and MAKES.search(type(module).__name__):
+            output = output[-1] if isinstance(output, tuple) else output
             if isinstance(output, torch.Tensor) and output.is_floating_point():
                 self.events.append(("made", self.path(), tuple(output.shape), output))
         while self.stack and self.stack.pop() != id(module):
@@ -201,11 +201,10 @@ class Recorder:
     def wrap(self, package):
         """Watch the functions for positions in the package's modules of models."""
         for name, module in list(sys.modules.items()):
-            if name in self.watching or not name.startswith(package):
+            known = vars(module).get("_is_watched")  # not if it was imported anew
+            if known or not name.startswith(package) or ".modeling_" not in name:
                 continue
-            self.watching.add(name)
-            if ".modeling_" not in name:
-                continue
+            module._is_watched = True
             for key, value in list(vars(module).items()):
                 if inspect.isfunction(value) and not hasattr(value, "is_watched"):
                     if APPLIES.match(key):

@@ -134,6 +134,7 @@ def build(config):
 
 def sound_for(takes, config, rows):
     """Features of sounds that give so many rows, or some."""
+    config = getattr(config, "encoder_config", None) or config
     bands = getattr(config, "num_mel_bins", None) or getattr(config, "input_feat_size", 80)
     inputs = {}
     if "input_values" in takes:  # samples for so many frames of the usual convolutions

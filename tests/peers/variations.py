@@ -5,7 +5,13 @@ import copy
 
 LAYERS = 8  # of a model that is run
 # keys whose values depend on the number of layers
-WHOLE = {"num_layers", "per_layer_config", "num_kv_shared_layers", "attention_window"}
+WHOLE = {
+    "num_layers",
+    "per_layer_config",
+    "num_kv_shared_layers",
+    "attention_window",
+    "num_layers_per_stack",
+}
 # keys of published files, without which a class cannot be made or run
 LLAMA_3 = {
     "rope_type": "llama3",
@@ -24,6 +30,7 @@ PUBLISHED = {
     "detr": {
         "use_timm_backbone": False,
         "backbone": None,
+        "backbone_kwargs": None,
         "backbone_config": {"model_type": "resnet"},
     },
     "esm": {"vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32},
@@ -37,12 +44,16 @@ PUBLISHED = {
         "rope_parameters": {
             "rope_type": "xdrope",
             "alpha": 1000.0,
+            "factor": 1.0,
             "rope_theta": 10000.0,
             "xdrope_section": [16, 16, 16, 16],
         },
     },
     "ministral": {"head_dim": 128},
-    "nemotron": {"head_dim": 128},
+    "nemotron": {"head_dim": 128, "num_key_value_heads": 8},
+    "moonshine_streaming": {"num_key_value_heads": 8},
+    "qwen3_omni_moe": {"talker_config.text_config.shared_expert_intermediate_size": 512},
+    "qwen3_omni_moe_talker_text": {"shared_expert_intermediate_size": 512},
     "dots1": {"n_routed_experts": 8, "num_experts_per_tok": 2, "n_shared_experts": 1},
     "deepseek_v2": {"num_experts_per_tok": 2, "n_routed_experts": 8},
     "lfm2_moe": {
