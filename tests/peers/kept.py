@@ -4,9 +4,9 @@ api/models/checked.def, which types of models were right.
 The first lines of the file are sources: {"library", "release", "commit", "read"}. Each other
 line is a case: "type", "release", "name", "config" (or "change" from that of the type's first
 case), "query", "rows", "answer" (recorder.py; or "same", the case that has the same one) and
-"result": "right" must stay so; "noted" is a difference that a note of the plan tells; "wrong" and
-"refused" are known differences, which stand here until they are right. "unseen" are the model types of parts that the library's code did not
-show."""
+"result": "right" must stay so; "noted" is a difference that a note of the plan tells; "wrong"
+and "refused" are known differences, which stand here until they are right. "unseen" are the
+model types of parts that the library's code did not show."""
 
 import json
 from pathlib import Path

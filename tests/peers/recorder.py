@@ -257,6 +257,7 @@ class Recorder:
             if numpy.isnan(before[0]).any():
                 del before[0], after[0]
             turn = read_turn(numpy.concatenate(before), numpy.concatenate(after))
+            turn = turn or read_turn(before[-1], after[-1])  # numbers may have been huge
         else:
             turn = None
         self.events.append(("turn", self.path(), tuple(x.shape), turn))
