@@ -233,6 +233,12 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
         if (facts->width_of_all && (is_null || keys->width.value == 0))
             keys->width = model_required(config, "hidden_size", NAN, 1);
     }
+    if (!isnan(keys->width.value) && strcmp(keys->type, "proportional") == 0) {
+        keys->partial = keys->width; /* a law of whole heads */
+        keys->partial.value /= keys->head.value;
+        keys->width.value = NAN;
+        return;
+    }
     if (isnan(keys->width.value) && (facts->partial > 0 || scaled) && !facts->partial_forced) {
         model_number beside =
             model_real(config, facts->partial_keys ? facts->partial_keys : key, NAN);

@@ -321,6 +321,12 @@ def judge_made(part, answer, plan):
     return "not known", "the library does not show it"
 
 
+def judge_sines(part, answer, plan):
+    """Sinusoids of a grid: what a module computes, else a table that it holds."""
+    made = judge_made(part, answer, plan)
+    return judge_sinusoidal(part, answer, plan) if made[0] == "not known" else made
+
+
 JUDGES = {
     "rope": judge_rotary,
     "rope_2d": judge_rotary,
@@ -339,7 +345,7 @@ JUDGES = {
     "relative_sinusoidal": judge_made,
     "transformer_xl": judge_made,
     "detr_sine_2d": judge_made,
-    "sinusoidal_2d": judge_sinusoidal,
+    "sinusoidal_2d": judge_sines,
 }
 
 
