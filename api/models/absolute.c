@@ -32,6 +32,8 @@ static model_number read_rows(const model_config *config, const table_facts *fac
     if (*keys)
         rows = model_required(config, keys, model_or_nan(facts->rows), 1);
     rows.value += facts->more;
+    if (facts->more_keys)
+        rows.value += model_integer(config, facts->more_keys, 0).value;
     if (facts->rows_after)
         rows.value += read_first(config, facts).value;
     return rows;
@@ -132,9 +134,9 @@ model_number model_side(const model_config *config, const char *keys, double fal
     api_origin from;
     const json_t *value = model_find(config, keys, &from);
     model_number side = {true, NAN, from};
+    size_t count = json_array_size(value), at = count == 3 ? axis + 1 : axis; /* frames first */
     if (json_is_array(value))
-        side.value =
-            json_number_value(json_array_get(value, json_array_size(value) > axis ? axis : 0));
+        side.value = json_number_value(json_array_get(value, count > at ? at : 0));
     else if (json_is_object(value))
         side.value = json_number_value(json_object_get(
             value, json_object_get(value, AXES[axis]) ? AXES[axis] : "shortest_edge"));
@@ -147,6 +149,26 @@ model_number model_side(const model_config *config, const char *keys, double fal
     return side;
 }
 
+/* Rows that are those of no patch. */
+static double read_more(const model_config *config, const patches_facts *facts)
+{
+    if (!facts->more_keys)
+        return facts->more;
+    return facts->more + model_integer(config, facts->more_keys, facts->more_by_key).value;
+}
+
+/* How many grids the table has: one for each tube of frames. */
+static double read_depth(const model_config *config, const patches_facts *facts)
+{
+    api_origin from;
+    if (facts->frames == 0)
+        return 1;
+    const json_t *tubes = model_list(config, "tubelet_size", &from);
+    double tube = tubes ? json_number_value(json_array_get(tubes, 0)) : 2;
+    double frames = model_required(config, "num_frames", facts->frames, 1).value;
+    return tube >= 1 ? floor(frames / tube) : 1;
+}
+
 /* Add the rows of a table for the image that the config names, and its grid. */
 static model_number read_cells(const model_config *config, const patches_facts *facts,
                                api_model_part *part)
@@ -155,12 +177,13 @@ static model_number read_cells(const model_config *config, const patches_facts *
     double cells[2];
     model_number image = {.value = NAN};
     for (size_t axis = 0; axis < 2; axis++) {
-        image = model_side(config, facts->image_keys ? facts->image_keys : "image_size",
-                           facts->image, axis);
+        image = model_side(
+            config, facts->image_keys ? facts->image_keys : "image_size",
+            axis == 1 && facts->image_width > 0 ? facts->image_width : facts->image, axis);
         model_number patch = model_side(config, patch_keys, facts->patch, axis);
         cells[axis] = floor(image.value / patch.value);
     }
-    image.value = cells[0] * cells[1] + facts->more;
+    image.value = cells[0] * cells[1] * read_depth(config, facts) + read_more(config, facts);
     image.from = model_add_remark(config, image.from, ", patches of it");
     if (isnan(image.value))
         return image;
@@ -212,7 +235,7 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     double patch = model_side(config, facts->patch_keys ? facts->patch_keys : "patch_size",
                               facts->patch > 0 ? facts->patch : 16, 0)
                        .value;
-    double source = floor(sqrt(rows.value - facts->more));
+    const double more = read_more(config, facts), source = floor(sqrt(rows.value - more));
     part->state = API_PART_TRAINED;
     model_fact_number(part, "offset", 0, model_describe_default(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
@@ -225,7 +248,7 @@ static void finish_trained(const model_config *config, const patches_facts *fact
                               model_patches((double)options->width, patch, merge), MODEL_QUERY);
         model_argument_number(config, part, "dim", width.value, width.from);
         model_argument_number(config, part, "source_height", source, rows.from);
-        model_argument_number(config, part, "prefix_tokens", facts->more,
+        model_argument_number(config, part, "prefix_tokens", more,
                               model_describe_default(config));
         model_part_finish(config, part, "resized", "encoding");
         return;
@@ -246,7 +269,7 @@ void model_plan_patches(model_config *config, const void *patches_rule)
     model_number rows;
     if (facts->side_keys) {
         rows = model_required(config, facts->side_keys, model_or_nan(facts->side), 1);
-        rows.value += facts->more;
+        rows.value += read_more(config, facts);
     } else {
         rows = read_cells(config, facts, part);
     }
@@ -265,6 +288,36 @@ void model_plan_patches(model_config *config, const void *patches_rule)
         finish_grid_of_sinusoids(config, facts, part, width);
     else
         finish_trained(config, facts, part, rows, width);
+    model_use(config, part, NULL);
+}
+
+void model_plan_spectrogram(model_config *config, const void *spectrogram_rule)
+{
+    const spectrogram_facts *facts = spectrogram_rule;
+    model_number bands = model_required(config, "num_mel_bins", facts->bands, 1);
+    model_number length = model_required(config, "max_length", facts->length, 1);
+    model_number patch = model_required(config, "patch_size", facts->patch, 1);
+    model_number along = model_required(config, "time_stride", facts->stride, 1);
+    model_number across = model_required(config, "frequency_stride", facts->stride, 1);
+    model_number width = read_width(config, NULL, facts->width);
+    api_model_part *part = model_part_new(config, NULL, "learned");
+    const api_origin from = model_add_remark(config, length.from, ", patches of it");
+    double rows = (floor((bands.value - patch.value) / across.value) + 1) *
+                      (floor((length.value - patch.value) / along.value) + 1) +
+                  facts->more;
+    part->state = API_PART_TRAINED;
+    model_fact_number(part, "rows", rows, from);
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_number(part, "offset", 0, model_describe_default(config));
+    model_argument_number(config, part, "length", rows, from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument_number(config, part, "base_length", rows, from);
+    for (size_t i = 0; i < 4; i++)
+        model_use_key(config->planner->used,
+                      (api_origin[]){bands.from, patch.from, along.from, across.from}[i]);
+    model_note(part->notes, "Rows 0 and 1 are those of the class and distillation tokens; then "
+                            "band by band, patches may overlap.");
+    model_part_finish(config, part, "learned", "encoding");
     model_use(config, part, NULL);
 }
 

@@ -34,6 +34,8 @@ static const char *join_words(const model_config *config, const char *key)
 static bool holds(const model_config *config, const model_rule *rule)
 {
     api_origin from;
+    if (!*rule->is) /* WHEN_ABSENT */
+        return !model_has(config, rule->key);
     if (rule->only_4_53 && config->planner->plan->options->convention != API_CONVENTION_4_53)
         return true;
     const char *word =
@@ -126,6 +128,19 @@ static void plan_unasked(model_config *inner, const component_facts *facts)
         pe_error_add(kept, PE_NO_MEMORY, "", "", "memory for the plan");
 }
 
+/* Give a component the image's size that its parent says, whatever its object does. */
+static void take_image_size(const model_config *config, const char *key, model_config *inner)
+{
+    json_t *side = json_object_get(config->object, key);
+    if (!json_is_number(side))
+        return;
+    json_t *copy = inner->object ? json_copy(inner->object) : json_object();
+    json_object_set(copy, "image_size", side);
+    json_array_append_new(config->planner->plan->kept, copy);
+    inner->object = copy;
+    model_use_key(config->planner->used, model_origin(config, key));
+}
+
 void model_plan_component(model_config *config, const void *component_rule)
 {
     const component_facts *facts = component_rule;
@@ -134,6 +149,8 @@ void model_plan_component(model_config *config, const void *component_rule)
     inner.first = facts->first;
     if (facts->values && (!inner.object || facts->merged))
         inner.fallback = read_values(config, facts);
+    if (facts->image_key)
+        take_image_size(config, facts->image_key, &inner);
     inner.name =
         config->name && config->path && *config->path
             ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))

@@ -151,7 +151,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
             model_argument_number(config, part, "repeats", frames, MODEL_OPTION("frames"));
     }
     if (facts->prefix_keys) {
-        model_number registers = model_integer(config, facts->prefix_keys, 0);
+        model_number registers = model_integer(config, facts->prefix_keys, facts->prefix);
         model_argument_number(config, part, "prefix", registers.value + 1, registers.from);
     }
     if (config->planner->plan->options->table)

@@ -81,10 +81,12 @@ static void read_flags(model_config *config, const json_t *list, api_origin from
                        const layer_facts *facts)
 {
     api_model_component *component = find_component(config);
-    if (json_array_size(list) != component->layer_count) {
+    size_t given = json_array_size(list);
+    if (given < component->layer_count ||
+        (given > component->layer_count && !facts->flags_cut)) {
         model_refuse(config->planner, from, NULL,
                      "a list of %zu numbers, one for each layer; it has %zu",
-                     component->layer_count, json_array_size(list));
+                     component->layer_count, given);
         return;
     }
     for (size_t i = 0; i < component->layer_count; i++) {
@@ -130,6 +132,16 @@ static double read_period(const model_config *config, const layer_facts *facts)
     return every.value;
 }
 
+/* How many `full` layers come before the pattern. */
+static size_t read_prefix(const model_config *config, const layer_facts *facts)
+{
+    if (!facts->prefix_key)
+        return 0;
+    model_number count = model_integer(config, facts->prefix_key, 0);
+    model_use_key(config->planner->used, count.from);
+    return count.value > 0 && count.value <= API_MODEL_LAYERS ? (size_t)count.value : 0;
+}
+
 /* Types by a pattern that repeats: every so many layers, or by a text such as "LLLG". */
 static void repeat_types(model_config *config, const layer_facts *facts)
 {
@@ -143,12 +155,16 @@ static void repeat_types(model_config *config, const layer_facts *facts)
         letters = read_letters(config, facts->every_keys);
     else if (facts->every_keys)
         every = read_period(config, facts);
-    const size_t period = letters ? strlen(letters) : 0;
-    for (size_t i = 0; i < component->layer_count; i++) {
-        bool is_full = every < 1 || fmod((double)i + (facts->first ? 0 : 1), every) == 0;
+    const size_t period = letters ? strlen(letters) : 0, count = component->layer_count,
+                 prefix = read_prefix(config, facts);
+    for (size_t i = 0; i < count; i++) {
+        double place = (double)i - (double)prefix + (facts->first ? 0 : 1);
+        if (facts->from_end)
+            place = (double)(count - 1 - i);
+        bool is_full = i < prefix || every < 1 || fmod(place, every) == 0;
         if (period > 0)
             is_full = letters[i % period] != 'L';
-        if (facts->last_is_full && i + 1 == component->layer_count)
+        if (i + 1 == count && (facts->last_is_full || (facts->last_if_none && count < every)))
             is_full = true;
         component->types[i] = is_full ? full : other;
     }
@@ -234,14 +250,14 @@ void model_plan_layers(model_config *config, const void *layer_rule)
         repeat_types(config, facts);
 }
 
-void model_use(model_config *config, const api_model_part *part, const char *layer_type)
+void model_use(model_config *config, const api_model_part *part, const char *layer_types)
 {
     model_plan_layers(config, NULL);
     api_model_component *component = find_component(config);
     int32_t index = (int32_t)(part - config->planner->plan->parts);
     for (size_t i = 0; i < component->layer_count; i++) {
         const char *type = component->types[i];
-        bool uses = layer_type ? strcmp(type, layer_type) == 0 : !has_no_positions(type);
+        bool uses = layer_types ? model_lists(layer_types, type) : !has_no_positions(type);
         if (uses && component->layers[i] < 0)
             component->layers[i] = index;
     }
@@ -258,13 +274,13 @@ void model_use_besides(model_config *config, api_model_part *part, const char *l
             json_array_append_new(part->second, json_integer((json_int_t)i));
 }
 
-bool model_has_layers(model_config *config, const char *layer_type)
+bool model_has_layers(model_config *config, const char *layer_types)
 {
     model_plan_layers(config, NULL);
     const api_model_component *component = find_component(config);
     for (size_t i = 0; i < component->layer_count; i++)
-        if (strcmp(component->types[i], layer_type) == 0)
+        if (model_lists(layer_types, component->types[i]))
             return true;
     const char *only = component->only;
-    return component->layer_count == 0 && (!only || strcmp(only, layer_type) == 0);
+    return component->layer_count == 0 && (!only || model_lists(layer_types, only));
 }

@@ -59,8 +59,12 @@ typedef struct layer_facts {
     const char *every_keys; /* … unless a key says another number, or a text such as "LLLG" */
     bool first;             /* the first one of so many is */
     bool last_is_full;      /* whatever the pattern */
+    bool last_if_none;      /* if no other one is */
+    bool from_end;          /* the pattern ends with the last layer, and a `full` one */
     const char *full, *other; /* NULL: full_attention, sliding_attention */
-    const char *flags_key;    /* a list with 0 for each `full` layer */
+    const char *flags_key;    /* a list with 0 for each `full` layer … */
+    bool flags_cut;           /* … and maybe more of them than layers */
+    const char *prefix_key;   /* how many `full` layers are before the pattern; NULL: none */
     bool own_types;           /* layer_types say nothing about positions */
     const char *indices_key;  /* a list of the `full` layers, by index … */
     const char *indices;      /* … and the class's own list, as JSON; NULL: none */
@@ -74,15 +78,17 @@ void model_plan_layers(model_config *config, const void *facts);
 bool model_plan_stages(model_config *config, const double depths[], size_t count,
                        api_origin from);
 
-/* Let all layers of a type use a part; NULL: all layers that have positions at all. A second
- * part of a layer is not noted. Reads the layers first where no rule has. */
-void model_use(model_config *config, const api_model_part *part, const char *layer_type);
+/* Let all layers of some types, joined by blanks, use a part; NULL: all layers that have
+ * positions at all. A second part of a layer is not noted. Reads the layers first where no rule
+ * has. */
+void model_use(model_config *config, const api_model_part *part, const char *layer_types);
 
 /* Let all layers of a type use a part besides the one that they have; NULL: all layers that
  * have a part. */
 void model_use_besides(model_config *config, api_model_part *part, const char *layer_type);
 
-/* Whether the component has layers of a type; true where the layers are not known. */
-bool model_has_layers(model_config *config, const char *layer_type);
+/* Whether the component has layers of one of these types; true where the layers are not known.
+ */
+bool model_has_layers(model_config *config, const char *layer_types);
 
 #endif

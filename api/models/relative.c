@@ -130,7 +130,8 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     const relative_facts *facts = relative_rule;
     model_number longest = model_integer(config, "max_position_embeddings", 512);
     model_number span = model_integer(config, "max_relative_positions", -1);
-    model_number buckets = model_integer(config, "position_buckets", -1);
+    model_number buckets =
+        model_integer(config, "position_buckets", facts->buckets > 0 ? facts->buckets : -1);
     api_model_part *part = begin(config, facts, "deberta", longest);
     if (span.value < 1) {
         span.value = longest.value;
@@ -151,6 +152,9 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
         model_argument_number(config, part, "position_buckets", buckets.value, buckets.from);
         model_argument(config, part, "beyond", "continue", model_describe_default(config));
     }
+    if (facts->buckets == 0 && !model_has(config, "relative_attention"))
+        model_note(part->notes, "The config has no relative_attention, which published files "
+                                "have: transformers ignores distances without it.");
     model_note(part->notes, "The indices are computed; the table that they point into is "
                             "trained.");
     model_part_finish(config, part, "deberta", "c2p_index p2c_index relative_position");

@@ -207,6 +207,21 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
     return part;
 }
 
+/* Whether a layer before the mixtures of experts turns whatever its type: Cohere 2's, where
+ * every one of them is of full attention. */
+static bool is_turning_prefix(const model_config *config, size_t layer)
+{
+    api_origin from;
+    const json_t *types = model_list(config, "mlp_layer_types", &from);
+    const char *type = json_string_value(json_array_get(types, layer));
+    model_number count = model_integer(config, "first_k_dense_replace", 0);
+    model_number period = model_integer(config, "prefix_dense_sliding_window_pattern", 1);
+    bool is_dense = types ? type && strcmp(type, "dense") == 0 : (double)layer < count.value;
+    if (is_dense)
+        model_use_key(config->planner->used, types ? from : count.from);
+    return is_dense && period.value == 1;
+}
+
 /* Let the layers that turn use a part. */
 static void use_where_turning(model_config *config, const rotary_facts *facts,
                               const api_model_part *part)
@@ -222,7 +237,8 @@ static void use_where_turning(model_config *config, const rotary_facts *facts,
     api_model_component *component = &config->planner->plan->components[config->component];
     size_t without = 0;
     for (size_t i = 0; still && i < component->layer_count; i++)
-        if (model_lists(still, component->types[i])) {
+        if (model_lists(still, component->types[i]) &&
+            !(facts->turning_prefix && is_turning_prefix(config, i))) {
             component->layers[i] = -1;
             without++;
         }
@@ -272,22 +288,82 @@ static void plan_both_lengths(model_config *config, rotary_keys *keys)
     }
 }
 
+/* A table for each theta of a list that has one for each layer. */
+static void plan_thetas(model_config *config, const rotary_facts *facts, const json_t *thetas,
+                        api_origin from)
+{
+    const api_model_plan *plan = config->planner->plan;
+    const api_model_component *component = &plan->components[config->component];
+    model_plan_layers(config, NULL);
+    model_use_key(config->planner->used, from);
+    if (json_array_size(thetas) != component->layer_count) {
+        model_refuse(config->planner, from, NULL, "a list of %zu numbers, one for each layer",
+                     component->layer_count);
+        return;
+    }
+    bool has_still = false;
+    for (size_t i = 0; i < component->layer_count; i++) {
+        const double theta = json_number_value(json_array_get(thetas, i));
+        has_still |= theta == 0;
+        if (theta == 0 || component->layers[i] >= 0)
+            continue;
+        rotary_keys keys = model_rotary_keys(config, facts, NULL, false);
+        keys.theta = (model_number){true, theta, from};
+        const char *name = model_keep(config->planner, json_sprintf("theta_%.0f", theta));
+        const api_model_part *part = plan_table(config, &keys, name, 0);
+        for (size_t other = i; other < component->layer_count; other++)
+            if (json_number_value(json_array_get(thetas, other)) == theta)
+                component->layers[other] = (int32_t)(part - plan->parts);
+    }
+    if (has_still)
+        model_note(plan->notes, "Layers whose item of %s is 0 have no positions.", from.path);
+}
+
+/* Whether the config says that nothing turns: a dictionary whose theta is null. */
+static bool is_still(const model_config *config, const rotary_facts *facts)
+{
+    model_config dictionary = model_object(config, "rope_parameters");
+    const char key[] = "rope_theta";
+    if (!facts->still_without_theta || !json_is_null(json_object_get(dictionary.object, key)))
+        return false;
+    model_use_key(config->planner->used, model_origin(&dictionary, key));
+    model_note(config->planner->plan->notes,
+               "No positions: rope_parameters.rope_theta is null.");
+    return true;
+}
+
+/* Two tables, for layers of two kinds. */
+static void plan_both_kinds(model_config *config, const rotary_facts *facts)
+{
+    const char *names[] = {facts->full_name ? facts->full_name : "full_attention",
+                           facts->local_name ? facts->local_name : "sliding_attention"};
+    const char *types[] = {facts->full_types ? facts->full_types : names[0],
+                           facts->local_types ? facts->local_types : names[1]};
+    for (size_t i = 0; i < 2; i++) {
+        if (!model_has_layers(config, types[i]))
+            continue;
+        rotary_keys keys = model_rotary_keys(config, facts, names[i], i == 1);
+        model_use(config, plan_table(config, &keys, names[i], 0), types[i]);
+    }
+}
+
 void model_plan_rotary(model_config *config, const void *rotary_rule)
 {
-    static const char *const TYPES[] = {"full_attention", "sliding_attention"};
     const rotary_facts *facts = rotary_rule;
-    if (facts->local_theta == 0) {
-        rotary_keys keys = model_rotary_keys(config, facts, NULL);
+    api_origin from;
+    const json_t *thetas =
+        facts->thetas_key ? model_list(config, facts->thetas_key, &from) : NULL;
+    if (is_still(config, facts))
+        return;
+    if (thetas) {
+        plan_thetas(config, facts, thetas, from);
+    } else if (facts->local_theta > 0) {
+        plan_both_kinds(config, facts);
+    } else {
+        rotary_keys keys = model_rotary_keys(config, facts, NULL, false);
         if (model_rotary_is_longrope(&keys))
             plan_both_lengths(config, &keys);
         else
             use_table(config, facts, plan_table(config, &keys, facts->suffix, 0));
-        return;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        if (!model_has_layers(config, TYPES[i]))
-            continue;
-        rotary_keys keys = model_rotary_keys(config, facts, TYPES[i]);
-        model_use(config, plan_table(config, &keys, TYPES[i], 0), TYPES[i]);
     }
 }

@@ -30,20 +30,28 @@ typedef struct rotary_facts {
     const char *parameters;     /* JSON of rope_parameters where none are given */
     const char *still;          /* types of layers that do not turn, by blanks … */
     const char *still_if;       /* … unless this key is null */
+    bool turning_prefix;        /* … nor in dense layers before the mixtures of experts */
     double local_theta;         /* above 0: sliding layers have a table of their own */
+    const char *full_name, *local_name;   /* what the dictionary calls the two kinds of layers;
+                                           * NULL: full_attention, sliding_attention … */
+    const char *full_types, *local_types; /* … and the types that are of each; NULL: the name */
     const char *local_theta_keys;
-    bool local_scaled;       /* rope_scaling is for both tables */
-    double global_head;      /* width of a head of layers of full attention … */
-    const char *global_keys; /* … and its key */
-    double local_head;       /* unused unless global_head is set */
-    bool alpha;              /* rope_type dynamic reads alpha */
-    bool doubled;            /* a head has twice the quotient's columns */
-    bool floored;            /* widths are rounded down; an odd one turns a column more */
-    const char *factor_keys; /* a factor beside, with which the rope_type is dynamic */
-    bool mscales;            /* short_mscale and long_mscale are attention factors */
-    bool yarn_is_longrope;   /* as su is */
-    bool softmax_scale;      /* scores are multiplied by the square of yarn's mscale */
-    double sections[3];      /* M-RoPE; all 0: only if the config has mrope_section */
+    bool local_scaled;        /* rope_scaling is for both tables */
+    double global_head;       /* width of a head of layers of full attention … */
+    const char *global_keys;  /* … and its key */
+    double local_head;        /* unused unless global_head is set */
+    bool alpha;               /* rope_type dynamic reads alpha */
+    bool doubled;             /* a head has twice the quotient's columns */
+    bool floored;             /* widths are rounded down; an odd one turns a column more */
+    const char *factor_keys;  /* a factor beside, with which the rope_type is dynamic */
+    const char *thetas_key;   /* a list of a theta for each layer, 0: the layer does not turn */
+    bool still_without_theta; /* no layer turns where the dictionary's rope_theta is null */
+    bool beside_wins; /* of a dictionary that is not by types of layers theta and the partial
+                       * factor are not read, and yarn's attention_factor is 1 unless given */
+    bool mscales;     /* short_mscale and long_mscale are attention factors */
+    bool yarn_is_longrope; /* as su is */
+    bool softmax_scale;    /* scores are multiplied by the square of yarn's mscale */
+    double sections[3];    /* M-RoPE; all 0: only if the config has mrope_section */
     bool sections_interleaved;
     const char *axes;             /* the order of the sections; NULL: "thw" */
     const picture_facts *picture; /* M-RoPE: how pictures get positions; NULL: not known */
@@ -61,6 +69,8 @@ void model_plan_rotary(model_config *config, const void *facts);
 typedef struct rotary_keys {
     const rotary_facts *facts;
     const char *layer_type;  /* NULL: one table for all */
+    bool is_local;           /* the layer type is that of sliding layers */
+    bool is_flat;            /* the dictionary is not by types of layers */
     model_config dictionary; /* rope_scaling or rope_parameters, that of the layer type */
     const char *type;
     api_origin type_from;
@@ -72,7 +82,7 @@ typedef struct rotary_keys {
 } rotary_keys;
 
 rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
-                              const char *layer_type);
+                              const char *layer_type, bool is_local);
 
 /* The columns that turn. */
 double model_rotary_width(const rotary_keys *keys);

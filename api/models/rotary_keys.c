@@ -18,7 +18,7 @@ static bool is_by_layer_type(json_t *dictionary)
     json_t *value;
     json_object_foreach(dictionary, key, value)
     {
-        if (json_is_object(value) && strstr(key, "attention"))
+        if (json_is_object(value))
             return true;
     }
     return false;
@@ -45,7 +45,8 @@ static void note_dictionary(const model_config *config, const rotary_keys *keys,
                    "%s is by types of layers, but the class has one table and takes none of "
                    "them, as in transformers.",
                    found->path);
-    if (!keys->layer_type || by_type || json_object_size(found->object) == 0)
+    if (!keys->layer_type || by_type || keys->facts->full_types ||
+        json_object_size(found->object) == 0)
         return;
     if (!scaled)
         model_note(notes,
@@ -59,7 +60,7 @@ static void note_dictionary(const model_config *config, const rotary_keys *keys,
                    found->path);
 }
 
-static model_config find_dictionary(const model_config *config, const rotary_keys *keys)
+static model_config find_dictionary(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
     model_config scaling = *config, parameters = *config;
@@ -88,35 +89,46 @@ static model_config find_dictionary(const model_config *config, const rotary_key
     }
     note_dictionary(config, keys, &found, scaled);
     model_config inner = of_layer_type(&found, keys->layer_type);
-    bool local = keys->layer_type && strcmp(keys->layer_type, "sliding_attention") == 0;
-    if (local && !facts->local_scaled && inner.object == found.object)
+    keys->is_flat = inner.object == found.object;
+    if (keys->is_local && !facts->local_scaled && keys->is_flat)
         inner.object = NULL; /* what is not by layer types is for full attention alone */
     return inner;
 }
 
 static void read_type(rotary_keys *keys)
 {
+#define ROPE_TYPES "default linear dynamic yarn longrope llama3 proportional mrope su"
+    const char *types = keys->facts->alpha ? ROPE_TYPES " xdrope" : ROPE_TYPES;
     const char *type =
-        model_choice(&keys->dictionary, "rope_type",
-                     "default linear dynamic yarn longrope llama3 proportional mrope su",
-                     "default", &keys->type_from);
+        model_choice(&keys->dictionary, "rope_type", types, "default", &keys->type_from);
     if (keys->dictionary.path && keys->type_from.kind == API_ORIGIN_DEFAULT &&
         model_has(&keys->dictionary, "factor"))
         model_note(keys->dictionary.planner->plan->notes,
                    "%s has factor but no rope_type: it scales nothing, as in transformers.",
                    keys->dictionary.path);
-    keys->sections = model_list(&keys->dictionary, "mrope_section", &keys->sections_from);
+    keys->sections =
+        model_list(&keys->dictionary, "mrope_section|xdrope_section", &keys->sections_from);
     if (strcmp(type, "mrope") == 0)
         type = "default";
+    if (strcmp(type, "xdrope") == 0) /* HunYuan-VL's name */
+        type = "dynamic";
     if (strcmp(type, "su") == 0 || (keys->facts->yarn_is_longrope && strcmp(type, "yarn") == 0))
         type = "longrope";
     keys->type = type;
 }
 
+/* A number of the dictionary, unless the class does not look there. */
+static model_number read_inside(const rotary_keys *keys, const char *key)
+{
+    if (keys->facts->beside_wins && keys->is_flat)
+        return (model_number){.value = NAN};
+    return model_real(&keys->dictionary, key, NAN);
+}
+
 static void read_theta(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
-    bool local = keys->layer_type && strcmp(keys->layer_type, "sliding_attention") == 0;
+    bool local = keys->is_local;
     const char *names = local && facts->local_theta_keys ? facts->local_theta_keys
                         : facts->theta_keys              ? facts->theta_keys
                                                          : "rope_theta";
@@ -133,7 +145,7 @@ static void read_theta(const model_config *config, rotary_keys *keys)
     } else if (*names) {
         beside = model_real(config, names, fallback);
     }
-    model_number inside = model_real(&keys->dictionary, "rope_theta", NAN);
+    model_number inside = read_inside(keys, "rope_theta");
     keys->theta = isnan(inside.value) ? beside : inside;
     if (beside.given && inside.given && beside.value != inside.value)
         model_note(config->planner->plan->notes, "%s wins over %s, as in transformers.",
@@ -185,8 +197,7 @@ static bool has_widths(const model_config *config)
 static void read_head(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
-    bool global = facts->global_head > 0 && keys->layer_type &&
-                  strcmp(keys->layer_type, "full_attention") == 0;
+    bool global = facts->global_head > 0 && keys->layer_type && !keys->is_local;
     const char *names = global             ? facts->global_keys
                         : facts->head_keys ? facts->head_keys
                                            : "head_dim";
@@ -222,10 +233,16 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
         if (facts->width_of_all && (is_null || keys->width.value == 0))
             keys->width = model_required(config, "hidden_size", NAN, 1);
     }
+    if (!isnan(keys->width.value) && strcmp(keys->type, "proportional") == 0) {
+        keys->partial = keys->width; /* a law of whole heads */
+        keys->partial.value /= keys->head.value;
+        keys->width.value = NAN;
+        return;
+    }
     if (isnan(keys->width.value) && (facts->partial > 0 || scaled) && !facts->partial_forced) {
         model_number beside =
             model_real(config, facts->partial_keys ? facts->partial_keys : key, NAN);
-        model_number inside = model_real(&keys->dictionary, key, NAN);
+        model_number inside = read_inside(keys, key);
         if (beside.given)
             keys->partial = beside;
         if (inside.given)
@@ -239,9 +256,9 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
 }
 
 rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
-                              const char *layer_type)
+                              const char *layer_type, bool is_local)
 {
-    rotary_keys keys = {.facts = facts, .layer_type = layer_type};
+    rotary_keys keys = {.facts = facts, .layer_type = layer_type, .is_local = is_local};
     keys.dictionary = find_dictionary(config, &keys);
     read_type(&keys);
     if (facts->factor_keys && model_has(config, facts->factor_keys))

@@ -74,7 +74,8 @@ static void add_sequence(const model_config *config, const rotary_keys *keys, do
 {
     int64_t asked = config->planner->plan->options->seq_len;
     if (asked > 0)
-        model_argument_number(config, part, "seq_len", (double)asked, MODEL_QUERY);
+        model_argument_number(config, part, "seq_len", (double)asked + config->first,
+                              MODEL_QUERY); /* the library counts from position 0 */
     else if (seq_len > 0)
         model_argument_number(config, part, "seq_len", seq_len,
                               MODEL_REMARK("the length that is named"));
@@ -137,13 +138,18 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
     add_original(config, keys, part);
     if (model_has(&keys->dictionary, "attention_factor")) {
         add_optional(config, keys, part, "attention_factor", false);
+    } else if (keys->facts->beside_wins && keys->is_flat) {
+        model_argument_number(config, part, "attention_factor", 1,
+                              model_describe_default(config));
     } else {
         add_optional(config, keys, part, "mscale", true);
         add_optional(config, keys, part, "mscale_all_dim", true);
     }
     add_optional(config, keys, part, "beta_fast", true);
     add_optional(config, keys, part, "beta_slow", true);
-    bool truncate = model_flag(&keys->dictionary, "truncate", true, &from);
+    /* release 5 looks for it on top of dictionaries by types of layers, not in them */
+    bool truncate =
+        (keys->layer_type && !older) || model_flag(&keys->dictionary, "truncate", true, &from);
     if (!truncate) {
         model_argument_flag(config, part, "truncate", false, from);
         model_fact(part, "truncate", json_false(), from);

@@ -32,16 +32,17 @@ void model_keep_asked(model_planner *planner);
 
 /* A component that is an object of its own in the config. */
 typedef struct component_facts {
-    const char *name;   /* "text" */
-    const char *keys;   /* "text_config" */
-    const char *type;   /* where the object has no model_type */
-    bool flat;          /* older files hold the keys beside the other components */
-    bool only_if_given; /* an absent one is no component; else it has the class's defaults */
-    bool ignore_type;   /* the class does not look at the object's model_type */
-    bool optional;      /* an object of an unknown type is noted, not refused */
-    const char *values; /* JSON of what the parent's class gives an absent object … */
-    bool merged;        /* … and for each key that a given object lacks */
-    double first;       /* the position of its first token */
+    const char *name;      /* "text" */
+    const char *keys;      /* "text_config" */
+    const char *type;      /* where the object has no model_type */
+    bool flat;             /* older files hold the keys beside the other components */
+    bool only_if_given;    /* an absent one is no component; else it has the class's defaults */
+    bool ignore_type;      /* the class does not look at the object's model_type */
+    bool optional;         /* an object of an unknown type is noted, not refused */
+    const char *values;    /* JSON of what the parent's class gives an absent object … */
+    bool merged;           /* … and for each key that a given object lacks */
+    double first;          /* the position of its first token */
+    const char *image_key; /* the parent's number that is its image_size; NULL: its own */
 } component_facts;
 void model_plan_component(model_config *config, const void *facts);
 
@@ -71,6 +72,7 @@ typedef struct table_facts {
     bool after_padding;               /* … is pad_token_id + 1 … */
     bool zero_padding;                /* … whose default is 0, not 1 */
     bool rows_after;                  /* and so many rows the table has more */
+    const char *more_keys;            /* a number of rows beyond; NULL: none */
     const char *layout, *frequencies; /* of sinusoids, as the scheme's parameters */
     const char *base_keys;            /* of sinusoids; NULL: 10000 */
     bool stored;                      /* the checkpoint holds the sinusoids as well */
@@ -84,11 +86,15 @@ void model_plan_sinusoidal(model_config *config, const void *facts);
 typedef struct patches_facts {
     const char *suffix;
     double image, patch;    /* sides in pixels, where the config does not say */
+    double image_width;     /* 0: the image is square */
     const char *image_keys; /* NULL: image_size */
     const char *patch_keys; /* NULL: patch_size */
     const char *side_keys;  /* a number of rows in all, in place of image and patch */
     double side;
-    double more;            /* class tokens and the like */
+    double more;            /* class tokens and the like … */
+    const char *more_keys;  /* … and a key with the number of those beyond; NULL: none */
+    double more_by_key;     /* where the config does not say */
+    double frames;          /* above 0: rows for num_frames / tubelet_size frames */
     const char *width_keys; /* NULL: hidden_size */
     double width;
     const char *class_row; /* which row is that of the class token */
@@ -100,6 +106,14 @@ typedef struct patches_facts {
     const char *note;
 } patches_facts;
 void model_plan_patches(model_config *config, const void *facts);
+
+/* A trained table with a row for each patch of a spectrogram; patches may overlap. */
+typedef struct spectrogram_facts {
+    double bands, length, patch, stride;
+    double more; /* class tokens and the like */
+    double width;
+} spectrogram_facts;
+void model_plan_spectrogram(model_config *config, const void *facts);
 
 /* Sinusoids over the number of a token among those of all frames of a video. */
 typedef struct video_facts {
@@ -225,7 +239,8 @@ typedef struct grid_facts {
     const char *preset;      /* of that scheme; NULL: none */
     double stride;           /* pixels of a cell; 0: patch_size */
     double cells;            /* cells a side, where there is no image */
-    const char *prefix_keys; /* of registers: rows before the grid, with a class token */
+    const char *prefix_keys; /* of registers: rows before the grid, with a class token … */
+    double prefix;           /* … and how many where the config does not say */
     bool unmerged;           /* rows are in order, not in squares of spatial_merge_size … */
     bool merged_video;       /* … but for those of a video */
     double tubelet;          /* default of tubelet_size; 0: 1 */

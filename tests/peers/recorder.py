@@ -23,7 +23,9 @@ EXPERTS = re.compile(r"(Experts|NaiveMoe)$")
 RELATIVE = re.compile(r"^build_relative_position$")
 MAKES = re.compile(r"(Sine|Sinusoidal|Rel).*Position|PositionalEncoding")
 POSITIONAL = re.compile(
-    r"pos(?!t)|\brel_|relative|distance|alibi|freq|bias_table|coord|box|wpe|time_emb", re.I
+    r"pos(?!t)|\brel_|relative|distance|alibi|freq|bias_table|coord|box|wpe|time_emb"
+    r"|(row|col|column)_emb",
+    re.I,
 )
 LAYER = re.compile(
     r"(?:^|\.)(?:layers|h|blocks?|layer|encoder_layers|decoder_layers|resblocks)\.(\d+)(?=\.|$)"
@@ -144,6 +146,9 @@ def read_turn(x, y):
     changed = numpy.flatnonzero(numpy.abs(y - x).max((0, 1)) > 1e-6)
     if changed.size == 0:
         return {"pairing": "none", "width": 0, "table": None}
+    if changed[0] > 1:  # the last columns turn, not the first
+        first = int(changed[0]) // 2 * 2
+        return read_turn(x[..., first:], y[..., first:])
     widths = [x.shape[-1], (int(changed[-1]) + 2) // 2 * 2]
     for width in dict.fromkeys(widths):
         for pairing, parts in PAIRINGS.items():
@@ -156,12 +161,16 @@ def read_turn(x, y):
     return None
 
 
+def no_experts(module, states, *_, **__):
+    """In place of the forward of all experts of a mixture."""
+    return torch.zeros(*states.shape[:-1], getattr(module, "output_size", states.shape[-1]))
+
+
 class Recorder:
     """What happens in one forward."""
 
     def __init__(self):
         self.events, self.stack, self.names, self.rows = None, [], {}, 7
-        self.watching = set()  # modules of the package
 
     def install(self):
         embedding = nn.functional.embedding
@@ -180,6 +189,7 @@ class Recorder:
     def leave(self, module, given, output):
         del given
         if self.events is not None and MAKES.search(type(module).__name__):
+            output = output[-1] if isinstance(output, tuple) else output
             if isinstance(output, torch.Tensor) and output.is_floating_point():
                 self.events.append(("made", self.path(), tuple(output.shape), output))
         while self.stack and self.stack.pop() != id(module):
@@ -191,11 +201,10 @@ class Recorder:
     def wrap(self, package):
         """Watch the functions for positions in the package's modules of models."""
         for name, module in list(sys.modules.items()):
-            if name in self.watching or not name.startswith(package):
+            known = vars(module).get("_is_watched")  # not if it was imported anew
+            if known or not name.startswith(package) or ".modeling_" not in name:
                 continue
-            self.watching.add(name)
-            if ".modeling_" not in name:
-                continue
+            module._is_watched = True
             for key, value in list(vars(module).items()):
                 if inspect.isfunction(value) and not hasattr(value, "is_watched"):
                     if APPLIES.match(key):
@@ -209,7 +218,11 @@ class Recorder:
 
     def watch_class(self, name, found):
         if EXPERTS.search(name):
-            found.forward = lambda self, states, *_, **__: torch.zeros_like(states)
+            found.forward = no_experts
+        for key, value in list(vars(found).items()):
+            if isinstance(value, staticmethod) and APPLIES.match(key):
+                watched = self.watched(value.__func__, self.turn)
+                setattr(found, key, staticmethod(watched))
         method = vars(found).get("relative_positional_encoding")
         if method:
             found.relative_positional_encoding = self.watched(method, self.encoding)
@@ -244,6 +257,7 @@ class Recorder:
             if numpy.isnan(before[0]).any():
                 del before[0], after[0]
             turn = read_turn(numpy.concatenate(before), numpy.concatenate(after))
+            turn = turn or read_turn(before[-1], after[-1])  # numbers may have been huge
         else:
             turn = None
         self.events.append(("turn", self.path(), tuple(x.shape), turn))
@@ -384,7 +398,13 @@ def describe_tables(model):
         for name, module in model.named_modules()
         if isinstance(module, nn.Embedding)
     }
-    for name, values in [*model.named_parameters(), *model.named_buffers()]:
+    plain = [  # what is neither trained nor saved
+        (f"{path}.{name}", value)
+        for path, module in model.named_modules()
+        for name, value in vars(module).items()
+        if isinstance(value, torch.Tensor)
+    ]
+    for name, values in [*model.named_parameters(), *model.named_buffers(), *plain]:
         owner = embeddings.get(name)
         looks = POSITIONAL.search(name + (type(owner).__name__ if owner else ""))
         if not looks or "inv_freq" in name or values.is_complex():

@@ -36,11 +36,12 @@ PATCHES = {  # pixels a side of those towers that take pictures of any size
     "qwen2_5_omni_vision_encoder": 14,
     "qwen3_vl_vision": 16,
     "glm4v_vision": 14,
+    "cohere_compass_vision": 16,
     "video_llama_3_vision": 16,
     "pixtral": 16,
 }
 LONG = 150  # rows where buckets of distances are looked up
-WORDS = ("right", "refused", "wrong", "not known", "the library refuses")
+WORDS = ("right", "noted", "refused", "wrong", "not known", "the library refuses")
 
 
 class Library:
@@ -102,7 +103,8 @@ def cases_of(model_type, library, post, options):
     if isinstance(config, str):  # the class cannot be made without arguments
         yield "bare", {"model_type": model_type}, {}
         return
-    config = {**variations.shrink(config), "model_type": model_type}
+    config = variations.published(model_type, variations.shrink(config))
+    config = {**config, "model_type": model_type}
     yield "default", config, {}
     yield "bare", variations.bare(model_type, config), {}
     plan, _ = answers.ask(post, config, library.query())
@@ -166,7 +168,7 @@ def compare(library, post, listed, options):
 def result_of(cases):
     """One word for a type: that of its worst case."""
     words = {case["result"] for case in cases}
-    for word in ("wrong", "refused", "right"):
+    for word in ("wrong", "refused", "right", "noted"):
         if word in words:
             return word
     return "not known"

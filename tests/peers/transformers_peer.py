@@ -20,6 +20,8 @@ import stand_ins
 CLASSES = {
     "dia_encoder": "dia.modeling_dia.DiaEncoder",
     "dia_decoder": "dia.modeling_dia.DiaDecoder",
+    "voxtral_realtime_text": "voxtral_realtime.modeling_voxtral_realtime"
+    ".VoxtralRealtimeTextModel",
     "paddleocr_vl_text": "paddleocr_vl.modeling_paddleocr_vl.PaddleOCRTextModel",
     "qwen2_5_omni": "qwen2_5_omni.modeling_qwen2_5_omni.Qwen2_5OmniForConditionalGeneration",
     "qwen3_omni_moe": "qwen3_omni_moe.modeling_qwen3_omni_moe"
@@ -95,6 +97,13 @@ def class_of(config):
         if inspect.isclass(found)
         and issubclass(found, base)
         and getattr(found, "config_class", None) is type(config)
+        and not found.__name__.endswith("PreTrainedModel")
+    ]
+    named = type(config).__name__.removesuffix("Config")
+    fitting = fitting or [
+        found
+        for key, found in vars(models_beside(config)).items()
+        if key.startswith(named) and inspect.isclass(found) and issubclass(found, base)
     ]
     if not fitting:
         raise LookupError(f"no class of models for {type(config).__name__}")
@@ -123,6 +132,25 @@ def build(config):
     raise failure
 
 
+def sound_for(takes, config, rows):
+    """Features of sounds that give so many rows, or some."""
+    config = getattr(config, "encoder_config", None) or config
+    bands = getattr(config, "num_mel_bins", None) or getattr(config, "input_feat_size", 80)
+    inputs = {}
+    if "input_values" in takes:  # samples for so many frames of the usual convolutions
+        inputs["input_values"] = randn(1, 400 + 320 * (rows - 1))
+        if config.model_type == "audio-spectrogram-transformer":
+            inputs["input_values"] = randn(1, config.max_length, bands)
+    if "input_features" in takes and "decoder_input_ids" not in takes:
+        width = getattr(config, "feature_projection_input_dim", None)
+        factor = 1 if width else getattr(config, "subsampling_factor", 1)
+        inputs["input_features"] = randn(1, factor * rows, width or bands)
+    if "audio_mel" in takes:
+        inputs["audio_mel"] = randn(1, 16 * rows, bands)
+        inputs["audio_mel_mask"] = torch.zeros(1, 16 * rows, dtype=torch.bool)
+    return inputs
+
+
 def inputs_of(model, config, rows, image):
     """Tokens or pixels for a forward, by what it takes; `image` has the sides of a picture."""
     takes = inspect.signature(model.forward).parameters
@@ -132,10 +160,7 @@ def inputs_of(model, config, rows, image):
     for name in ("input_ids", "decoder_input_ids"):
         if name in takes:
             inputs[name] = torch.arange(10, 10 + rows).clamp(max=words - 1)[None]
-    if "input_values" in takes:  # samples for so many frames of the usual convolutions
-        inputs["input_values"] = randn(1, 400 + 320 * (rows - 1))
-    if "input_features" in takes and hasattr(config, "feature_projection_input_dim"):
-        inputs["input_features"] = randn(1, rows, config.feature_projection_input_dim)
+    inputs.update(sound_for(takes, config, rows))
     if "grid_thw" in takes:  # patches of a picture, one row each
         height, width = (side // config.patch_size for side in image)
         channels = getattr(config, "in_channels", None) or getattr(config, "num_channels", 3)
@@ -145,6 +170,10 @@ def inputs_of(model, config, rows, image):
         inputs["grid_thw"] = torch.tensor([[1, height, width]])
         if "merge_sizes" in takes:
             inputs["merge_sizes"] = torch.tensor([1])
+        return inputs
+    if "pixel_values_videos" in takes and "input_ids" not in takes:
+        side, frames = getattr(config, "crop_size", 64), getattr(config, "frames_per_clip", 4)
+        inputs["pixel_values_videos"] = randn(1, frames, 3, side, side)
         return inputs
     sees = model.main_input_name == "pixel_values" or SEES.search(type(model).__name__)
     if "pixel_values" in takes and ("input_ids" not in takes or sees):
@@ -156,7 +185,9 @@ def inputs_of(model, config, rows, image):
         if "image_sizes" in takes:
             sides = image
             inputs["image_sizes"] = torch.tensor([image])
-        inputs["pixel_values"] = randn(1, getattr(vision, "num_channels", 3), *sides)
+        frames = getattr(vision, "num_frames", None) if "tubelet" in str(vars(vision)) else None
+        shape = [getattr(vision, "num_channels", 3), *sides]
+        inputs["pixel_values"] = randn(1, *([frames] if frames else []), *shape)
     return inputs
 
 
@@ -169,7 +200,7 @@ OTHER = re.compile(
 
 
 def is_config(name, value):
-    return name.endswith("_config") and isinstance(value, dict)
+    return name.endswith("_config") and isinstance(value, dict) and "model_type" in value
 
 
 def trimmed(config, common):
@@ -194,6 +225,9 @@ def defaults():
     return {"release": transformers.__version__, "defaults": found}
 
 
+ANSWERS = {}  # to the last question: configs that say less may make the same model
+
+
 def answer(question):
     """What the library makes of a config; "refused" where it takes it for wrong."""
     config = question["config"]
@@ -203,6 +237,15 @@ def answer(question):
         raise
     except Exception as error:  # whatever the library raises
         return {"refused": f"{type(error).__name__}: {error}"[:200]}
+    key = json.dumps([config.to_dict(), {**question, "config": None}], default=str)
+    if key not in ANSWERS:
+        ANSWERS.clear()
+        ANSWERS[key] = answer_made(config, question)
+    return ANSWERS[key]
+
+
+def answer_made(config, question):
+    """What the model of a config does."""
     try:
         model = build(config)
     except TooLong:

@@ -3,9 +3,17 @@ parameters, every rope_type, other widths, layers of other types, tables of othe
 
 import copy
 
+from published import PUBLISHED
+
 LAYERS = 8  # of a model that is run
 # keys whose values depend on the number of layers
-WHOLE = {"num_layers", "per_layer_config", "num_kv_shared_layers"}
+WHOLE = {
+    "num_layers",
+    "per_layer_config",
+    "num_kv_shared_layers",
+    "attention_window",
+    "num_layers_per_stack",
+}
 ORIGINAL = "original_max_position_embeddings"
 
 
@@ -30,11 +38,16 @@ def shrink(config):
     return config
 
 
+def published(model_type, config):
+    """The same with what published files of its type have."""
+    return changed(config, PUBLISHED.get(model_type, {}))
+
+
 def bare(model_type, config):
     """A config that says as little as it can: what the class does by itself."""
-    known = {"model_type": model_type}
+    known = changed({"model_type": model_type}, PUBLISHED.get(model_type, {}))
     count = config.get("num_hidden_layers")
-    if isinstance(count, int) and count > LAYERS and "layer_types" in config:
+    if count == LAYERS:
         known["num_hidden_layers"] = LAYERS
     return known
 
@@ -298,7 +311,7 @@ def changed(base, changes):
         at = config
         *outer, name = path.split(".")
         for step in outer:
-            at = at[step]
+            at = at.setdefault(step, {})
         if value == {"gone": True}:
             at.pop(name, None)
         else:

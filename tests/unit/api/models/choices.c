@@ -63,7 +63,7 @@ START_TEST(every_condition_of_every_row_refuses_words_that_it_does_not_know)
     for (size_t i = 0; i < model_type_count(); i++) {
         const model_type *type = model_type_get(i);
         for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
-            if (!rule->key)
+            if (!rule->key || !*rule->is) /* else it asks whether the key is there */
                 continue;
             char capital[64];
             snprintf(capital, sizeof capital, "%.*s", (int)strcspn(rule->is, " "), rule->is);

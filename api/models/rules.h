@@ -1,0 +1,377 @@
+/* Rules, as the rows of the table of model types write them. */
+#ifndef API_MODELS_RULES_H
+#define API_MODELS_RULES_H
+
+#include "models/rotary.h"
+#include "models/types.h"
+
+#define RULE(function, type, ...)                                                              \
+    {                                                                                          \
+        .plan = (function), .facts = &(const type)                                             \
+        {                                                                                      \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+
+#define WHEN(its_key, words, absent)                                                           \
+    {                                                                                          \
+        .key = (its_key), .is = (words), .otherwise = (absent)                                 \
+    }
+/* the next rule holds only where the key is absent or null */
+#define WHEN_ABSENT(its_key)                                                                   \
+    {                                                                                          \
+        .key = (its_key), .is = "", .otherwise = ""                                            \
+    }
+/* the same in release 4.53 alone, which reads a key that release 5 does not */
+#define IN_4_53(its_key, words, rest)                                                          \
+    {                                                                                          \
+        .key = (its_key), .is = (words), .otherwise = (words), .others = (rest),               \
+        .only_4_53 = true                                                                      \
+    }
+#define JSON(...)     #__VA_ARGS__
+#define SAY(sentence) RULE(model_plan_word, word_facts, .note = (sentence))
+#define LAYERS(...)   RULE(model_plan_layers, layer_facts, __VA_ARGS__)
+#define DEPTHS(...)   RULE(model_plan_depths, depths_facts, __VA_ARGS__)
+#define STACK(its_name, ...)                                                                   \
+    RULE(model_plan_stack, stack_facts, .name = (its_name), __VA_ARGS__)
+#define COMPONENT(...) RULE(model_plan_component, component_facts, __VA_ARGS__)
+#define ROTARY(...)    RULE(model_plan_rotary, rotary_facts, __VA_ARGS__)
+#define PICTURE(...)                                                                           \
+    &(const picture_facts)                                                                     \
+    {                                                                                          \
+        .merge = 2, __VA_ARGS__                                                                \
+    }
+#define LEARNED(...)        RULE(model_plan_learned, table_facts, __VA_ARGS__)
+#define SINUSOIDAL(...)     RULE(model_plan_sinusoidal, table_facts, __VA_ARGS__)
+#define PATCHES(...)        RULE(model_plan_patches, patches_facts, __VA_ARGS__)
+#define T5(...)             RULE(model_plan_t5, relative_facts, __VA_ARGS__)
+#define ALIBI(...)          RULE(model_plan_alibi, relative_facts, __VA_ARGS__)
+#define DEBERTA(...)        RULE(model_plan_deberta, relative_facts, __VA_ARGS__)
+#define TRANSFORMER_XL(...) RULE(model_plan_transformer_xl, relative_facts, __VA_ARGS__)
+#define SHAW(...)           RULE(model_plan_shaw, relative_facts, __VA_ARGS__)
+#define GRID(...)           RULE(model_plan_grid, grid_facts, __VA_ARGS__)
+#define TILES(...)          RULE(model_plan_tiles, tiles_facts, __VA_ARGS__)
+#define TEMPERATURE(...)    RULE(model_plan_temperature, temperature_facts, __VA_ARGS__)
+
+/* ---- rules that several rows share ---- */
+
+#define UNKNOWN_TO_TRANSFORMERS                                                                \
+    RULE(model_plan_word, word_facts, .own_code = true,                                        \
+         .note = "transformers does not know this model type: these are the facts of the "     \
+                 "code that comes with the checkpoint.")
+#define PUBLISHERS_CODE                                                                        \
+    RULE(model_plan_word, word_facts, .own_code = true,                                        \
+         .note = "transformers does not read this file: these are the facts of the code of "   \
+                 "those who publish it.")
+#define DE_INTERLEAVED                                                                         \
+    "Pairs are read from neighbouring columns (2i, 2i+1) and written de-interleaved, i and "   \
+    "i + d/2."
+#define NO_POSITIONS                                                                           \
+    SAY("This model has no positions: order is in its recurrence or convolutions.")
+#define CONVOLUTION                                                                            \
+    RULE(                                                                                      \
+        model_plan_word, word_facts, .kind = "convolution", .keys = "num_conv_pos_embeddings", \
+        .note = "Positions come from a grouped convolution, whose weights are trained: there " \
+                "is nothing to compute.")
+
+#define BOX_BIASES                                                                             \
+    WHEN("has_relative_attention_bias", "true", "true"),                                       \
+        T5(.suffix = "bias", .heads = 12, .buckets_keys = "rel_pos_bins",                      \
+           .distance_keys = "max_rel_pos"),                                                    \
+        WHEN("has_spatial_attention_bias", "true", "true"),                                    \
+        T5(.suffix = "bias_2d", .heads = 12, .buckets_keys = "rel_2d_pos_bins", .buckets = 64, \
+           .distance_keys = "max_rel_2d_pos", .distance = 256,                                 \
+           .note = "Once for x, once for y.")
+#define BOX_TABLES                                                                             \
+    LEARNED(.suffix = "boxes", .rows_keys = "max_2d_position_embeddings", .rows = 1024,        \
+            .width_keys = "coordinate_size", .width = 128,                                     \
+            .note = "Two tables of this shape: x and y of the sides of a box."),               \
+        LEARNED(.suffix = "box_sizes", .rows_keys = "max_2d_position_embeddings",              \
+                .rows = 1024, .width_keys = "shape_size", .width = 128,                        \
+                .note = "Two tables of this shape: height and width of a box.")
+#define ENCODER_STACK                                                                          \
+    STACK("encoder", .layers = {.count_keys = "encoder_layers|num_hidden_layers"})
+#define DECODER_STACK    STACK("decoder", .layers = {.count_keys = "decoder_layers"})
+#define BOTH_STACKS(...) ENCODER_STACK, __VA_ARGS__, DECODER_STACK, __VA_ARGS__
+/* fairseq's sinusoids: two rows more, and the first position after that of padding */
+#define FAIRSEQ(...)                                                                           \
+    SINUSOIDAL(__VA_ARGS__, .more = 2, .after_padding = true, .layout = "concat",              \
+               .frequencies = "tensor2tensor")
+#define AUDIO_SINUSOIDS(...)                                                                   \
+    SINUSOIDAL(__VA_ARGS__, .layout = "concat", .frequencies = "tensor2tensor",                \
+               .stored = true, .note = "Rows are those after the convolutions of stride 2.")
+#define AUDIO_TABLE                                                                            \
+    LEARNED(.rows_keys = "max_source_positions", .rows = 1500, .width_keys = "hidden_size",    \
+            .width = 1280,                                                                     \
+            .note =                                                                            \
+                "Whisper's sinusoids (concat, tensor2tensor) when the model was converted; "   \
+                "the checkpoint's table counts.")
+
+#define T5_STACKS(...)                                                                         \
+    RULE(model_plan_t5_stacks, relative_facts, .heads_keys = "num_heads",                      \
+         .note =                                                                               \
+             "n_positions limits nothing; cross-attention has no bias, and scores are not "    \
+             "divided by sqrt(d).",                                                            \
+         __VA_ARGS__)
+/* DeBERTa: without relative_attention as BERT, and perhaps both */
+#define DISENTANGLED(its_width, ...)                                                           \
+    WHEN("relative_attention", "true", "true"), DEBERTA(.width = (its_width), __VA_ARGS__),    \
+        WHEN("relative_attention", "false", "true"),                                           \
+        SAY("No distances: relative_attention is false, as in the class unless given."),       \
+        WHEN("position_biased_input", "true", "true"),                                         \
+        LEARNED(.suffix = "table", .rows = 512, .width = (its_width))
+#define TWO_SIDED(...) RULE(model_plan_two_sided, relative_facts, __VA_ARGS__)
+
+#define VIT(...)                                                                               \
+    PATCHES(__VA_ARGS__, .class_row = "row 0", .preset = "vit",                                \
+            .resized = "bicubic, align_corners False, no antialias")
+#define BUCKETED(...)                                                                          \
+    PATCHES(__VA_ARGS__, .preset = "idefics2",                                                 \
+            .resized = "looked up by fractional buckets of the coordinates")
+
+#define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = 224, .patch = 16, .heads = 12)
+
+#define SWIN(...)       RULE(model_plan_swin, swin_facts, .depths = {2, 2, 6, 2}, __VA_ARGS__)
+#define SWIN_V1         SWIN(.window = 7, .heads = {3, 6, 12, 24}, .heads_keys = "num_heads")
+#define DECOMPOSED(...) RULE(model_plan_decomposed, cells_facts, .heads = 12, __VA_ARGS__)
+/* SAM: windows, but for some layers that see the whole image */
+#define SAM_VISION                                                                             \
+    LAYERS(.indices_key = "global_attn_indexes", .indices = "[2, 5, 8, 11]", .full = "global", \
+           .other = "window"),                                                                 \
+        WHEN("use_rel_pos", "true", "true"),                                                   \
+        DECOMPOSED(.image = 1024, .patch = 16, .width = 768, .windows = true, .window = 14),   \
+        WHEN("use_abs_pos", "true", "true"),                                                   \
+        PATCHES(.suffix = "table", .image = 1024, .patch = 16, .width = 768)
+#define LATENTS(...) RULE(model_plan_latents, latents_facts, .patch = 2, __VA_ARGS__)
+#define VIDEO(...)                                                                             \
+    RULE(model_plan_video, video_facts, .image = 224, .patch = 16, .frames = 16, .tube = 2,    \
+         __VA_ARGS__)
+#define QUARTERS                                                                               \
+    "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
+        "order", "rows in merge blocks of m x m"
+#define MERGED "spatial_merge_size", "spatial_merge_size", "2"
+#define IN_ORDER                                                                               \
+    "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
+        "order", "row by row"
+#define QWEN_AXES(frames)                                                                      \
+    .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16, .tube = (frames)
+#define SINES(...)                                                                             \
+    GRID(.kind = "detr_sine_2d", .scheme = "sinusoidal_2d", .stride = 32, .cells = 25,         \
+         .facts = {"normalize", "true", "scale", "2 pi", "order", "y | x", "layout",           \
+                   "interleaved"},                                                             \
+         .note = "Positions are cumulative sums of the mask.", __VA_ARGS__)
+#define FROM_1 .centre = "positions begin at 1"
+/* DETR and its kin: sinusoids, or trained tables of rows and of columns */
+#define TABLE_OF(axis)                                                                         \
+    WHEN("position_embedding_type", "learned", "sine"),                                        \
+        LEARNED(.suffix = (axis), .rows_keys = "", .rows = 50,                                 \
+                .width_keys = "d_model|hidden_size", .width = 256, .parts = 2,                 \
+                .note = "A cell has the vector of its column, then that of its row.")
+#define DETR(...)                                                                              \
+    WHEN("position_embedding_type", "sine", "sine"), SINES(__VA_ARGS__), TABLE_OF("rows"),     \
+        TABLE_OF("columns"), BACKBONE
+#define GROUNDING_DINO                                                                         \
+    DETR(.preset = "detr", FROM_1, .theta = 20,                                                \
+         .theta_keys = "positional_embedding_temperature"),                                    \
+        COMPONENT(.name = "text", .keys = "text_config", .type = "bert")
+#define SWIN_TABLE(its_more)                                                                   \
+    WHEN("use_absolute_embeddings", "true", "false"),                                          \
+        PATCHES(.suffix = "table", .image = 224, .patch = 4, .more = (its_more),               \
+                .width_keys = "embed_dim", .width = 96, .preset = "vit",                       \
+                .resized = "bicubic, align_corners False, no antialias")
+#define AXES(widths, key, ...)                                                                 \
+    GRID(.kind = "rope_nd", .theta_keys = "theta", .theta = 10000, .interleaved = true,        \
+         .head_keys = "attention_head_dim", .head = 128, .scheme = "axial_rope",               \
+         .preset = "flux", .stride = 16, .cells = 64, .frames_keys = "no_frames", .frames = 1, \
+         .numbers = {"axis_dims", (key), (widths)},                                            \
+         .facts = {"precision", "float64 frequencies"}, __VA_ARGS__)
+#define TIMESTEP(...)                                                                          \
+    SINUSOIDAL(.suffix = "timestep", .rows_keys = "num_train_timesteps", .rows = 1000,         \
+               .layout = "concat_cos_first", .frequencies = "vaswani",                         \
+               .note = "Rows are timesteps of the diffusion.", __VA_ARGS__)
+#define FLUX                                                                                   \
+    AXES("[16, 56, 56]", "axes_dims_rope", .centred = false),                                  \
+        TIMESTEP(.width = 256, .width_keys = "timestep_dim")
+#define UNET_TIMESTEP(first) RULE(model_plan_unet, unet_facts, .channels = (first))
+
+#define QWEN3_VISION                                                                           \
+    GRID(.kind = "rope_2d", .width = 1152, .heads = 16, .theta_keys = "", .theta = 10000,      \
+         .patch = 16, QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                 \
+        PATCHES(.suffix = "table", .side_keys = "num_position_embeddings", .side = 2304,       \
+                .width = 1152, .preset = "qwen3_vl", .merged = true,                           \
+                .resized = "bilinear, align_corners True, to the grid",                        \
+                .note = "Rows come in merge blocks.")
+#define GLM4V_VISION                                                                           \
+    GRID(.kind = "rope_2d", .width = 1536, .heads = 12, .theta_keys = "", .theta = 10000,      \
+         .patch = 14, QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                 \
+        PATCHES(.suffix = "table", .image = 336, .patch = 14, .width = 1536, .preset = "vit",  \
+                .merged = true, .resized = "bicubic, to the grid",                             \
+                .note = "Rows come in merge blocks.")
+#define GEMMA3_TEXT                                                                            \
+    LAYERS(.every = 6, .every_keys = "sliding_window_pattern"),                                \
+        ROTARY(.theta = 1e6, .head = 256, .length = 131072, .local_theta = 10000,              \
+               .local_theta_keys = "rope_local_base_freq")
+#define GEMMA4_TEXT(its_length)                                                                \
+    LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .last_is_full = true),          \
+        ROTARY(.theta = 1e6, .head = 256, .length = (its_length), .local_theta = 10000,        \
+               .global_head = 512, .global_keys = "global_head_dim", .no_scaling = true,       \
+               .parameters = JSON({                                                            \
+                   "full_attention": {                                                         \
+                       "rope_type": "proportional",                                            \
+                       "rope_theta": 1e6,                                                      \
+                       "partial_rotary_factor": 0.25                                           \
+                   },                                                                          \
+                   "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}            \
+               }))
+/* series: a row for each time step that the model sees or predicts */
+#define SERIES                                                                                 \
+    SINUSOIDAL(.rows_keys = "context_length|prediction_length", .rows = 24,                    \
+               .more_keys = "prediction_length", .width_keys = "d_model", .width = 64,         \
+               .layout = "concat", .frequencies = "vaswani")
+#define EXAONE4                                                                                \
+    LAYERS(.every = 4, .every_keys = "sliding_window_pattern"),                                \
+        ROTARY(.hidden = 4096, .heads = 32, .length = 2048, .still = "full_attention",         \
+               .still_if = "sliding_window")
+#define QWEN3_5_ROTARY                                                                         \
+    ROTARY(.picture = PICTURE(.patch = 16, .tube = 2, .frames = "apart"), .head = 256,         \
+           .partial = 0.25, .length = 32768, .sections = {11, 11, 10},                         \
+           .sections_interleaved = true)
+#define BY_WINDOWS                                                                             \
+    "The model sorts the rows by windows before its layers: the same rows in another order."
+
+/* Components by their row's name, and what else there is to say of them. */
+#define TEXT(...)                                                                              \
+    COMPONENT(.name = "text", .keys = "text_config|llm_config|language_config",                \
+              .type = __VA_ARGS__)
+#define OWN_TEXT(...) TEXT(__VA_ARGS__, .ignore_type = true)
+#define FLAT_TEXT(its_type)                                                                    \
+    COMPONENT(.name = "text", .keys = "text_config", .type = (its_type), .flat = true,         \
+              .ignore_type = true)
+#define VISION(...) COMPONENT(.name = "vision", .keys = "vision_config", .type = __VA_ARGS__)
+
+#define OWN_VISION(...) VISION(__VA_ARGS__, .ignore_type = true)
+#define AUDIO(...)      COMPONENT(.name = "audio", .keys = "audio_config", .type = __VA_ARGS__)
+#define OWN_AUDIO(...)  AUDIO(__VA_ARGS__, .ignore_type = true)
+#define BACKBONE                                                                               \
+    COMPONENT(.name = "backbone", .keys = "backbone_config", .only_if_given = true,            \
+              .optional = true)
+/* CLIP's tower as LLaVA's class makes it where a file has none */
+#define LLAVA_VISION                                                                           \
+    VISION("clip_vision_model", .values = JSON({                                               \
+                                    "hidden_size": 1024,                                       \
+                                    "image_size": 336,                                         \
+                                    "patch_size": 14,                                          \
+                                    "num_hidden_layers": 24,                                   \
+                                    "num_attention_heads": 16                                  \
+                                }))
+
+/* a component of timm, of which a config has the name alone */
+#define TIMM_VISION                                                                            \
+    COMPONENT(.name = "vision", .keys = "vision_config", .only_if_given = true,                \
+              .optional = true)
+#define CLIP_TOWER(...)                                                                        \
+    PATCHES(__VA_ARGS__, .more = 1, .class_row = "row 0", .preset = "vit",                     \
+            .resized = "bicubic, align_corners False, no antialias")
+#define GRID_TOWER(...)                                                                        \
+    PATCHES(__VA_ARGS__, .preset = "vit",                                                      \
+            .resized = "bicubic, align_corners False, no antialias",                           \
+            .note = "There is no class token.")
+#define OWN_QFORMER(its_type)                                                                  \
+    COMPONENT(.name = "qformer", .keys = "qformer_config", .type = (its_type),                 \
+              .ignore_type = true)
+#define BARK                                                                                   \
+    LAYERS(.count_keys = "num_layers"),                                                        \
+        LEARNED(.rows_keys = "block_size", .rows = 1024, .width = 768)
+#define PARAKEET                                                                               \
+    COMPONENT(.name = "encoder", .keys = "encoder_config", .type = "parakeet_encoder",         \
+              .ignore_type = true)
+#define DEPTH_ANYTHING                                                                         \
+    COMPONENT(.name = "backbone", .keys = "backbone_config", .type = "dinov2",                 \
+              .values =                                                                        \
+                  JSON({"image_size": 518, "hidden_size": 384, "num_attention_heads": 6}))
+#define RT_DETR                                                                                \
+    GRID(.kind = "sinusoidal_2d", .scheme = "sinusoidal_2d", .preset = "rt_detr",              \
+         .width_keys = "encoder_hidden_dim", .stride = 32, .cells = 20,                        \
+         .theta_keys = "positional_encoding_temperature", .theta = 10000,                      \
+         .centre = "cells are counted from 0",                                                 \
+         .note = "For the layers of the encoder, at stride 32."),                              \
+        BACKBONE
+#define VLM(its_type) COMPONENT(.name = "vlm", .keys = "vlm_config", .type = (its_type))
+
+/* what Gemma 4's class makes of files that have towers */
+#define OWN_TOWERS(its_vision, its_audio)                                                      \
+    COMPONENT(.name = "vision", .keys = "vision_config", .type = (its_vision),                 \
+              .only_if_given = true, .ignore_type = true),                                     \
+        COMPONENT(.name = "audio", .keys = "audio_config", .type = (its_audio),                \
+                  .only_if_given = true, .ignore_type = true)
+#define ROWS_AND_COLUMNS(key, its_width)                                                       \
+    LEARNED(.suffix = "rows", .rows_keys = (key), .rows = 4096, .width = (its_width),          \
+            .note = "Row 0 is that of padding; patches count from 1."),                        \
+        LEARNED(.suffix = "columns", .rows_keys = (key), .rows = 4096, .width = (its_width))
+#define SAM_OF_512                                                                             \
+    OWN_VISION("sam_vision_model", .merged = true, .values = JSON({"image_size": 512}))
+#define DEPTH_PRO(its_name, key)                                                               \
+    COMPONENT(.name = (its_name), .keys = (key), .type = "dinov2", .image_key = "patch_size",  \
+              .values = JSON({"image_size": 384}))
+#define DINOV3(registers, ...)                                                                 \
+    GRID(.kind = "rope_2d", .theta = 100, .patch = 16, .scheme = "axial_rope",                 \
+         .preset = "dinov3", .prefix_keys = "num_register_tokens",                             \
+         .facts = {"coordinates", "(k + 0.5) / N * 2 - 1, times 2 pi", "frequencies",          \
+                   "theta^(-4i/head_dim)", "columns", "h, then w", "prefix_tokens",            \
+                   "the class token and registers are not turned"},                            \
+         .prefix = (registers),                                                                \
+         .numbers = {"num_register_tokens", "num_register_tokens", #registers}, __VA_ARGS__)
+#define SAM_MEMORY(side)                                                                       \
+    GRID(.kind = "rope_2d", .width_keys = "memory_attention_hidden_size", .width = 256,        \
+         .heads_keys = "memory_attention_num_attention_heads", .heads = 1,                     \
+         .theta_keys = "memory_attention_rope_theta", .theta = 10000, .interleaved = true,     \
+         .scheme = "axial_rope", .preset = "sam2", .cells = (side),                            \
+         .facts = {"columns", "x, then y"},                                                    \
+         .numbers = {"feat_sizes", "memory_attention_rope_feat_sizes",                         \
+                     "[" #side ", " #side "]"})
+#define SAM2_MEMORY SAM_MEMORY(64)
+#define SAM3_MEMORY SAM_MEMORY(72)
+#define SAM_PROMPTS                                                                            \
+    COMPONENT(.name = "prompt", .keys = "prompt_encoder_config", .type = "sam_prompt_encoder", \
+              .ignore_type = true)
+/* sinusoids of the cells of the feature pyramid, here of its coarsest level */
+#define SAM_NECK(its_cells, its_stride)                                                        \
+    GRID(.suffix = "neck", .kind = "detr_sine_2d", .scheme = "sinusoidal_2d",                  \
+         .preset = "detr", FROM_1, .width_keys = "fpn_hidden_size", .width = 256,              \
+         .stride = (its_stride), .cells = (its_cells),                                         \
+         .note = "Each level of the pyramid has them for its own grid.")
+#define SAM3_PART                                                                              \
+    SAY("Positions are those of the vision tower's neck, and sinusoids of boxes, which the "   \
+        "model computes itself.")
+#define MLCD                                                                                   \
+    GRID(.kind = "rope_2d", .width = 1664, .heads = 16, .theta_keys = "", .theta = 10000,      \
+         .image = 336, .patch = 14, .scheme = "axial_rope",                                    \
+         .facts = {"columns", "h, then w", "frequencies",                                      \
+                   "theta^(-4i/head_dim), restarted for each axis"},                           \
+         .note = "The angles of the class token, before the grid's rows, are trained: "        \
+                 "class_pos_emb.")
+#define GRANITE_SPEECH(its_encoder)                                                            \
+    TEXT("granite"),                                                                           \
+        COMPONENT(.name = "encoder", .keys = "encoder_config", .type = (its_encoder),          \
+                  .ignore_type = true),                                                        \
+        COMPONENT(.name = "projector", .keys = "projector_config", .type = "blip_2_qformer")
+#define GRANITE_DISTANCES                                                                      \
+    RULE(model_plan_word, word_facts, .kind = "relative_vectors", .keys = "max_pos_emb",       \
+         .note = "Shaw's trained vectors of distances, key minus query, within blocks of "     \
+                 "context_size frames: 2 max_pos_emb + 1 rows of dim_head columns, distances " \
+                 "clipped to context_size.")
+#define NEMOTRON_ASR                                                                           \
+    COMPONENT(.name = "encoder", .keys = "encoder_config",                                     \
+              .type = "nemotron_asr_streaming_encoder", .ignore_type = true)
+#define PE_ENCODER    ROTARY(.head = 128, .theta = 20000, .interleaved = true, .length = 10000)
+#define LATENTS_ALONE SAY("The latents are trained and have no positions.")
+#define PROJECTED                                                                              \
+    SAY("What comes in is projected into the text's tokens, and has no positions of its own.")
+#define BOX_QUERIES                                                                            \
+    SAY("Queries of the decoder have sinusoids of their boxes' coordinates, which the model "  \
+        "computes itself.")
+#define TIMM_ALONE                                                                             \
+    SAY("The model is timm's, which the config names: this release does not know its "         \
+        "positions.")
+
+#endif
