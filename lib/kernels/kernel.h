@@ -113,7 +113,7 @@ typedef struct pe_kernel {
     const pe_curves *curves;
     pe_small *small;
     pe_draw_many *draw;
-    pe_draw_normals *normals;
+    pe_draw_variables *normals, *truncated;
     pe_scale *scale;
     pe_weigh *weigh;
     const pe_applying *applying;
