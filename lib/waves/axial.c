@@ -65,13 +65,12 @@ static size_t choose_stride(size_t row_bytes)
     return (row_bytes + LINE - 1) / LINE * LINE;
 }
 
-bool pe_axial_is_kept(size_t row_bytes, const uint64_t *sizes, size_t count, double *ret_bytes)
+double pe_axial_bytes(size_t row_bytes, const uint64_t *sizes, size_t count)
 {
     double cells = 0;
     for (size_t a = 0; a < count; a++)
         cells += (double)sizes[a];
-    *ret_bytes = cells * (double)(2 * choose_stride(row_bytes) + sizeof(dd));
-    return *ret_bytes <= PE_AXIAL_TABLE_BYTES;
+    return cells * (double)(2 * choose_stride(row_bytes) + sizeof(dd));
 }
 
 void pe_axial_done(pe_axial *axial)
@@ -107,29 +106,41 @@ static void fill_table(const pe_axial *axial, size_t axis, bool cosine, unsigned
                   axial->stride);
 }
 
-bool pe_axial_prepare(pe_axial *axial)
+/* Fill the tables of all axes, from `next` on; returns their end. NULL: the runner cancelled
+ * it.
+ */
+static unsigned char *fill_tables(pe_axial *axial, unsigned char *next, pe_pace *pace)
 {
-    const size_t axes = axial->axes->count, row_bytes = pe_axes_row_bytes(axial->axes);
-    double bytes;
+    for (int cosine = 0; cosine < 2; cosine++)
+        for (size_t a = 0; a < axial->axes->count; a++) {
+            size_t bytes = axial->sizes[a] * axial->stride;
+            if (!pe_pace_may_continue(pace, PE_AXIAL_BYTE_PRICE * (double)bytes))
+                return NULL;
+            axial->tables[cosine][a] = next;
+            fill_table(axial, a, cosine, next);
+            next += bytes;
+        }
+    return next;
+}
+
+bool pe_axial_prepare(pe_axial *axial, pe_pace *pace)
+{
+    const pe_axes *axes = axial->axes;
+    const size_t row_bytes = pe_axes_row_bytes(axes), size = pe_dtype_size(axes->dtype);
+    const double bytes = pe_axial_bytes(row_bytes, axial->sizes, axes->count);
     axial->stride = choose_stride(row_bytes);
-    const bool kept = pe_axial_is_kept(row_bytes, axial->sizes, axes, &bytes);
-    axial->memory =
-        aligned_alloc(LINE, 2 * axial->stride + (kept ? choose_stride((size_t)bytes) : 0));
+    axial->memory = aligned_alloc(LINE, 2 * axial->stride +
+                                            (axial->kept ? choose_stride((size_t)bytes) : 0));
     if (!axial->memory)
         return false;
     unsigned char *next = axial->memory;
     for (int cosine = 0; cosine < 2; cosine++, next += axial->stride) {
         axial->still[cosine] = next;
-        pe_axes_write_still(axial->axes, cosine, next);
+        pe_axes_write_still(axes, cosine, next);
     }
-    for (int cosine = 0; kept && cosine < 2; cosine++)
-        for (size_t a = 0; a < axes; a++) {
-            axial->tables[cosine][a] = next;
-            fill_table(axial, a, cosine, next);
-            next += axial->sizes[a] * axial->stride;
-        }
-    const size_t size = pe_dtype_size(axial->axes->dtype);
-    for (size_t a = 0; kept && a < axes; a++) {
+    if (axial->kept && !(next = fill_tables(axial, next, pace)))
+        return false;
+    for (size_t a = 0; axial->kept && axial->located && a < axes->count; a++) {
         axial->points[a] = next;
         for (uint64_t i = 0; i < axial->sizes[a]; i++, next += size)
             write_coordinate(axial, a, i, next);
@@ -223,7 +234,7 @@ static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint
                         const pe_kernel *nontemporal, unsigned char *dst)
 {
     const size_t row_bytes = pe_axes_row_bytes(axial->axes);
-    const bool kept = axial->tables[cosine][0] != NULL;
+    const bool kept = axial->kept;
     writer out;
     out.nontemporal = nontemporal; /* the stage is left alone */
     out.dst = dst;
