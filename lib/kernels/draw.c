@@ -1,4 +1,4 @@
-/* Philox and the Box-Muller transform in loops that compilers vectorise. */
+/* Philox, the Box-Muller transform and quantiles in loops that compilers vectorise. */
 #include "kernels/draw.h"
 
 #include "kernels/instruction_set.h"
@@ -6,7 +6,7 @@
 #include "numerics/nearest.h"
 
 extern pe_draw_many PE_FOR_SET(pe_draw_many);
-extern pe_draw_normals PE_FOR_SET(pe_draw_normals);
+extern pe_draw_variables PE_FOR_SET(pe_draw_normals), PE_FOR_SET(pe_draw_truncated);
 
 /* Draws are made in groups, which fill the vectors of every instruction set. */
 #define GROUP 8
@@ -75,4 +75,21 @@ void PE_FOR_SET(pe_draw_normals)(const pe_draws *restrict draws, size_t count,
         ret_normals[i] = pe_nearest_cos(draws->v[i]);
     for (size_t i = 0; i < count; i++)
         ret_normals[i] *= __builtin_sqrt(radii[i]);
+}
+
+/* 2u + 1 - 2^53: an odd integer, which a double holds. */
+static inline double centre(uint64_t u)
+{
+    return (pe_double_of_integer(u) - 0x1p52) * 2 + 1;
+}
+
+void PE_FOR_SET(pe_draw_truncated)(const pe_draws *restrict draws, size_t count,
+                                   double *restrict ret_truncated)
+{
+    count = in_whole_groups(count);
+    for (size_t i = 0; i < count; i++) {
+        double t = centre(draws->u[i]) * 0x1p-53;
+        dd value = pe_quantile(fabs(t));
+        ret_truncated[i] = copysign(pe_round_bounded(value, value.hi * PE_QUANTILE_ERROR), t);
+    }
 }

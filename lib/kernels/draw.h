@@ -19,8 +19,9 @@ typedef struct pe_draws {
 typedef void pe_draw_many(const pe_generator *generator, uint64_t first, size_t count,
                           pe_draws *ret_draws);
 
-/* Standard normal variables: what pe_draw_normal gives for each draw, or NaN where
+/* Variables: what pe_draw_normal or pe_draw_truncated_normal gives for each draw, or NaN where
  * double-doubles do not decide it. Entries past `count` may be written, too. */
-typedef void pe_draw_normals(const pe_draws *draws, size_t count, double ret_normals[PE_DRAWS]);
+typedef void pe_draw_variables(const pe_draws *draws, size_t count,
+                               double ret_variables[PE_DRAWS]);
 
 #endif

@@ -15,11 +15,12 @@ extern const pe_lines PE_FOR_SET(pe_lines);
 extern const pe_applying PE_FOR_SET(pe_applying);
 extern const pe_print_batches PE_FOR_SET(pe_print_batches);
 extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
+extern pe_overlay PE_FOR_SET(pe_overlay);
 extern pe_pairs PE_FOR_SET(pe_pairs);
 extern pe_small PE_FOR_SET(pe_small);
 extern pe_spread_bits PE_FOR_SET(pe_spread_bits);
 extern pe_draw_many PE_FOR_SET(pe_draw_many);
-extern pe_draw_normals PE_FOR_SET(pe_draw_normals);
+extern pe_draw_variables PE_FOR_SET(pe_draw_normals), PE_FOR_SET(pe_draw_truncated);
 extern pe_scale PE_FOR_SET(pe_scale);
 extern pe_weigh PE_FOR_SET(pe_weigh);
 
@@ -96,7 +97,9 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .small = PE_FOR_SET(pe_small),
     .draw = PE_FOR_SET(pe_draw_many),
     .normals = PE_FOR_SET(pe_draw_normals),
+    .truncated = PE_FOR_SET(pe_draw_truncated),
     .scale = PE_FOR_SET(pe_scale),
     .weigh = PE_FOR_SET(pe_weigh),
+    .overlay = PE_FOR_SET(pe_overlay),
     .applying = &PE_FOR_SET(pe_applying),
 };

@@ -15,6 +15,7 @@
 #include "kernels/draw.h"
 #include "kernels/lines.h"
 #include "kernels/matrix.h"
+#include "kernels/overlay.h"
 #include "kernels/pairs.h"
 #include "kernels/print_batch.h"
 #include "kernels/scale.h"
@@ -113,9 +114,10 @@ typedef struct pe_kernel {
     const pe_curves *curves;
     pe_small *small;
     pe_draw_many *draw;
-    pe_draw_normals *normals;
+    pe_draw_variables *normals, *truncated;
     pe_scale *scale;
     pe_weigh *weigh;
+    pe_overlay *overlay;
     const pe_applying *applying;
 } pe_kernel;
 

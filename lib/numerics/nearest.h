@@ -1,6 +1,6 @@
-/* Logarithms and cosines that are the nearest doubles of the exact values, or NaN where a
- * double-double does not decide which one is the nearest: at most about once in a thousand
- * times.
+/* Logarithms, cosines and quantiles that are the nearest doubles of the exact values, or NaN
+ * where a double-double does not decide which one is the nearest: at most about once in a
+ * thousand times.
  *
  * They have no branches, no library functions and only conversions of integers that every
  * instruction set has, so that compilers vectorise loops of them. The bits are the same
@@ -126,6 +126,108 @@ static inline double pe_nearest_cos(uint64_t turns)
     double error = fabs(b.hi) * (square * 0x1p-52 + 0x1p-96);
     error += fabs(cos) * 0x1p-103; /* the table's own error */
     return pe_round_bounded(value, error);
+}
+
+/* ---- quantile of the normal distribution within two standard deviations ---- */
+
+/* x/t as a quotient of polynomials in t², within 2^-23. */
+static inline double pe_guess_quantile(double t)
+{
+    double square = t * t, above = 0x1.061123579d85bp-5, below = 0x1.420ea655b212fp-4;
+    above = above * square + -0x1.0fa5b43e7bea7p-1;
+    above = above * square + 0x1.f60c70d19258dp+0;
+    above = above * square + -0x1.525d6a288e6efp+1;
+    above = above * square + 0x1.323fef72b3330p+0;
+    below = below * square + -0x1.73f52726cd26bp-1;
+    below = below * square + 0x1.0d48c31260a7cp+1;
+    below = below * square + -0x1.39601fbe3d408p+1;
+    below = below * square + 1;
+    return t * above / below;
+}
+
+/* sum·y + hi + lo, for a product that is less than hi. */
+static inline dd pe_next_term(dd sum, double y, double hi, double lo)
+{
+    dd product = dd_two_prod(sum.hi, y), high = dd_quick_two_sum(hi, product.hi);
+    return (dd){high.hi, high.lo + (product.lo + sum.lo * y + lo)};
+}
+
+/* Σ (-y)^n / (n! (2n + 1)) for 0 <= y <= 2, within 2^-72. The terms from n = 12 on are below
+ * 2^-21, so that doubles serve; those before are in double-double. */
+static inline dd pe_integral_ratio(double y)
+{
+    double tail = -0x1.3e81bb5701ac5p-109;
+    tail = tail * y + 0x1.2ac65385f79acp-104;
+    tail = tail * y + -0x1.0eef30fa10d2cp-99;
+    tail = tail * y + 0x1.da7460554e5dbp-95;
+    tail = tail * y + -0x1.909c9de3a31c5p-90;
+    tail = tail * y + 0x1.45c0a838efe59p-85;
+    tail = tail * y + -0x1.fd6bebd65107ap-81;
+    tail = tail * y + 0x1.7e6b81382cd42p-76;
+    tail = tail * y + -0x1.13246abce1bddp-71;
+    tail = tail * y + 0x1.7abd72258fb6ep-67;
+    tail = tail * y + -0x1.f1b4073b34a68p-63;
+    tail = tail * y + 0x1.377c2110f2083p-58;
+    tail = tail * y + -0x1.7271cbe5863ecp-54;
+    tail = tail * y + 0x1.a173a167fba4dp-50;
+    tail = tail * y + -0x1.bc6250fb14231p-46;
+    tail = tail * y + 0x1.bd577e658d020p-42;
+    tail = tail * y + -0x1.a289ee7e40f74p-38;
+    tail = tail * y + 0x1.6f448e13e85e1p-34;
+    dd sum = {tail, 0};
+    sum = pe_next_term(sum, y, -0x1.2b67310aa9f3ap-30, -0x1.0a97d2e29d0a6p-85);
+    sum = pe_next_term(sum, y, 0x1.c2e3054870b38p-27, -0x1.d5bceb1cfc09cp-81);
+    sum = pe_next_term(sum, y, -0x1.3777c55568ccdp-23, -0x1.aaabe22270001p-79);
+    sum = pe_next_term(sum, y, 0x1.87a00187a0018p-20, 0x1.e80061e80061fp-74);
+    sum = pe_next_term(sum, y, -0x1.bbd779334ef0bp-17, 0x1.4e65f77088199p-71);
+    sum = pe_next_term(sum, y, 0x1.c01c01c01c01cp-14, 0x1.c01c01c01c01cp-74);
+    sum = pe_next_term(sum, y, -0x1.8d3018d3018d3p-11, -0x1.8d3018d3018d3p-71);
+    sum = pe_next_term(sum, y, 0x1.2f684bda12f68p-8, 0x1.2f684bda12f68p-62);
+    sum = pe_next_term(sum, y, -0x1.8618618618618p-6, -0x1.8618618618618p-60);
+    sum = pe_next_term(sum, y, 0x1.999999999999ap-4, -0x1.999999999999ap-58);
+    sum = pe_next_term(sum, y, -0x1.5555555555555p-2, -0x1.5555555555555p-56);
+    return pe_next_term(sum, y, 1, 0);
+}
+
+/* e^y for 0 <= y <= 2, within 2^-47 of itself: the 16th power of that of y/16. */
+static inline double pe_exponential_up_to_2(double y)
+{
+    double x = y * 0x1p-4, sum = 1.0 / 39916800;
+    sum = sum * x + 1.0 / 3628800;
+    sum = sum * x + 1.0 / 362880;
+    sum = sum * x + 1.0 / 40320;
+    sum = sum * x + 1.0 / 5040;
+    sum = sum * x + 1.0 / 720;
+    sum = sum * x + 1.0 / 120;
+    sum = sum * x + 1.0 / 24;
+    sum = sum * x + 1.0 / 6;
+    sum = sum * x + 0.5;
+    sum = sum * x + 1;
+    sum = sum * x + 1;
+    sum *= sum;
+    sum *= sum;
+    sum *= sum;
+    return sum * sum;
+}
+
+#define PE_QUANTILE_ERROR 0x1p-67 /* of a quantile in double-double, relative */
+
+/* The x for which D(x) = D(2) t with D(x) = ∫ exp(-s²/2) ds from 0 to x, for an odd multiple t
+ * of 2^-53 below 1. D(x) is x · Σ (-y)^n / (n! (2n + 1)), y = x²/2. */
+static inline dd pe_quantile(double t)
+{
+    const dd d_of_2 = {0x1.323fee65d1421p+0, 0x1.075860cf7c0c1p-54};
+    double x = (double)(float)pe_guess_quantile(t); /* of 24 bits, so that y is exact */
+    double y = 0.5 * x * x;
+    dd wanted = dd_mul_double(d_of_2, t), reached = dd_mul_double(pe_integral_ratio(y), x);
+    double missing = (wanted.hi - reached.hi) + (wanted.lo - reached.lo); /* < 2^-22 of x */
+    /* D(x) is what is reached. Where D is `missing` more, its inverse is x + s + x s²/2 +
+     * (1 + 2x²) s³/6 with s = missing·exp(y), by Taylor: the derivatives of the inverse are
+     * exp(y), x exp(2y) and (1 + 2x²) exp(3y). */
+    double step = missing * pe_exponential_up_to_2(y);
+    double cubic = step * step * step * (1 + 2 * x * x) * (1.0 / 6);
+    dd value = dd_two_sum(x, step);
+    return dd_quick_two_sum(value.hi, value.lo + (0.5 * x * step * step + cubic));
 }
 
 #endif

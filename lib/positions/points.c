@@ -67,15 +67,20 @@ uint64_t pe_points_place(const pe_points *points, uint64_t point, size_t axis)
     return point % points->places[axis];
 }
 
+dd pe_points_place_coordinate(const pe_points *points, uint64_t place, size_t axis)
+{
+    pe_point_scale scale = pe_points_scale(points, axis);
+    double whole = scale.offset + scale.step * (double)place;
+    double quotient = whole / scale.divisor;
+    dd product = dd_two_prod(-quotient, scale.divisor);
+    return dd_quick_two_sum(quotient, (whole + product.hi + product.lo) / scale.divisor);
+}
+
 dd pe_points_coordinate(const pe_points *points, uint64_t point, size_t axis)
 {
     if (points->coordinates)
         return (dd){points->coordinates[point * points->axes + axis], 0};
-    pe_point_scale scale = pe_points_scale(points, axis);
-    double whole = scale.offset + scale.step * (double)pe_points_place(points, point, axis);
-    double quotient = whole / scale.divisor;
-    dd product = dd_two_prod(-quotient, scale.divisor);
-    return dd_quick_two_sum(quotient, (whole + product.hi + product.lo) / scale.divisor);
+    return pe_points_place_coordinate(points, pe_points_place(points, point, axis), axis);
 }
 
 double pe_points_magnitude(const pe_points *points)

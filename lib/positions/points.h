@@ -74,7 +74,10 @@ pe_point_scale pe_points_scale(const pe_points *points, size_t axis);
 /* The place of a point on an axis. */
 uint64_t pe_points_place(const pe_points *points, uint64_t point, size_t axis);
 
-/* A coordinate, to 100 bits. */
+/* The coordinate of a place of a grid's axis, to 100 bits. */
+dd pe_points_place_coordinate(const pe_points *points, uint64_t place, size_t axis);
+
+/* A coordinate of a point, to 100 bits. */
 dd pe_points_coordinate(const pe_points *points, uint64_t point, size_t axis);
 
 /* A bound of the magnitude of all coordinates, at least 1, which one reaches if it is above 1.

@@ -8,25 +8,19 @@
 
 #define MOST 0x1p53
 
-/* The size of a grid, after merging. */
-typedef struct grid_size {
-    uint64_t frames, height, width;
-} grid_size;
-
-static grid_size read_grid_size(const pe_prompt *prompt, size_t grid)
+pe_prompt_grid pe_prompt_get_grid(const pe_prompt *prompt, size_t grid)
 {
     const double *size = &prompt->sizes[PE_PROMPT_AXES * grid];
     const uint64_t frames = (uint64_t)size[0];
-    return (grid_size){
-        .frames = frames > 1 ? frames / (uint64_t)prompt->temporal_merge : frames,
-        .height = (uint64_t)size[1] / (uint64_t)prompt->spatial_merge,
-        .width = (uint64_t)size[2] / (uint64_t)prompt->spatial_merge,
-    };
+    return (pe_prompt_grid){{frames > 1 ? frames / (uint64_t)prompt->temporal_merge : frames,
+                             (uint64_t)size[1] / (uint64_t)prompt->spatial_merge,
+                             (uint64_t)size[2] / (uint64_t)prompt->spatial_merge}};
 }
 
-static uint64_t count_cells(grid_size size)
+static uint64_t count_cells(const pe_prompt_grid *grid)
 {
-    double cells = (double)size.frames * (double)size.height * (double)size.width;
+    const uint64_t *sizes = grid->sizes;
+    double cells = (double)sizes[0] * (double)sizes[1] * (double)sizes[2];
     return (uint64_t)fmin(cells, MOST);
 }
 
@@ -55,10 +49,10 @@ static pe_prompt_start next_start(const pe_prompt *prompt, size_t index, pe_prom
 {
     uint64_t rows = (uint64_t)prompt->text[index / 2], positions = rows;
     if (index % 2 == 1) {
-        grid_size size = read_grid_size(prompt, index / 2);
-        rows = count_cells(size);
-        positions = (uint64_t)compute_time(prompt, index / 2, size.frames - 1) + 1;
-        positions = larger(positions, larger(size.height, size.width));
+        const pe_prompt_grid grid = pe_prompt_get_grid(prompt, index / 2);
+        rows = count_cells(&grid);
+        positions = (uint64_t)compute_time(prompt, index / 2, grid.sizes[0] - 1) + 1;
+        positions = larger(positions, larger(grid.sizes[1], grid.sizes[2]));
     }
     return (pe_prompt_start){
         .row = (uint64_t)fmin((double)at.row + (double)rows, MOST),
@@ -120,6 +114,16 @@ static size_t find_run(const pe_prompt *prompt, uint64_t row)
     return low;
 }
 
+pe_prompt_start pe_prompt_grid_start(const pe_prompt *prompt, size_t grid)
+{
+    return prompt->starts[2 * grid + 1];
+}
+
+size_t pe_prompt_find_grid(const pe_prompt *prompt, uint64_t row)
+{
+    return find_run(prompt, row) / 2;
+}
+
 bool pe_runs_find_text(const pe_prompt *prompt, uint64_t row, uint64_t *ret_count,
                        int64_t *ret_position)
 {
@@ -138,19 +142,20 @@ bool pe_runs_find_text(const pe_prompt *prompt, uint64_t row, uint64_t *ret_coun
 static void write_cells(const pe_prompt *prompt, size_t run, size_t axis, uint64_t row,
                         size_t count, double *ret_positions)
 {
-    const grid_size size = read_grid_size(prompt, run / 2);
+    const pe_prompt_grid grid = pe_prompt_get_grid(prompt, run / 2);
+    const uint64_t height = grid.sizes[1], width = grid.sizes[2];
     const pe_prompt_start start = prompt->starts[run];
-    const uint64_t cell = row - start.row, plane = size.height * size.width;
-    uint64_t column = cell % size.width, line = cell / size.width % size.height;
-    uint64_t frame = cell / plane;
+    const uint64_t cell = row - start.row;
+    uint64_t column = cell % width, line = cell / width % height;
+    uint64_t frame = cell / (height * width);
     for (size_t i = 0; i < count; i++) {
         const int64_t offsets[] = {axis == 0 ? compute_time(prompt, run / 2, frame) : 0,
                                    (int64_t)line, (int64_t)column};
         ret_positions[i] = (double)(start.position + offsets[axis]);
-        if (++column < size.width)
+        if (++column < width)
             continue;
         column = 0;
-        if (++line < size.height)
+        if (++line < height)
             continue;
         line = 0;
         frame++;

@@ -48,6 +48,19 @@ typedef struct pe_prompt_start {
  * next. Not for position_ids. */
 pe_prompt_start pe_prompt_end(const pe_prompt *prompt);
 
+/* The frames, rows and columns of a grid, after merging. */
+typedef struct pe_prompt_grid {
+    uint64_t sizes[PE_PROMPT_AXES];
+} pe_prompt_grid;
+
+pe_prompt_grid pe_prompt_get_grid(const pe_prompt *prompt, size_t grid);
+
+/* Where a grid starts. Once prepared. */
+pe_prompt_start pe_prompt_grid_start(const pe_prompt *prompt, size_t grid);
+
+/* The grid that has a row, which is in no text. Once prepared. */
+size_t pe_prompt_find_grid(const pe_prompt *prompt, uint64_t row);
+
 /* The position that comes next, above all others. Once prepared. */
 int64_t pe_prompt_next(const pe_prompt *prompt);
 

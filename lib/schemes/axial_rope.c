@@ -236,6 +236,7 @@ static axial_state read_state(const pe_values *values, const pe_axial_request *r
                   .suffix = (uint64_t)pe_integer(values, "suffix"),
                   .repeats = (uint64_t)pe_integer(values, "repeats"),
                   .zipped = order == PE_ROWS_ZIPPED,
+                  .located = true,
                   .merge = merged ? (uint64_t)pe_integer(values, "merge_size") : 1},
         .axes = {.count = request->axes,
                  .pairs = request->pairs,
@@ -255,15 +256,15 @@ static axial_state read_state(const pe_values *values, const pe_axial_request *r
     return state;
 }
 
-static void plan_tensors(const axial_state *state, const pe_axial_request *request,
-                         pe_plan *plan)
+static void plan_tensors(axial_state *state, const pe_axial_request *request, pe_plan *plan)
 {
     const pe_dtype dtype = state->axes.dtype;
     const uint64_t pairs = request->pairs;
     const uint64_t columns = state->axes.layout == PE_PAIRS_ONCE ? pairs : 2 * pairs;
-    double cells = 0, bytes;
-    bool kept =
-        pe_axial_is_kept(columns * pe_dtype_size(dtype), request->sizes, request->axes, &bytes);
+    const double bytes =
+        pe_axial_bytes(columns * pe_dtype_size(dtype), request->sizes, request->axes);
+    const bool kept = state->axial.kept = bytes <= PE_AXIAL_TABLE_BYTES;
+    double cells = 0;
     pe_plan_add(plan, "cos", dtype, 2, (uint64_t[]){request->rows, columns});
     pe_plan_price(plan, kept ? 2 : 60);
     pe_plan_add(plan, "sin", dtype, 2, (uint64_t[]){request->rows, columns});
@@ -275,7 +276,7 @@ static void plan_tensors(const axial_state *state, const pe_axial_request *reque
     for (size_t a = 0; a < request->axes; a++)
         cells += (double)request->sizes[a];
     pe_plan_keep(plan, 4 * cells * (double)columns, PE_AXIAL_TABLE_BYTES);
-    plan->price = (kept ? 2 * bytes : 0);
+    plan->price = kept ? PE_AXIAL_BYTE_PRICE * bytes : 0;
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -307,11 +308,13 @@ static bool set_frequencies(axial_state *state)
     static const pe_wide half_turn = {{0, 0, 0, 1ULL << 63}};
     pe_axes *axes = &state->axes;
     uint64_t whole;
-    if (!pe_axis_columns_ladders(&state->columns, axes, pe_wide_radian, state->ladder) ||
-        !pe_axis_columns_ladders(&state->columns, axes,
-                                 state->centres ? half_turn : pe_wide_radian,
-                                 axes->frequencies))
+    if (!pe_axis_columns_ladders(&state->columns, axes, pe_wide_radian, state->ladder))
         return false;
+    if (state->centres &&
+        !pe_axis_columns_ladders(&state->columns, axes, half_turn, axes->frequencies))
+        return false;
+    if (!state->centres)
+        memcpy(axes->frequencies, state->ladder, axes->pairs * sizeof *axes->frequencies);
     for (size_t p = 0; p < axes->pairs; p++) {
         int32_t axis = axes->axis_of_pair[p];
         pe_wide *own = &axes->frequencies[p];
@@ -324,7 +327,6 @@ static bool set_frequencies(axial_state *state)
 
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     axial_state *state = context;
     pe_axes *axes = &state->axes;
     state->axial.axes = axes;
@@ -335,7 +337,7 @@ static bool prepare(void *context, pe_pace *pace)
     if (!set_frequencies(state))
         return false;
     pe_axes_ready(axes);
-    return pe_axial_prepare(&state->axial);
+    return pe_axial_prepare(&state->axial, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

@@ -166,19 +166,13 @@ static pe_lattice_axis read_axis(const pe_values *values, const fourier *state, 
     };
 }
 
-static void plan_tensor(const pe_lattice *lattice, const pe_points *points, double entries,
-                        pe_plan *plan)
+static void plan_tensor(pe_lattice *lattice, const pe_points *points, pe_plan *plan)
 {
-    double places = 0, columns = (double)lattice->columns;
-    for (size_t a = 0; a < points->axes; a++)
-        places += (double)points->places[a];
     pe_plan_add(plan, "encoding", lattice->dtype, 2,
                 (uint64_t[]){points->count, lattice->columns});
-    pe_plan_keep(plan, places * columns, PE_LATTICE_TABLE_BYTES);
-    entries *= places;
-    bool kept = !points->coordinates && pe_lattice_has_tables(entries, lattice->dtype);
-    pe_plan_price(plan, kept ? 3 : 20);
-    plan->price = 200 * columns + (kept ? 2 * entries : 0);
+    plan->price = 200 * (double)lattice->columns;
+    pe_lattice_plan(lattice, plan);
+    pe_plan_price(plan, lattice->kept ? 2 : 20);
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -205,7 +199,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         state->bands[a] = read_bands(values, a);
         state->lattice.axes[a] = read_axis(values, state, a);
     }
-    plan_tensor(&state->lattice, points, 2 * (double)bands, plan);
+    plan_tensor(&state->lattice, points, plan);
 }
 
 /* ---- preparing ---- */
@@ -242,14 +236,35 @@ static bool set_axis(fourier *state, size_t axis)
     return wave->frequencies != NULL;
 }
 
+/* The column of the first coordinate. */
+static size_t input_column(const fourier *state)
+{
+    return state->input == FIRST ? 0 : state->lattice.columns - state->points.axes;
+}
+
+/* Write the coordinates that the tables lack. */
+static void add_coordinates(const fourier *state)
+{
+    const pe_dtype dtype = state->lattice.dtype;
+    const size_t first = input_column(state);
+    for (size_t a = 0; a < state->points.axes; a++)
+        for (size_t place = 0; place < state->lattice.axes[a].places; place++)
+            pe_round_dd(dtype, pe_points_place_coordinate(&state->points, place, a),
+                        pe_lattice_row(&state->lattice, a, place) +
+                            (first + a) * pe_dtype_size(dtype));
+}
+
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     fourier *state = context;
     for (size_t a = 0; a < state->points.axes; a++)
         if (!set_axis(state, a))
             return false;
-    return pe_lattice_prepare(&state->lattice);
+    if (!pe_lattice_prepare(&state->lattice, pace))
+        return false;
+    if (state->input != NONE && state->lattice.kept)
+        add_coordinates(state);
+    return true;
 }
 
 static void fill(const void *context, pe_window window, void *dst)
@@ -257,9 +272,11 @@ static void fill(const void *context, pe_window window, void *dst)
     const fourier *state = context;
     const pe_dtype dtype = state->lattice.dtype;
     const size_t axes = state->points.axes, columns = state->lattice.columns;
-    size_t first = state->input == FIRST ? 0 : columns - axes;
+    const size_t first = input_column(state);
     pe_lattice_fill(&state->lattice, window.first, window.rows, dst);
-    for (uint64_t r = 0; state->input != NONE && r < window.rows; r++)
+    if (state->input == NONE || state->lattice.kept)
+        return;
+    for (uint64_t r = 0; r < window.rows; r++)
         for (size_t a = 0; a < axes; a++)
             pe_round_dd(dtype, pe_points_coordinate(&state->points, window.first + r, a),
                         (unsigned char *)dst +

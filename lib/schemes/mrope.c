@@ -1,11 +1,12 @@
 /* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
 #include "positions/prompt_request.h"
-#include "waves/axes.h"
+#include "waves/axial.h"
 #include "waves/fill.h"
 #include "waves/mrope_presets.h"
 #include "waves/rotary_request.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const SECTION_ORDERS[] = {"chunked", "interleaved", "alternating", NULL};
@@ -51,6 +52,8 @@ typedef struct mrope_state {
     pe_prompt prompt;
     pe_axes axes;     /* its arrays are prepared */
     pe_wave waves[2]; /* cosines and sines of text; their frequencies are those of the axes */
+    size_t kept;      /* grids, the first ones, whose axes have tables */
+    pe_axial *grids;  /* [kept]; prepared */
 } mrope_state;
 
 /* The axis of pair p, which lies beyond all sections if they are too small. */
@@ -89,10 +92,26 @@ static void check_section(const pe_values *values, const mrope_state *state, pe_
                      "with section_order=interleaved");
 }
 
+/* Plan the tables of the first grids, as many as may be kept. */
+static void plan_grids(mrope_state *state, pe_plan *plan)
+{
+    const size_t row_bytes = pe_axes_row_bytes(&state->axes);
+    double bytes = 0;
+    for (state->kept = 0; state->kept < state->prompt.grids; state->kept++) {
+        const pe_prompt_grid grid = pe_prompt_get_grid(&state->prompt, state->kept);
+        double more = pe_axial_bytes(row_bytes, grid.sizes, PE_PROMPT_AXES) + sizeof(pe_axial);
+        if (bytes + more > PE_AXIAL_TABLE_BYTES)
+            break;
+        bytes += more;
+    }
+    plan->state += (uint64_t)bytes;
+    plan->price += PE_AXIAL_BYTE_PRICE * bytes;
+}
+
 static void plan_tensors(const mrope_state *state, pe_plan *plan)
 {
     const pe_dtype dtype = state->axes.dtype;
-    const double price = state->prompt.grids > 0 ? 6 : 3;
+    const double price = state->kept < state->prompt.grids ? 6 : 3;
     const uint64_t rows = state->prompt.rows, pairs = state->rotary.width / 2;
     const uint64_t table[2] = {rows, state->waves[COS].columns};
     pe_plan_add(plan, "cos", dtype, 2, table);
@@ -143,8 +162,9 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                                   .amplitude = attention.hi,
                                   .amplitude_rest = attention.lo,
                                   .dtype = state->axes.dtype};
+    plan_grids(state, plan);
     plan_tensors(state, plan);
-    plan->price =
+    plan->price +=
         PE_WAVE_FREQUENCY_PRICE * pe_real(values, "dim") + 20 * (double)state->prompt.grids;
 }
 
@@ -153,13 +173,53 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 static void release(void *context)
 {
     mrope_state *state = context;
+    for (size_t i = 0; state->grids && i < state->kept; i++)
+        pe_axial_done(&state->grids[i]);
+    free(state->grids);
     pe_axes_done(&state->axes);
     pe_prompt_done(&state->prompt);
 }
 
+/* Make the tables of a grid. False if memory ran out or the runner cancelled it. */
+static bool prepare_grid(const mrope_state *state, size_t number, pe_axial *axial,
+                         pe_pace *pace)
+{
+    const pe_prompt *prompt = &state->prompt;
+    const pe_prompt_grid grid = pe_prompt_get_grid(prompt, number);
+    const pe_prompt_start start = pe_prompt_grid_start(prompt, number);
+    const uint64_t frames = grid.sizes[0], plane = grid.sizes[1] * grid.sizes[2];
+    *axial = (pe_axial){
+        .axes = &state->axes, .cells = frames * plane, .repeats = 1, .merge = 1, .kept = true};
+    memcpy(axial->sizes, grid.sizes, sizeof grid.sizes);
+    for (size_t a = 0; a < PE_PROMPT_AXES; a++)
+        axial->coordinates[a].turned =
+            (pe_positions){.count = grid.sizes[a], .offset = (double)start.position, .step = 1};
+    if (prompt->frames == PE_FRAMES_BY_INDEX)
+        return pe_axial_prepare(axial, pace);
+    double *times = malloc(frames * sizeof *times);
+    for (uint64_t f = 0; times && f < frames; f++)
+        pe_prompt_positions(prompt, 0, start.row + f * plane, 1, &times[f]);
+    axial->coordinates[0].turned.list = times;
+    bool good = times && pe_axial_prepare(axial, pace);
+    axial->coordinates[0].turned.list = NULL; /* the table has what comes of it */
+    free(times);
+    return good;
+}
+
+/* The same of all grids that have tables. */
+static bool prepare_grids(mrope_state *state, pe_pace *pace)
+{
+    if (state->kept == 0)
+        return true;
+    state->grids = calloc(state->kept, sizeof *state->grids);
+    bool good = state->grids != NULL;
+    for (size_t i = 0; good && i < state->kept; i++)
+        good = prepare_grid(state, i, &state->grids[i], pace);
+    return good;
+}
+
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     mrope_state *state = context;
     pe_axes *axes = &state->axes;
     if (!pe_axes_init(axes) || !pe_prompt_prepare(&state->prompt))
@@ -171,37 +231,48 @@ static bool prepare(void *context, pe_pace *pace)
     state->waves[COS].frequencies = axes->frequencies;
     state->waves[SIN] = state->waves[COS];
     state->waves[SIN].layout = PE_WAVE_SINES;
-    return true;
+    return prepare_grids(state, pace);
 }
 
 #define ROWS 512 /* of which positions are listed at a time */
 
-/* Write rows of cosines or sines. Those of a text are rows of a plain wave. */
-static void fill_table(const mrope_state *state, size_t tensor, pe_window window,
-                       unsigned char *dst)
+/* Write up to ROWS rows at positions that are listed. */
+static void fill_listed(const mrope_state *state, bool cosine, uint64_t row, size_t rows,
+                        unsigned char *dst)
 {
-    const size_t row_bytes = pe_axes_row_bytes(&state->axes);
     double list[ROWS];
-    for (uint64_t done = 0, some; done < window.rows; done += some) {
-        const uint64_t row = window.first + done, rest = window.rows - done;
-        unsigned char *at = dst + done * row_bytes;
-        int64_t position;
-        if (pe_runs_find_text(&state->prompt, row, &some, &position)) {
-            pe_wave wave = state->waves[tensor];
-            some = some < rest ? some : rest;
-            wave.positions.offset = (double)position;
-            wave.positions.count = some;
-            pe_wave_fill(&wave, 0, some, at);
-            continue;
-        }
-        some = some < rest ? some : rest;
-        some = some < ROWS ? some : ROWS;
-        for (size_t a = 0; a < PE_PROMPT_AXES; a++) {
-            const pe_positions positions = {.count = some, .list = list};
-            pe_prompt_positions(&state->prompt, a, row, (size_t)some, list);
-            pe_axes_write(&state->axes, a, tensor == COS, &positions, 0, some, at, row_bytes);
-        }
+    const pe_positions positions = {.count = rows, .list = list};
+    for (size_t a = 0; a < PE_PROMPT_AXES; a++) {
+        pe_prompt_positions(&state->prompt, a, row, rows, list);
+        pe_axes_write(&state->axes, a, cosine, &positions, 0, rows, dst,
+                      pe_axes_row_bytes(&state->axes));
     }
+}
+
+/* Write some of `rows` rows of cosines or sines, those of a text or a grid; returns how many.
+ * Those of a text are rows of a plain wave. */
+static uint64_t fill_run(const mrope_state *state, size_t tensor, uint64_t row, uint64_t rows,
+                         unsigned char *dst)
+{
+    const pe_prompt *prompt = &state->prompt;
+    uint64_t some;
+    int64_t position;
+    const bool text = pe_runs_find_text(prompt, row, &some, &position);
+    const size_t grid = text || !prompt->text ? 0 : pe_prompt_find_grid(prompt, row);
+    some = some < rows ? some : rows;
+    if (text) {
+        pe_wave wave = state->waves[tensor];
+        wave.positions.offset = (double)position;
+        wave.positions.count = some;
+        pe_wave_fill(&wave, 0, some, dst);
+    } else if (grid < state->kept) {
+        pe_axial_fill(&state->grids[grid], tensor == COS,
+                      row - pe_prompt_grid_start(prompt, grid).row, some, dst);
+    } else {
+        some = some < ROWS ? some : ROWS;
+        fill_listed(state, tensor == COS, row, (size_t)some, dst);
+    }
+    return some;
 }
 
 /* Write elements of position_ids, counted over all axes. */
@@ -226,7 +297,9 @@ static void fill(const void *context, pe_window window, void *dst)
     switch ((enum tensor)window.tensor) {
     case COS:
     case SIN:
-        fill_table(state, window.tensor, window, dst);
+        for (uint64_t done = 0; done < window.rows;)
+            done += fill_run(state, window.tensor, window.first + done, window.rows - done,
+                             (unsigned char *)dst + done * pe_axes_row_bytes(&state->axes));
         return;
     case INV_FREQ:
         pe_wave_write_radians(state->axes.dtype, state->axes.frequencies + window.first,

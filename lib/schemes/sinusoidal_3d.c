@@ -83,7 +83,7 @@ typedef struct volume {
     pe_axis rules[AXES];
 } volume;
 
-static void plan_tensor(const pe_lattice *lattice, enum shape shape, pe_plan *plan)
+static void plan_tensor(pe_lattice *lattice, enum shape shape, pe_plan *plan)
 {
     const pe_lattice_axis *axes = lattice->axes;
     const uint64_t depth = axes[DEPTH].places, height = axes[HEIGHT].places;
@@ -98,8 +98,9 @@ static void plan_tensor(const pe_lattice *lattice, enum shape shape, pe_plan *pl
         pe_plan_add(plan, "encoding", lattice->dtype, 2,
                     (uint64_t[]){depth * height * width, dim});
     pe_plan_rows(plan, shape == DHWC ? 3 : shape == DNC ? 2 : 1);
-    pe_plan_keep(plan, ((double)depth + (double)height + (double)width) * (double)dim,
-                 PE_LATTICE_TABLE_BYTES);
+    plan->price = 60 * (double)dim;
+    pe_lattice_plan(lattice, plan);
+    pe_plan_price(plan, lattice->kept ? 2 : 15);
 }
 
 /* The channels that an axis would have without a limit. */
@@ -142,7 +143,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     const int *order = ORDERS[pe_choice(values, "axis_order")];
     bool equal = pe_choice(values, "split") == EQUAL;
     size_t dim = (size_t)pe_integer(values, "dim"), first = 0;
-    double entries = 0;
     state->lattice.axis_count = AXES;
     state->lattice.columns = dim;
     state->lattice.dtype = pe_requested_dtype(values);
@@ -150,7 +150,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         size_t channels = count_channels(dim, equal, order[part]);
         read_axis(values, order[part], channels, first, state);
         first += channels;
-        entries += (double)channels * (double)state->lattice.axes[order[part]].places;
     }
     if (!equal && dim % 16 != 0)
         pe_refuse(values, "dim", reterr,
@@ -160,20 +159,16 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                   "a multiple of 6 with split=equal and layout=concat, since only "
                   "interleaved channels can be left out at the end");
     plan_tensor(&state->lattice, (enum shape)pe_choice(values, "shape"), plan);
-    bool kept = pe_lattice_has_tables(entries, state->lattice.dtype);
-    pe_plan_price(plan, kept ? 3 : 15);
-    plan->price = 60 * (double)dim + (kept ? 2 * entries : 0);
 }
 
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     volume *state = context;
     pe_lattice_axis *axes = state->lattice.axes;
     for (size_t a = 0; a < AXES; a++)
         if (!pe_axis_set_wave(&state->rules[a], axes[a].places, &axes[a].wave))
             return false;
-    return pe_lattice_prepare(&state->lattice);
+    return pe_lattice_prepare(&state->lattice, pace);
 }
 
 static void fill(const void *state, pe_window window, void *dst)

@@ -1,9 +1,11 @@
 /* Resizing a block of columns at a time: the rows of cells that a run of target cells needs are
  * added up with the weights of y, and these sums with the weights of x. That is done in double
  * with an error bound; entries which the bound leaves open are rounded by numerics/weighted.c.
+ * Where each target cell is a source cell, that one's elements are rounded once and copied.
  */
 #include "trained/resized.h"
 
+#include "kernels/copier.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/weighted.h"
@@ -30,6 +32,18 @@ static bool is_kept(const pe_resized_source *source)
     return source->y.source * source->x.source <= KEPT_ELEMENTS / source->columns;
 }
 
+/* Whether each target cell is one of the source. */
+static bool is_copied(const pe_resized_source *source)
+{
+    return source->y.filter == PE_NEAREST && source->x.filter == PE_NEAREST;
+}
+
+/* Bytes of an element of the source grid. */
+static size_t kept_size(const pe_resized_source *source)
+{
+    return is_copied(source) ? pe_dtype_size(source->weights.dtype) : sizeof(double);
+}
+
 static uint64_t axis_bytes(const pe_resample *axis)
 {
     return axis->target * (choose_stride(axis) * (sizeof(dd) + sizeof(double)) +
@@ -40,7 +54,7 @@ uint64_t pe_resized_bytes(const pe_resized_source *source)
 {
     uint64_t elements = source->y.source * source->x.source * source->columns;
     return axis_bytes(&source->y) + axis_bytes(&source->x) +
-           (is_kept(source) ? elements * sizeof(double) : 0);
+           (is_kept(source) ? elements * kept_size(source) : 0);
 }
 
 static void axis_done(pe_resized_axis *axis)
@@ -101,10 +115,11 @@ static bool read_grid(pe_resized *resized, pe_pace *pace)
     const pe_resized_source *source = &resized->source;
     const pe_trained *table = &resized->table;
     double row_price = estimate_row_price(source);
-    bool kept = is_kept(source);
+    const bool kept = is_kept(source), copied = is_copied(source);
+    const size_t row_bytes = (size_t)table->columns * kept_size(source);
     uint64_t rows = source->y.source * source->x.source;
     resized->magnitude = table->stored ? 0 : pe_distribution_magnitude(source->distribution);
-    if (kept && !(resized->kept = malloc(rows * table->columns * sizeof(double))))
+    if (kept && !(resized->kept = malloc(rows * row_bytes)))
         return false;
     for (uint64_t row = 0; row < rows && (kept || table->stored); row++) {
         if (!pe_pace_may_continue(pace, row_price))
@@ -113,9 +128,11 @@ static bool read_grid(pe_resized *resized, pe_pace *pace)
             resized->magnitude =
                 fmax(resized->magnitude,
                      pe_trained_row_magnitude(table, resized->source.prefix + row));
-        if (kept)
-            pe_trained_row(table, resized->source.prefix + row, 0, (size_t)table->columns,
-                           resized->kept + row * table->columns);
+        void *to = kept ? (unsigned char *)resized->kept + row * row_bytes : NULL;
+        if (kept && copied)
+            pe_trained_fill(table, source->weights.dtype, source->prefix + row, 1, to);
+        else if (kept)
+            pe_trained_row(table, source->prefix + row, 0, (size_t)table->columns, to);
     }
     return true;
 }
@@ -177,7 +194,7 @@ static const double *read_cell(const pe_resized *resized, uint64_t row, uint64_t
 {
     const pe_trained *table = &resized->table;
     if (resized->kept)
-        return resized->kept + row * table->columns + column;
+        return (const double *)resized->kept + row * table->columns + column;
     pe_trained_row(table, resized->source.prefix + row, column, count, room);
     return room;
 }
@@ -301,6 +318,19 @@ static void write_each(const block *work, uint64_t first, uint64_t end, size_t s
             write_exactly(work, x, work->column + c, dst + c * size);
 }
 
+/* Copy target cells [first, end) of a row, each from its source cell. */
+static void copy_run(const pe_resized *resized, uint64_t row, uint64_t first, uint64_t end,
+                     pe_copier *copier)
+{
+    const pe_resized_axis *y = &resized->y, *x = &resized->x;
+    const size_t bytes = (size_t)resized->table.columns * kept_size(&resized->source);
+    const unsigned char *line = resized->kept;
+    line += cell_row(resized, pe_resample_cell(&y->resample, &y->taps[row], 0), 0) * bytes;
+    for (; first < end; first++)
+        pe_copier_add(copier, line + pe_resample_cell(&x->resample, &x->taps[first], 0) * bytes,
+                      bytes);
+}
+
 /* Write target cells [first, end) of a row. */
 static void write_run(const pe_resized *resized, pe_dtype dtype, uint64_t row, uint64_t first,
                       uint64_t end, unsigned char *dst)
@@ -321,9 +351,11 @@ static void write_run(const pe_resized *resized, pe_dtype dtype, uint64_t row, u
 void pe_resized_fill(const pe_resized *resized, uint64_t first, uint64_t rows, void *dst)
 {
     const pe_dtype dtype = resized->source.weights.dtype;
+    const bool copied = is_copied(&resized->source) && resized->kept;
     unsigned char *at = dst;
     uint64_t width = resized->x.resample.target, part;
     size_t row_bytes = (size_t)resized->table.columns * pe_dtype_size(dtype);
+    pe_copier copier;
     if (first < resized->source.prefix) {
         part = resized->source.prefix - first < rows ? resized->source.prefix - first : rows;
         pe_trained_fill(&resized->table, dtype, first, part, at);
@@ -331,13 +363,21 @@ void pe_resized_fill(const pe_resized *resized, uint64_t first, uint64_t rows, v
         rows -= part;
         at += part * row_bytes;
     }
+    pe_copier_init(&copier, at, rows * row_bytes);
     for (uint64_t cell = first - resized->source.prefix; rows > 0; cell += part, rows -= part) {
         uint64_t x = cell % width;
         part = width - x < rows ? width - x : rows;
-        write_run(resized, dtype, cell / width, x, x + part, at);
+        if (copied)
+            copy_run(resized, cell / width, x, x + part, &copier);
+        else
+            write_run(resized, dtype, cell / width, x, x + part, at);
         at += part * row_bytes;
     }
+    if (copied)
+        pe_copier_done(&copier);
 }
+
+#define COPY_PRICE 1.5
 
 double pe_resized_element_price(const pe_resized_source *source)
 {
@@ -345,6 +385,8 @@ double pe_resized_element_price(const pe_resized_source *source)
     double products = (double)y * (double)x;
     double read =
         is_kept(source) ? 0 : pe_trained_price(&source->weights, source->distribution);
+    if (is_copied(source) && is_kept(source))
+        return COPY_PRICE;
     if (source->weights.dtype == PE_F64)
         return 20 + products * (40 + read);
     return 12 + 2 * (double)(y + x) + read * products;

@@ -33,8 +33,9 @@ typedef struct pe_resized {
     /* set by pe_resized_init */
     pe_trained table;
     pe_resized_axis y, x; /* rows of cells are counted by y */
-    double *kept;         /* the rows of the source grid in double; NULL: too large */
-    double magnitude;     /* of the source grid's largest element */
+    void *kept; /* the rows of the source grid, in double, or as elements if each target cell
+                 * is one of the source; NULL: too large */
+    double magnitude; /* of the source grid's largest element */
 } pe_resized;
 
 /* The bytes that a pe_resized takes, for pe_plan.held, and the price of preparing it. */

@@ -171,44 +171,38 @@ static void read_stored(const pe_trained *trained, uint64_t start, size_t count,
     }
 }
 
-/* Draw the standard normal variables of elements [first, first + count), count <= PE_DRAWS. */
-static void draw_normals(const pe_trained *trained, uint64_t first, size_t count,
-                         double ret_normals[PE_DRAWS])
-{
-    const pe_kernel *kernel = pe_kernel_get();
-    pe_draws draws;
-    kernel->draw(&trained->generator, first, count, &draws);
-    kernel->normals(&draws, count, ret_normals);
-    for (size_t i = 0; i < count; i++)
-        if (isnan(ret_normals[i]))
-            ret_normals[i] = pe_draw_normal((pe_draw){draws.u[i], draws.v[i]});
-}
-
-/* The same with one variable after the other. */
-static void draw_each(const pe_trained *trained, uint64_t first, size_t count,
-                      double (*variable)(pe_draw draw), double ret_drawn[PE_DRAWS])
+/* Draw the variables of elements [first, first + count), count <= PE_DRAWS: many at a time if
+ * there is a kernel for that, which leaves NaN where it does not decide, and `one` by one. */
+static void draw_variables(const pe_trained *trained, uint64_t first, size_t count,
+                           pe_draw_variables *many, double (*one)(pe_draw draw),
+                           double ret_drawn[PE_DRAWS])
 {
     pe_draws draws;
     pe_kernel_get()->draw(&trained->generator, first, count, &draws);
+    if (many)
+        many(&draws, count, ret_drawn);
     for (size_t i = 0; i < count; i++)
-        ret_drawn[i] = variable((pe_draw){draws.u[i], draws.v[i]});
+        if (!many || isnan(ret_drawn[i]))
+            ret_drawn[i] = one((pe_draw){draws.u[i], draws.v[i]});
 }
 
 /* Draw elements [first, first + count), count <= PE_DRAWS. */
 static void draw(const pe_trained *trained, uint64_t first, size_t count, double *ret_elements)
 {
+    const pe_kernel *kernel = pe_kernel_get();
     double drawn[PE_DRAWS] = {0};
     switch (trained->initialiser) {
     case PE_NORMAL:
     case PE_XAVIER_NORMAL:
-        draw_normals(trained, first, count, drawn);
+        draw_variables(trained, first, count, kernel->normals, pe_draw_normal, drawn);
         break;
     case PE_UNIFORM:
     case PE_XAVIER_UNIFORM:
-        draw_each(trained, first, count, pe_draw_uniform, drawn);
+        draw_variables(trained, first, count, NULL, pe_draw_uniform, drawn);
         break;
     case PE_TRUNC_NORMAL:
-        draw_each(trained, first, count, pe_draw_truncated_normal, drawn);
+        draw_variables(trained, first, count, kernel->truncated, pe_draw_truncated_normal,
+                       drawn);
         break;
     case PE_ZEROS:
         break;
@@ -322,9 +316,8 @@ double pe_trained_price(const pe_weights *weights, const pe_distribution *distri
     switch (distribution->initialiser) {
     case PE_NORMAL:
     case PE_XAVIER_NORMAL:
-        return 40;
     case PE_TRUNC_NORMAL:
-        return 600;
+        return 40;
     case PE_UNIFORM:
     case PE_XAVIER_UNIFORM:
     case PE_ZEROS:

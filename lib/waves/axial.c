@@ -1,15 +1,12 @@
 /* Rows of a grid, composed of the rows of its axes. */
 #include "waves/axial.h"
 
-#include "kernels/store.h"
+#include "kernels/by_size.h"
 #include "numerics/dtype.h"
+#include "waves/composed.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define LINE  64   /* bytes that are combined at a time */
-#define PIECE 2048 /* bytes of a row that are composed at a time, in the L1 cache */
-#define STAGE 4096 /* bytes that are collected before they are stored */
 
 /* ---- cells ---- */
 
@@ -59,19 +56,12 @@ static run find_run(const pe_axial *axial, uint64_t cell)
 
 /* ---- preparation ---- */
 
-/* Bytes of a row of the tables. */
-static size_t choose_stride(size_t row_bytes)
-{
-    return (row_bytes + LINE - 1) / LINE * LINE;
-}
-
-bool pe_axial_is_kept(size_t row_bytes, const uint64_t *sizes, size_t count, double *ret_bytes)
+double pe_axial_bytes(size_t row_bytes, const uint64_t *sizes, size_t count)
 {
     double cells = 0;
     for (size_t a = 0; a < count; a++)
         cells += (double)sizes[a];
-    *ret_bytes = cells * (double)(2 * choose_stride(row_bytes) + sizeof(dd));
-    return *ret_bytes <= PE_AXIAL_TABLE_BYTES;
+    return cells * (double)(2 * pe_composed_stride(row_bytes) + sizeof(dd));
 }
 
 void pe_axial_done(pe_axial *axial)
@@ -107,29 +97,41 @@ static void fill_table(const pe_axial *axial, size_t axis, bool cosine, unsigned
                   axial->stride);
 }
 
-bool pe_axial_prepare(pe_axial *axial)
+/* Fill the tables of all axes, from `next` on; returns their end. NULL: the runner cancelled
+ * it.
+ */
+static unsigned char *fill_tables(pe_axial *axial, unsigned char *next, pe_pace *pace)
 {
-    const size_t axes = axial->axes->count, row_bytes = pe_axes_row_bytes(axial->axes);
-    double bytes;
-    axial->stride = choose_stride(row_bytes);
-    const bool kept = pe_axial_is_kept(row_bytes, axial->sizes, axes, &bytes);
-    axial->memory =
-        aligned_alloc(LINE, 2 * axial->stride + (kept ? choose_stride((size_t)bytes) : 0));
+    for (int cosine = 0; cosine < 2; cosine++)
+        for (size_t a = 0; a < axial->axes->count; a++) {
+            size_t bytes = axial->sizes[a] * axial->stride;
+            if (!pe_pace_may_continue(pace, PE_AXIAL_BYTE_PRICE * (double)bytes))
+                return NULL;
+            axial->tables[cosine][a] = next;
+            fill_table(axial, a, cosine, next);
+            next += bytes;
+        }
+    return next;
+}
+
+bool pe_axial_prepare(pe_axial *axial, pe_pace *pace)
+{
+    const pe_axes *axes = axial->axes;
+    const size_t row_bytes = pe_axes_row_bytes(axes), size = pe_dtype_size(axes->dtype);
+    const double bytes = pe_axial_bytes(row_bytes, axial->sizes, axes->count);
+    axial->stride = pe_composed_stride(row_bytes);
+    axial->memory = aligned_alloc(
+        64, 2 * axial->stride + (axial->kept ? pe_composed_stride((size_t)bytes) : 0));
     if (!axial->memory)
         return false;
     unsigned char *next = axial->memory;
     for (int cosine = 0; cosine < 2; cosine++, next += axial->stride) {
         axial->still[cosine] = next;
-        pe_axes_write_still(axial->axes, cosine, next);
+        pe_axes_write_still(axes, cosine, next);
     }
-    for (int cosine = 0; kept && cosine < 2; cosine++)
-        for (size_t a = 0; a < axes; a++) {
-            axial->tables[cosine][a] = next;
-            fill_table(axial, a, cosine, next);
-            next += axial->sizes[a] * axial->stride;
-        }
-    const size_t size = pe_dtype_size(axial->axes->dtype);
-    for (size_t a = 0; kept && a < axes; a++) {
+    if (axial->kept && !(next = fill_tables(axial, next, pace)))
+        return false;
+    for (size_t a = 0; axial->kept && axial->located && a < axes->count; a++) {
         axial->points[a] = next;
         for (uint64_t i = 0; i < axial->sizes[a]; i++, next += size)
             write_coordinate(axial, a, i, next);
@@ -139,67 +141,14 @@ bool pe_axial_prepare(pe_axial *axial)
 
 /* ---- rows ---- */
 
-/* 16 bytes at any place. A memcpy of them would be a call where the compiler checks sizes. */
-typedef uint64_t vector __attribute__((vector_size(16), aligned(1), may_alias));
-
-/* to = a | b, of whole lines. */
-static void combine(const unsigned char *a, const unsigned char *b, size_t bytes,
-                    unsigned char *to)
-{
-    for (size_t at = 0; at < bytes; at += sizeof(vector))
-        *(vector *)(to + at) = *(const vector *)(a + at) | *(const vector *)(b + at);
-}
-
-/* Rows on their way to a table. They are collected, since what was just stored 16 bytes at a
- * time cannot be loaded at once in larger parts. */
-typedef struct writer {
-    const pe_kernel *nontemporal;
-    unsigned char *dst;
-    size_t used;
-    _Alignas(LINE) unsigned char stage[STAGE + LINE];
-} writer;
-
-static void flush(writer *out)
-{
-    pe_store(out->nontemporal, out->dst, out->stage, out->used);
-    out->dst += out->used;
-    out->used = 0;
-}
-
-/* The entries of all axes but the last one in bytes [from, from + bytes) of the rows of a run;
- * combined has room for them. NULL if there is one axis alone. */
-static const unsigned char *combine_outer(const pe_axial *axial, bool cosine, const run *at,
-                                          size_t from, size_t bytes,
-                                          unsigned char combined[PIECE])
-{
-    const size_t last = axial->axes->count - 1;
-    unsigned char *const *tables = axial->tables[cosine];
-    const unsigned char *outer = tables[0] + at->index[0] * axial->stride + from;
-    for (size_t a = 1; a < last; a++) {
-        combine(outer, tables[a] + at->index[a] * axial->stride + from, bytes, combined);
-        outer = combined;
-    }
-    return last > 0 ? outer : NULL;
-}
-
 /* Write the rows of a run, out of the tables. */
-static void compose(const pe_axial *axial, bool cosine, const run *at, writer *out)
+static void compose(const pe_axial *axial, bool cosine, const run *at, pe_composer *composer)
 {
-    const size_t last = axial->axes->count - 1, row_bytes = pe_axes_row_bytes(axial->axes);
-    const unsigned char *inner = axial->tables[cosine][last] + at->index[last] * axial->stride,
-                        *outer = NULL;
-    _Alignas(LINE) unsigned char combined[PIECE];
-    for (uint64_t r = 0; r < at->count; r++, inner += axial->stride)
-        for (size_t from = 0; from < row_bytes; from += PIECE) {
-            const size_t bytes = (size_t)smaller(PIECE, row_bytes - from);
-            const size_t whole = choose_stride(bytes);
-            if (r == 0 || row_bytes > PIECE)
-                outer = combine_outer(axial, cosine, at, from, whole, combined);
-            if (out->used + bytes > STAGE)
-                flush(out);
-            combine(outer ? outer : inner + from, inner + from, whole, out->stage + out->used);
-            out->used += bytes;
-        }
+    const size_t axes = axial->axes->count;
+    const unsigned char *rows[PE_AXES_MAX];
+    for (size_t a = 0; a < axes; a++)
+        rows[a] = axial->tables[cosine][a] + at->index[a] * axial->stride;
+    pe_composer_add(composer, rows, axes, at->count);
 }
 
 /* Write the rows of a run without tables. */
@@ -220,25 +169,22 @@ static void compute(const pe_axial *axial, bool cosine, const run *at, unsigned 
 
 /* Write rows of cells, counted over all repeats. */
 static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows,
-                        const pe_kernel *nontemporal, unsigned char *dst)
+                        unsigned char *dst)
 {
     const size_t row_bytes = pe_axes_row_bytes(axial->axes);
-    const bool kept = axial->tables[cosine][0] != NULL;
-    writer out;
-    out.nontemporal = nontemporal; /* the stage is left alone */
-    out.dst = dst;
-    out.used = 0;
+    pe_composer composer;
+    pe_composer_init(&composer, row_bytes, rows, dst);
     for (uint64_t done = 0; done < rows;) {
         run at = find_run(axial, (first + done) % axial->cells);
-        at.count = axial->zipped && kept ? 1 : smaller(at.count, rows - done);
-        if (kept)
-            compose(axial, cosine, &at, &out);
+        at.count = axial->zipped && axial->kept ? 1 : smaller(at.count, rows - done);
+        if (axial->kept)
+            compose(axial, cosine, &at, &composer);
         else
             compute(axial, cosine, &at, dst + done * row_bytes);
         done += at.count;
     }
-    if (kept)
-        flush(&out);
+    if (axial->kept)
+        pe_composer_done(&composer);
 }
 
 /* The rows of [first, first + rows) that lie before `end`. */
@@ -250,7 +196,6 @@ static uint64_t count_rows(uint64_t first, uint64_t rows, uint64_t end)
 void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows, void *dst)
 {
     const size_t row_bytes = pe_axes_row_bytes(axial->axes);
-    const pe_kernel *nontemporal = pe_streaming_kernel(rows * row_bytes);
     const uint64_t prefix = count_rows(first, rows, axial->prefix);
     const uint64_t start = first + prefix - axial->prefix;
     const uint64_t cells = count_rows(start, rows - prefix, axial->cells * axial->repeats);
@@ -258,27 +203,35 @@ void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t 
     for (uint64_t r = 0; r < prefix; r++, at += row_bytes)
         memcpy(at, axial->still[cosine], row_bytes);
     if (cells > 0)
-        write_cells(axial, cosine, start, cells, nontemporal, at);
+        write_cells(axial, cosine, start, cells, at);
     at += cells * row_bytes;
     for (uint64_t r = prefix + cells; r < rows; r++, at += row_bytes)
         memcpy(at, axial->still[cosine], row_bytes);
-    pe_store_end(nontemporal);
 }
 
 /* ---- coordinates ---- */
 
 /* Write the coordinates of the rows of a run. */
-static void write_points(const pe_axial *axial, const run *at, unsigned char *dst)
+static void compute_points(const pe_axial *axial, const run *at, unsigned char *dst)
 {
     const size_t axes = axial->axes->count, size = pe_dtype_size(axial->axes->dtype);
     for (uint64_t r = 0; r < at->count; r++)
-        for (size_t a = 0; a < axes; a++, dst += size) {
-            uint64_t index = at->index[a] + (axial->zipped || a + 1 == axes ? r : 0);
-            if (axial->points[a])
-                memcpy(dst, axial->points[a] + index * size, size);
-            else
-                write_coordinate(axial, a, index, dst);
-        }
+        for (size_t a = 0; a < axes; a++, dst += size)
+            write_coordinate(axial, a, at->index[a] + (axial->zipped || a + 1 == axes ? r : 0),
+                             dst);
+}
+
+/* The same from elements that are kept. `size`: of one, a constant after inlining. */
+static inline __attribute__((always_inline)) void
+copy_points(const pe_axial *axial, const run *at, size_t size, unsigned char *dst)
+{
+    const size_t axes = axial->axes->count;
+    for (size_t a = 0; a < axes; a++) {
+        const unsigned char *from = axial->points[a] + at->index[a] * size;
+        const size_t step = axial->zipped || a + 1 == axes ? size : 0;
+        for (uint64_t r = 0; r < at->count; r++, from += step)
+            memcpy(dst + (r * axes + a) * size, from, size);
+    }
 }
 
 void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t rows, void *dst)
@@ -292,7 +245,10 @@ void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t r
         if (row >= axial->prefix && row < end) {
             at = find_run(axial, (row - axial->prefix) % axial->cells);
             at.count = smaller(at.count, first + rows - row);
-            write_points(axial, &at, to);
+            if (axial->kept)
+                PE_BY_SIZE(pe_dtype_size(axial->axes->dtype), copy_points(axial, &at, SIZE, to))
+            else
+                compute_points(axial, &at, to);
         }
         row += at.count;
         to += at.count * row_bytes;

@@ -10,6 +10,7 @@
 /* The tables of all axes are kept if they take at most this together. Otherwise rows are
  * computed as they are needed. */
 #define PE_AXIAL_TABLE_BYTES (16 << 20)
+#define PE_AXIAL_BYTE_PRICE  2 /* of computing a byte of them */
 
 /* The coordinate of cell k of an axis is that of row k of `cells`, times
  * numerator/denominator. */
@@ -28,6 +29,8 @@ typedef struct pe_axial {
     uint64_t repeats;
     uint64_t merge; /* cells of the last two axes come in squares of this side; 1: row by row */
     bool zipped;    /* cell k has coordinate k of every axis; all sizes are alike */
+    bool kept;      /* the tables are */
+    bool located;   /* the coordinates are asked for */
 
     /* set by pe_axial_prepare */
     size_t stride;           /* bytes of a row of the tables, a multiple of 64 */
@@ -37,12 +40,12 @@ typedef struct pe_axial {
     unsigned char *points[PE_AXES_MAX];    /* coordinates, as elements; or NULL */
 } pe_axial;
 
-/* Whether the tables are kept, and the bytes that they take. */
-bool pe_axial_is_kept(size_t row_bytes, const uint64_t *sizes, size_t count, double *ret_bytes);
+/* The bytes that the tables take. */
+double pe_axial_bytes(size_t row_bytes, const uint64_t *sizes, size_t count);
 
-/* Set what all windows share, from the members above. False if memory ran out; pe_axial_done
- * frees what there is, then and later. */
-bool pe_axial_prepare(pe_axial *axial);
+/* Set what all windows share, from the members above. False if memory ran out or the runner
+ * cancelled it; pe_axial_done frees what there is, then and later. */
+bool pe_axial_prepare(pe_axial *axial, pe_pace *pace);
 void pe_axial_done(pe_axial *axial);
 
 /* Write rows [first, first + rows) of the cosines or sines. */
@@ -50,8 +53,7 @@ void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t 
                    void *dst);
 
 /* Write rows [first, first + rows) of the coordinates, [rows, axes]; 0 where the row has angle
- * 0.
- */
+ * 0. Needs axial->located. */
 void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t rows, void *dst);
 
 #endif

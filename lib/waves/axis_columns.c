@@ -26,7 +26,7 @@ bool pe_axis_columns_ladders(const pe_axis_columns *columns, const pe_axes *axes
                              pe_wide *ret_frequencies)
 {
     const size_t count = axes->count;
-    size_t turned = 0;
+    size_t turned = 0, computed = 0; /* pairs of the ladder */
     pe_wide *ladder = malloc(axes->pairs * sizeof *ladder);
     if (!ladder)
         return false;
@@ -38,8 +38,9 @@ bool pe_axis_columns_ladders(const pe_axis_columns *columns, const pe_axes *axes
     for (size_t n = 0, start = 0; n < count; n++) {
         size_t axis = columns->reversed ? count - 1 - n : n;
         size_t own = (size_t)columns->widths[axis] / 2;
-        if (!columns->split && own > 0)
+        if (!columns->split && own > 0 && own != computed)
             pe_wave_geometric_ladder(first, own, columns->theta, 1, own, ladder);
+        computed = own;
         for (size_t j = 0; j < own; j++)
             ret_frequencies[find_pair(columns, count, n, start, j)] =
                 ladder[columns->split ? j * count + n : j];

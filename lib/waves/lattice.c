@@ -1,8 +1,9 @@
-/* Filling rows of points from strips: entries of places of one axis. */
+/* Filling rows of points: composed of the rows of tables, or from strips, the entries of some
+ * places of one axis. */
 #include "waves/lattice.h"
 
 #include "kernels/by_size.h"
-#include "kernels/kernel.h"
+#include "waves/composed.h"
 #include "waves/fill.h"
 
 #include <stdlib.h>
@@ -24,25 +25,6 @@ void pe_lattice_done(void *state)
     }
 }
 
-bool pe_lattice_prepare(pe_lattice *lattice)
-{
-    double entries = 0;
-    for (size_t a = 0; a < lattice->axis_count; a++)
-        entries += (double)lattice->axes[a].places * (double)lattice->axes[a].wave.columns;
-    if (lattice->together || !pe_lattice_has_tables(entries, lattice->dtype))
-        return true;
-    for (size_t a = 0; a < lattice->axis_count; a++) {
-        pe_lattice_axis *axis = &lattice->axes[a];
-        if (axis->wave.columns == 0)
-            continue;
-        axis->table = malloc(axis->places * pe_wave_row_bytes(&axis->wave));
-        if (!axis->table)
-            return false;
-        pe_wave_fill(&axis->wave, 0, axis->places, axis->table);
-    }
-    return true;
-}
-
 /* Some frequencies of an axis. */
 typedef struct band {
     const pe_lattice_axis *axis;
@@ -53,30 +35,21 @@ typedef struct band {
 static band find_band(const pe_lattice_axis *axis, size_t first)
 {
     size_t rest = axis->wave.count - first;
-    size_t count = axis->table ? rest : smaller(rest, PE_KERNEL_PAIRS);
+    size_t count = smaller(rest, PE_KERNEL_PAIRS);
     return (band){axis, first, count, smaller(2 * count, axis->wave.columns - 2 * first)};
 }
 
-/* The entries of consecutive places, each `stride` bytes after the one before. */
-typedef struct strip {
-    const unsigned char *entries;
-    size_t stride;
-} strip;
-
-/* The strip of `count` places from `first` on: of a table, or computed in `room`. */
-static strip find_strip(const band *some, size_t first, size_t count,
-                        unsigned char room[ROOM_BYTES])
+/* Compute the entries of `count` places from `first` on. Returns the bytes from place to place.
+ */
+static size_t make_strip(const band *some, size_t first, size_t count,
+                         unsigned char ret_entries[ROOM_BYTES])
 {
-    const pe_lattice_axis *axis = some->axis;
-    size_t row_bytes = pe_wave_row_bytes(&axis->wave);
-    if (axis->table)
-        return (strip){axis->table + first * row_bytes, row_bytes};
-    pe_wave part = axis->wave; /* a frequency's entries do not depend on the others */
+    pe_wave part = some->axis->wave; /* a frequency's entries do not depend on the others */
     part.frequencies += some->first;
     part.count = some->count;
     part.columns = part.row_columns = some->columns;
-    pe_wave_fill(&part, first, count, room);
-    return (strip){room, pe_wave_row_bytes(&part)};
+    pe_wave_fill(&part, first, count, ret_entries);
+    return pe_wave_row_bytes(&part);
 }
 
 static inline __attribute__((always_inline)) void spread_sized(unsigned char *dst,
@@ -113,50 +86,142 @@ static void place_entries(const band *some, const unsigned char *entries, size_t
            some->count, axis->stride);
 }
 
-/* Write what an axis has in the rows of `count` points, at consecutive places or all at one. */
+/* Write what an axis has in `count` rows, `stride` bytes from row to row, at consecutive places
+ * or all at one. */
 static void write_axis(const pe_lattice *lattice, const pe_lattice_axis *axis, size_t place,
-                       bool moves, size_t count, unsigned char *dst)
+                       bool moves, size_t count, unsigned char *dst, size_t stride)
 {
     unsigned char room[ROOM_BYTES];
-    size_t size = pe_dtype_size(lattice->dtype), row_bytes = lattice->columns * size;
+    size_t size = pe_dtype_size(lattice->dtype);
     for (size_t f = 0; 2 * f < axis->wave.columns;) {
         band some = find_band(axis, f);
-        strip entries = find_strip(&some, place, moves ? count : 1, room);
+        size_t step = make_strip(&some, place, moves ? count : 1, room);
         for (size_t i = 0; i < count; i++)
-            place_entries(&some, entries.entries + (moves ? i * entries.stride : 0), size,
-                          dst + i * row_bytes);
+            place_entries(&some, room + (moves ? i * step : 0), size, dst + i * stride);
         f += some.count;
     }
 }
 
-/* Write the rows of points along the last axis, or of any points of which every axis moves. */
-static void write_run(const pe_lattice *lattice, uint64_t first, size_t count,
-                      unsigned char *dst)
+/* The places of which a strip has room for the entries of one band. */
+static size_t count_strip_places(const pe_lattice *lattice)
 {
-    uint64_t rest = first;
-    for (size_t a = lattice->axis_count; a-- > 0;) {
-        const pe_lattice_axis *axis = &lattice->axes[a];
+    return ROOM_BYTES / (2 * PE_KERNEL_PAIRS * pe_dtype_size(lattice->dtype));
+}
+
+/* ---- tables ---- */
+
+#define BYTE_PRICE 2 /* of a table */
+
+static size_t row_bytes_of(const pe_lattice *lattice)
+{
+    return lattice->columns * pe_dtype_size(lattice->dtype);
+}
+
+static size_t choose_stride(const pe_lattice *lattice)
+{
+    return pe_composed_stride(row_bytes_of(lattice));
+}
+
+void pe_lattice_plan(pe_lattice *lattice, pe_plan *plan)
+{
+    double places = 0;
+    for (size_t a = 0; a < lattice->axis_count; a++)
+        places += (double)lattice->axes[a].places;
+    const double bytes = places * (double)choose_stride(lattice);
+    lattice->kept = !lattice->together && bytes <= PE_LATTICE_TABLE_BYTES;
+    if (!lattice->kept)
+        return;
+    plan->state += (uint64_t)bytes;
+    plan->price += BYTE_PRICE * bytes;
+}
+
+unsigned char *pe_lattice_row(const pe_lattice *lattice, size_t axis, size_t place)
+{
+    return lattice->axes[axis].table + place * choose_stride(lattice);
+}
+
+/* Fill the table of an axis. False if memory ran out or the runner cancelled it. */
+static bool fill_table(const pe_lattice *lattice, pe_lattice_axis *axis, pe_pace *pace)
+{
+    const size_t stride = choose_stride(lattice), most = count_strip_places(lattice);
+    axis->table = aligned_alloc(64, axis->places * stride);
+    if (!axis->table)
+        return false;
+    memset(axis->table, 0, axis->places * stride);
+    for (size_t place = 0, count; place < axis->places; place += count) {
+        count = smaller(axis->places - place, most);
+        if (!pe_pace_may_continue(pace, BYTE_PRICE * (double)(count * stride)))
+            return false;
+        write_axis(lattice, axis, place, true, count, axis->table + place * stride, stride);
+    }
+    return true;
+}
+
+bool pe_lattice_prepare(pe_lattice *lattice, pe_pace *pace)
+{
+    for (size_t a = 0; lattice->kept && a < lattice->axis_count; a++)
+        if (!fill_table(lattice, &lattice->axes[a], pace))
+            return false;
+    return true;
+}
+
+/* ---- rows ---- */
+
+/* The points that follow each other along the last axis, or of which every axis moves. */
+typedef struct run {
+    size_t places[PE_LATTICE_AXES]; /* of the first point */
+    size_t count;
+} run;
+
+static run find_run(const pe_lattice *lattice, uint64_t first, uint64_t points)
+{
+    const size_t last = lattice->axis_count - 1, width = lattice->axes[last].places;
+    run at = {.count = (size_t)points};
+    if (!lattice->together)
+        at.count = smaller((size_t)points, width - first % width);
+    for (size_t a = last + 1; a-- > 0;) {
+        const size_t places = lattice->axes[a].places;
+        at.places[a] = (size_t)(lattice->together ? first : first % places);
+        first /= lattice->together ? 1 : places;
+    }
+    return at;
+}
+
+static void compose(const pe_lattice *lattice, const run *at, pe_composer *composer)
+{
+    const unsigned char *rows[PE_LATTICE_AXES];
+    for (size_t a = 0; a < lattice->axis_count; a++)
+        rows[a] = pe_lattice_row(lattice, a, at->places[a]);
+    pe_composer_add(composer, rows, lattice->axis_count, at->count);
+}
+
+/* Write the rows of a run without tables. */
+static void compute(const pe_lattice *lattice, const run *at, unsigned char *dst)
+{
+    for (size_t a = 0; a < lattice->axis_count; a++) {
         bool moves = lattice->together || a + 1 == lattice->axis_count;
-        size_t place = (size_t)(lattice->together ? first : rest % axis->places);
-        write_axis(lattice, axis, place, moves, count, dst);
-        rest /= axis->places;
+        write_axis(lattice, &lattice->axes[a], at->places[a], moves, at->count, dst,
+                   row_bytes_of(lattice));
     }
 }
 
 void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points, void *dst)
 {
-    size_t row_bytes = lattice->columns * pe_dtype_size(lattice->dtype);
-    size_t width = lattice->axes[lattice->axis_count - 1].places;
-    size_t limit =
-        smaller(ROOM_BYTES / row_bytes, ROOM_BYTES / (2 * PE_KERNEL_PAIRS * sizeof(dd)));
+    const size_t row_bytes = row_bytes_of(lattice);
+    const size_t fit = smaller(ROOM_BYTES / row_bytes, count_strip_places(lattice));
     unsigned char *at = dst;
-    while (points > 0) {
-        size_t count = smaller(points, limit > 0 ? limit : 1);
-        if (!lattice->together)
-            count = smaller(count, width - first % width);
-        write_run(lattice, first, count, at);
-        at += count * row_bytes;
-        first += count;
-        points -= count;
+    pe_composer composer;
+    pe_composer_init(&composer, row_bytes, points, dst);
+    for (run some; points > 0; points -= some.count, first += some.count) {
+        some = find_run(lattice, first, points);
+        if (lattice->kept) {
+            compose(lattice, &some, &composer);
+            continue;
+        }
+        some.count = smaller(some.count, fit > 0 ? fit : 1);
+        compute(lattice, &some, at);
+        at += some.count * row_bytes;
     }
+    if (lattice->kept)
+        pe_composer_done(&composer);
 }

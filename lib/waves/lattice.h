@@ -7,8 +7,8 @@
 
 #define PE_LATTICE_AXES PE_POINT_AXES
 
-/* The tables of all axes, [places, entries of the axis], are kept unless they would be larger
- * than this together; then parts are computed as needed. */
+/* The tables of all axes, [places, columns] with zeros in the columns of the others, are kept
+ * unless they would be larger than this together; then parts are computed as needed. */
 #define PE_LATTICE_TABLE_BYTES (16 << 20)
 
 typedef struct pe_lattice_axis {
@@ -18,7 +18,7 @@ typedef struct pe_lattice_axis {
     size_t sines; /* the column of the first sine; interleaved pairs follow each other */
     size_t cosines, stride; /* of concatenated ones: the column of the first cosine, and columns
                              * from a sine or cosine to the next */
-    unsigned char *table;   /* set by pe_lattice_prepare: all rows, or NULL */
+    unsigned char *table;   /* set by pe_lattice_prepare: the rows of all places, or NULL */
 } pe_lattice_axis;
 
 typedef struct pe_lattice {
@@ -28,19 +28,21 @@ typedef struct pe_lattice {
                      * combinations of places, in order */
     size_t columns; /* of a point's row; those that no axis writes are left as they are */
     pe_dtype dtype;
+    bool kept; /* set by pe_lattice_plan: the axes have tables */
 } pe_lattice;
 
-/* Fill the tables. False if memory ran out. */
-bool pe_lattice_prepare(pe_lattice *lattice);
+/* Plan the tables of a lattice whose other members are set, once its tensor has been added:
+ * decide whether they are kept, and add what they cost. */
+void pe_lattice_plan(pe_lattice *lattice, pe_plan *plan);
+
+/* Fill the tables. False if memory ran out or the runner cancelled it. */
+bool pe_lattice_prepare(pe_lattice *lattice, pe_pace *pace);
+
+/* The row of a place in an axis's table. */
+unsigned char *pe_lattice_row(const pe_lattice *lattice, size_t axis, size_t place);
 
 /* Write the rows of points [first, first + points). */
 void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points, void *dst);
-
-/* Whether `entries` of all axes together are kept as tables. */
-static inline bool pe_lattice_has_tables(double entries, pe_dtype dtype)
-{
-    return entries * (double)pe_dtype_size(dtype) <= PE_LATTICE_TABLE_BYTES;
-}
 
 /* Free waves and tables: the release hook of schemes whose state begins with a lattice. */
 void pe_lattice_done(void *state);

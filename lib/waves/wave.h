@@ -19,6 +19,7 @@
  *   distance_wave         waves of relative schemes
  *   grid                  tables of grids, from a wave for each axis
  *   grid_mask             grids of which only some cells are valid
+ *   composed              rows composed of those of each axis
  *   lattice               tables of points that have several axes
  *   axes, axis_columns    rows whose frequencies belong to several axes, and which columns do
  *   axial, axial_request  rotary tables of grids, from such rows

@@ -99,6 +99,30 @@ START_TEST(normal_variables_are_rounded_correctly_or_are_nan)
 }
 END_TEST
 
+START_TEST(truncated_variables_are_quantiles_or_are_nan)
+{
+    const pe_kernel *kernels[8];
+    size_t count = pe_kernel_list(kernels), undecided = 0, all = 0;
+    uint64_t state = 2;
+    for (int repeat = 0; repeat < 60; repeat++) {
+        pe_draws draws;
+        double variables[PE_DRAWS];
+        make_draws(&state, &draws);
+        for (size_t k = 0; k < count; k++) {
+            kernels[k]->truncated(&draws, PE_DRAWS, variables);
+            for (size_t i = 0; i < PE_DRAWS; i++, all++) {
+                int64_t numerator = (int64_t)(2 * draws.u[i] + 1) - (1LL << 53);
+                double expected = pe_correct_quantile(numerator);
+                undecided += isnan(variables[i]) ? 1 : 0;
+                ck_assert_msg(isnan(variables[i]) || variables[i] == expected, "%s: %a for %a",
+                              kernels[k]->name, variables[i], expected);
+            }
+        }
+    }
+    ck_assert_uint_lt(undecided, all / 100);
+}
+END_TEST
+
 START_TEST(every_kernel_leaves_the_same_variables_undecided)
 {
     const pe_kernel *kernels[8];
@@ -113,6 +137,11 @@ START_TEST(every_kernel_leaves_the_same_variables_undecided)
         ck_assert(normals[3] == normal_of(7, 0));
         ck_assert(isnan(normals[4]));
     }
+    draws.u[0] = (3442409529514109 + (1ULL << 53)) / 2;
+    for (size_t k = 0; k < count; k++) {
+        kernels[k]->truncated(&draws, 4, normals);
+        ck_assert(isnan(normals[0]) && normals[3] == pe_correct_quantile(15 - (1LL << 53)));
+    }
 }
 END_TEST
 
@@ -121,6 +150,8 @@ Suite *draw_suite(void)
     const TTest *const tests[] = {philox_gives_the_known_answers_of_random123,
                                   a_draw_does_not_depend_on_those_beside_it,
                                   normal_variables_are_rounded_correctly_or_are_nan,
-                                  every_kernel_leaves_the_same_variables_undecided, NULL};
+                                  truncated_variables_are_quantiles_or_are_nan,
+                                  every_kernel_leaves_the_same_variables_undecided,
+                                  NULL};
     return unit_suite("draw", tests);
 }

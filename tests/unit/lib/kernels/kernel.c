@@ -339,6 +339,31 @@ START_TEST(tables_have_the_same_bits_everywhere)
 }
 END_TEST
 
+/* Rows of any length, of tables that are a multiple of 64 bytes wide; what lies behind a row is
+ * left alone. */
+START_TEST(overlaid_rows_have_the_bits_of_both)
+{
+    enum { STRIDE = 256, SPACE = 16 };
+    static unsigned char a[ROWS * STRIDE], b[ROWS * STRIDE], got[ROWS * (STRIDE + SPACE)];
+    const pe_kernel *kernels[8];
+    size_t count = pe_kernel_list(kernels);
+    uint64_t state = 1;
+    for (size_t i = 0; i < sizeof a; i++) {
+        a[i] = (unsigned char)(next_random(&state) >> 40);
+        b[i] = (unsigned char)(next_random(&state) >> 40);
+    }
+    for (size_t k = 0; k < count; k++)
+        for (size_t bytes = 1; bytes <= STRIDE; bytes++) {
+            memset(got, 0xa5, sizeof got);
+            kernels[k]->overlay(a, 0, b, STRIDE, ROWS, bytes, got, bytes + SPACE);
+            for (size_t r = 0; r < ROWS; r++)
+                for (size_t i = 0; i < bytes + SPACE; i++)
+                    ck_assert_int_eq(got[r * (bytes + SPACE) + i],
+                                     i < bytes ? a[i] | b[r * STRIDE + i] : 0xa5);
+        }
+}
+END_TEST
+
 Suite *kernel_suite(void)
 {
     const TTest *const tests[] = {seeds_are_within_62_hundredths_of_the_last_place,
@@ -349,6 +374,7 @@ Suite *kernel_suite(void)
                                   an_entry_on_a_boundary_is_reported_wherever_it_is,
                                   f16_entries_below_the_normal_ones_are_rounded_or_reported,
                                   sines_alone_in_f64_are_those_beside_cosines,
+                                  overlaid_rows_have_the_bits_of_both,
                                   tables_have_the_same_bits_everywhere,
                                   NULL};
     return unit_suite("kernel", tests);
