@@ -3,7 +3,14 @@
  *
  * The rows ahead and behind share their products. The first test takes an addition and a
  * comparison of all halves of doubles with zero for f32, and of all halves of floats for f16
- * and bf16. */
+ * and bf16.
+ *
+ * For f16 and bf16 an entry becomes a float by way of a 32-bit integer, its multiple of
+ * 2^(exponent - FIXED_BITS): adding 1.5·2^52 of these units leaves that in the lower half of
+ * the double. Halves of two vectors are joined by one shuffle, which conversions to float are
+ * not. Both roundings are monotonic and keep what is half-way between two values of the dtype:
+ * that has at most 12 bits, the last of them no less than 2^-12 of the least entry that is not
+ * small. So the float is on the same side of it as the entry, or just there, and doubtful. */
 #ifndef PE_KERNEL_VECTOR_H
 #define PE_KERNEL_VECTOR_H
 
@@ -32,30 +39,45 @@ typedef uint16_t shorts __attribute__((vector_size(8 * WIDTH)));
 typedef int16_t signed_shorts __attribute__((vector_size(8 * WIDTH)));
 
 /* Constants of the first test. The entry, plus `add`, is doubtful where all bits of one of its
- * halves that are set in `test` are clear. In the upper half that is the top bit of the
- * exponent, which is clear if an entry is small. The lower half are the bits that the dtype
- * drops, without those within the margin: they are clear if a rounding boundary is near. All
- * bits that are set are in 16 bits of the half, and never the first of these, so the least of
- * all signed 16-bit integers shows whether one is 0. bf16 drops 16 bits; of 15 only its test
- * also reports entries that are representable. */
+ * halves that are set in `test` are clear. In the upper half that is a bit of the exponent,
+ * which is clear if an entry is small. The lower half are the bits that the dtype drops,
+ * without those within the margin: they are clear if a rounding boundary is near. All bits that
+ * are set are in 16 bits of the half, and never the first of these, so the least of all signed
+ * 16-bit integers shows whether one is 0. bf16 drops 16 bits; of 15 only its test also reports
+ * entries that are representable. */
 typedef struct first_test {
     words add, test; /* f32: of doubles; f16, bf16: of floats */
-    uint16_t bias;   /* f16, bf16: what `add` adds to a rounded entry */
+    doubles unit;    /* f16, bf16: 1.5·2^52 units */
+    uint16_t bias;   /* f16, bf16: what a rounded entry has too much in its exponent */
 } first_test;
+
+/* Floats of integers below 2^(FIXED_BITS + 1) have exponents from 127 on, or 0. With LEAST less
+ * the smallest one of an entry that is not small added, the second bit of the exponent shows
+ * which these are. */
+#define FIXED_BITS 30
+#define LEAST      (128 + 64)
+
+INLINED first_test choose_test_16(pe_dtype dtype, int exponent)
+{
+    const int dropped = dtype == PE_F16 ? F16_DROPPED : BF16_DROPPED;
+    const int small_bits = dtype == PE_F16 ? F16_SMALL_BITS : BF16_SMALL_BITS;
+    const int add = LEAST - (127 + FIXED_BITS - small_bits);
+    const int bias = dtype == PE_F16 ? 15 : 127; /* of the dtype */
+    const int excess = LEAST - (bias + exponent - small_bits);
+    return (first_test){.add = (words){0} + (((uint32_t)add << 23) + (1U << (dropped - 1))),
+                        .test = (words){0} + (1U << 29 | (((1U << dropped) - 1) & 0x7fff)),
+                        .unit = (doubles){0} + 1.5 * power_of_two(52 + exponent - FIXED_BITS),
+                        .bias = (uint16_t)((uint32_t)(dtype == PE_F16 ? excess - LEAST : excess)
+                                           << (23 - dropped))};
+}
 
 INLINED first_test choose_test(pe_dtype dtype, int exponent)
 {
-    const uint32_t add = (uint32_t)(1 + SMALL_BITS - exponent);
-    const unsigned dropped = dtype == PE_F16 ? F16_DROPPED : BF16_DROPPED;
-    const words zero = {0};
-    if (dtype == PE_F32) {
-        const longs all_add = (longs)zero + ((uint64_t)add << 52 | TIE_ADD);
-        const longs all_test = (longs)zero + ((uint64_t)1 << 62 | TIE_TEST);
-        return (first_test){.add = (words)all_add, .test = (words)all_test};
-    }
-    return (first_test){.add = zero + ((add << 23) + (1U << (dropped - 1))),
-                        .test = zero + (1U << 30 | (((1U << dropped) - 1) & 0x7fff)),
-                        .bias = (uint16_t)(add << (23 - dropped))};
+    if (dtype != PE_F32)
+        return choose_test_16(dtype, exponent);
+    const uint64_t add = (uint64_t)(1 + SMALL_BITS - exponent) << 52 | TIE_ADD;
+    const uint64_t test = 1ULL << 62 | TIE_TEST;
+    return (first_test){.add = (words)((longs){0} + add), .test = (words)((longs){0} + test)};
 }
 
 /* A row that is being written: where it is stored, and the least 16-bit integers that its test
@@ -91,12 +113,21 @@ INLINED void test_vector(row_state *row, words sum, const first_test *test)
 
 INLINED uint64_t has_failed(const row_state *row, pe_dtype dtype)
 {
+    const uint32_t tested = dtype == PE_F32 ? 0xcccccccc : 0xffffffff; /* f32: the odd parts */
+#if WIDTH == 4
+    const __m256i zeros = _mm256_cmpeq_epi16((__m256i)row->least, _mm256_setzero_si256());
+    return ((uint32_t)_mm256_movemask_epi8(zeros) & tested) != 0;
+#elif defined(__SSE2__)
+    const __m128i zeros = _mm_cmpeq_epi16((__m128i)row->least, _mm_setzero_si128());
+    return ((uint32_t)_mm_movemask_epi8(zeros) & tested) != 0;
+#else
     int16_t parts[4 * WIDTH];
     bool failed = false;
     memcpy(parts, &row->least, sizeof parts);
-    for (size_t i = 0; i < 4 * WIDTH; i++) /* f32 tests no bits in the even parts */
-        failed |= parts[i] == 0 && (dtype != PE_F32 || i % 2 == 1);
+    for (size_t i = 0; i < 4 * WIDTH; i++)
+        failed |= parts[i] == 0 && (tested >> 2 * i & 1);
     return failed;
+#endif
 }
 
 /* Whether rows that begin at cache lines are stored past the caches without staging: there are
@@ -185,66 +216,131 @@ INLINED floats interleave(few_floats a, few_floats b)
 }
 #endif
 
-/* The upper halves of the words of a, then of b. */
-INLINED shorts upper_halves(words a, words b)
+/* ---- 16 bits ---- */
+
+/* Entries of two vectors as floats times 2^(FIXED_BITS - exponent): those of a and b in the
+ * first half, then those in the second half. */
+INLINED words to_fixed_floats(doubles a, doubles b, const first_test *test)
 {
+    const doubles x = a + test->unit, y = b + test->unit;
 #if WIDTH == 4
-    return __builtin_shufflevector((shorts)a, (shorts)b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21,
-                                   23, 25, 27, 29, 31);
+    const __m256 lower = _mm256_shuffle_ps((__m256)x, (__m256)y, 0x88);
+    return (words)_mm256_cvtepi32_ps((__m256i)lower);
+#elif defined(__SSE2__)
+    return (words)_mm_cvtepi32_ps((__m128i)_mm_shuffle_ps((__m128)x, (__m128)y, 0x88));
 #else
-    return __builtin_shufflevector((shorts)a, (shorts)b, 1, 3, 5, 7, 9, 11, 13, 15);
+    typedef int32_t integers __attribute__((vector_size(8 * WIDTH)));
+    const integers lower = __builtin_shufflevector((integers)x, (integers)y, 0, 2, 4, 6);
+    return (words) __builtin_convertvector(lower, floats);
 #endif
 }
 
-/* Test two vectors of floats and round them to 16 bits each. */
-INLINED shorts to_16(const floats from[2], const first_test *test, pe_dtype dtype,
+/* The lower half of each word of a with the upper half of the same one of b. */
+INLINED shorts merge_halves(words a, words b)
+{
+#if WIDTH == 4
+    return (shorts)_mm256_blend_epi16((__m256i)a, (__m256i)b, 0xaa);
+#else
+    return __builtin_shufflevector((shorts)a, (shorts)b, 0, 9, 2, 11, 4, 13, 6, 15);
+#endif
+}
+
+/* Put the entries of a unit in the order of the columns: those of two vectors, and of the other
+ * two, come by turns. */
+INLINED shorts put_in_order(shorts merged, arrangement arranged)
+{
+#if WIDTH == 4
+    if (arranged == PAIRS)
+        return (shorts)_mm256_permute4x64_epi64((__m256i)merged, 0xd8);
+    const __m256i by_turns =
+        _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9,
+                         12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+    const __m256i by_halves = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i apart = _mm256_shuffle_epi8((__m256i)merged, by_turns);
+    return (shorts)_mm256_permutevar8x32_epi32(apart, by_halves);
+#else
+    return arranged == PAIRS ? merged
+                             : __builtin_shufflevector(merged, merged, 0, 2, 4, 6, 1, 3, 5, 7);
+#endif
+}
+
+/* Test the entries of a unit and round them. */
+INLINED shorts to_16(const unit *entries, const first_test *test, rotation_mode mode,
                      row_state *row)
 {
     words lifted[2];
     for (size_t v = 0; v < 2; v++) {
-        lifted[v] = (words)from[v] + test->add;
+        const doubles *two = &entries->parts[2 * v];
+        lifted[v] = to_fixed_floats(two[0], two[1], test) + test->add;
         test_vector(row, lifted[v], test);
-        if (dtype == PE_F16) /* five bits of exponent and ten of mantissa below the sign */
-            lifted[v] = (lifted[v] << (BF16_DROPPED - F16_DROPPED) & 0x7fffffff) |
-                        (lifted[v] & 0x80000000);
     }
-    shorts rounded = upper_halves(lifted[0], lifted[1]);
-    if (dtype == PE_BF16)
-        return rounded - test->bias;
-    uint16_t bias = (uint16_t)(test->bias + (112 << 10));
-    return ((rounded - bias) & 0x7fff) | (rounded & 0x8000);
+    shorts rounded = merge_halves(lifted[0] >> 16, lifted[1]);
+    if (mode.dtype == PE_BF16)
+        return put_in_order(rounded - test->bias, mode.arranged);
+    /* ten bits of mantissa, and those of the exponent: below the sixth one LEAST has no bits */
+    shorts rest = merge_halves(lifted[0] >> F16_DROPPED, lifted[1] << (16 - F16_DROPPED));
+    return put_in_order((rest - test->bias) | (rounded & 0x8000), mode.arranged);
 }
+
+/* Test, round and store the unit of pairs [i, …) of a row for f16 or bf16. */
+INLINED void finish_16(row_state *row, size_t i, const unit *entries, const first_test *test,
+                       rotation_mode mode)
+{
+    unsigned char *to = row->sines + (mode.arranged == PAIRS ? 4 : 2) * i;
+    shorts halves = to_16(entries, test, mode, row);
+    if (mode.arranged == APART) {
+        memcpy(to, &halves, sizeof halves / 2);
+        memcpy(row->cosines + 2 * i, (unsigned char *)&halves + sizeof halves / 2,
+               sizeof halves / 2);
+    } else {
+        store(to, &halves, mode.nontemporal);
+    }
+}
+
+/* ---- a unit ---- */
 
 /* Test, round and store the unit of pairs [i, …) of a row. */
 INLINED void finish(row_state *row, size_t i, const unit *entries, const first_test *test,
                     rotation_mode mode)
 {
-    const size_t size = mode.dtype == PE_F32 ? 4 : 2;
+    if (mode.dtype != PE_F32) {
+        finish_16(row, i, entries, test, mode);
+        return;
+    }
     const arrangement arranged = mode.arranged;
-    unsigned char *to = row->sines + (arranged == PAIRS ? 2 : 1) * size * i;
+    unsigned char *to = row->sines + (arranged == PAIRS ? 8 : 4) * i;
     few_floats parts[4];
     floats rounded[2];
-    for (size_t v = 0; v < 4; v++)
+    for (size_t v = 0; v < 4; v++) {
         parts[v] = to_few_floats(entries->parts[v]);
+        test_vector(row, (words)entries->parts[v] + test->add, test);
+    }
     for (size_t v = 0; v < 2; v++)
         rounded[v] = arranged == PAIRS ? interleave(parts[v], parts[2 + v])
                                        : join(parts[2 * v], parts[2 * v + 1]);
-    if (mode.dtype == PE_F32) {
-        for (size_t v = 0; v < 4; v++)
-            test_vector(row, (words)entries->parts[v] + test->add, test);
-        store(to, &rounded[0], mode.nontemporal);
-        store(arranged == APART ? row->cosines + size * i : to + sizeof rounded[0], &rounded[1],
-              mode.nontemporal);
-        return;
-    }
-    shorts halves = to_16(rounded, test, mode.dtype, row);
-    if (arranged == APART) {
-        memcpy(to, &halves, sizeof halves / 2);
-        memcpy(row->cosines + size * i, (unsigned char *)&halves + sizeof halves / 2,
-               sizeof halves / 2);
-    } else {
-        store(to, &halves, mode.nontemporal);
-    }
+    store(to, &rounded[0], mode.nontemporal);
+    store(arranged == APART ? row->cosines + 4 * i : to + sizeof rounded[0], &rounded[1],
+          mode.nontemporal);
+}
+
+/* sum ± a·b. Whether that is rounded once or twice does not show: an entry is rounded correctly
+ * or reported as doubtful. */
+INLINED doubles add_product(doubles sum, doubles a, doubles b)
+{
+#if WIDTH == 4 && defined(__FMA__)
+    return (doubles)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
+#else
+    return sum + a * b;
+#endif
+}
+
+INLINED doubles subtract_product(doubles sum, doubles a, doubles b)
+{
+#if WIDTH == 4 && defined(__FMA__)
+    return (doubles)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
+#else
+    return sum - a * b;
+#endif
 }
 
 /* Write the unit of pairs [i, …) of the row ahead and, unless NULL, the row behind. */
@@ -256,14 +352,14 @@ INLINED void rotate_unit(pe_sincos a, pe_sincos b, size_t i, row_state *ahead,
         size_t at = i + WIDTH * v;
         doubles sin_a = load(a.sin + at), cos_a = load(a.cos + at);
         doubles sin_b = load(b.sin + at), cos_b = load(b.cos + at);
-        doubles sin_cos = sin_a * cos_b, cos_sin = cos_a * sin_b;
-        forth.parts[v] = sin_cos + cos_sin;
-        back.parts[v] = sin_cos - cos_sin;
+        doubles sin_cos = sin_a * cos_b;
+        forth.parts[v] = add_product(sin_cos, cos_a, sin_b);
+        back.parts[v] = subtract_product(sin_cos, cos_a, sin_b);
         if (mode.arranged == ALONE)
             continue;
-        doubles cos_cos = cos_a * cos_b, sin_sin = sin_a * sin_b;
-        forth.parts[2 + v] = cos_cos - sin_sin;
-        back.parts[2 + v] = cos_cos + sin_sin;
+        doubles cos_cos = cos_a * cos_b;
+        forth.parts[2 + v] = subtract_product(cos_cos, sin_a, sin_b);
+        back.parts[2 + v] = add_product(cos_cos, sin_a, sin_b);
     }
     finish(ahead, i, &forth, test, mode);
     if (behind)
