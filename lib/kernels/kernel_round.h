@@ -69,6 +69,11 @@ static inline __attribute__((always_inline)) void turn(pe_sincos a, pe_sincos b,
 #define F16_DROPPED  13 /* of an f32 */
 #define BF16_DROPPED 16
 
+/* In f16 and bf16 entries are small below 2^(exponent - these). For f16 that is 2^-14, its
+ * smallest normal number, where the exponent is 0. */
+#define F16_SMALL_BITS  14
+#define BF16_SMALL_BITS 20
+
 /* ---- the second test ---- */
 
 /* Test entries, and round and store those of f16 and bf16 again. Returns whether one is

@@ -13,6 +13,7 @@ size_t pe_kernel_list(const pe_kernel *ret_kernels[8])
     size_t count = 0;
     ret_kernels[count++] = &pe_kernel_generic;
 #if defined(PE_KERNEL_X86)
+    /* Clang has no name for F16C, which every processor with AVX2 has */
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -3,59 +3,63 @@
  *
  * The rows ahead and behind share their products. The first test takes an addition and a
  * comparison of all halves of doubles with zero for f32, and of all halves of floats for f16
- * and bf16. */
+ * and bf16.
+ *
+ * For f16 and bf16 an entry becomes a float by way of a 32-bit integer, its multiple of
+ * 2^(exponent - FIXED_BITS): adding 1.5·2^52 of these units leaves that in the lower half of
+ * the double. Halves of two vectors are joined by one shuffle, which conversions to float are
+ * not. Both roundings are monotonic and keep what is half-way between two values of the dtype:
+ * that has at most 12 bits, the last of them no less than 2^-12 of the least entry that is not
+ * small. So the float is on the same side of it as the entry, or just there, and doubtful. */
 #ifndef PE_KERNEL_VECTOR_H
 #define PE_KERNEL_VECTOR_H
 
 #include "kernels/kernel_nontemporal.h"
 #include "kernels/kernel_round.h"
+#include "kernels/kernel_vector_types.h"
 
 #define INLINED static inline __attribute__((always_inline))
 
-#if defined(__AVX2__)
-#define WIDTH 4
-#else
-#define WIDTH 2 /* SSE2, NEON */
-#endif
-
-/* Vectors of WIDTH doubles, and of as many bytes. */
-typedef double doubles __attribute__((vector_size(8 * WIDTH)));
-typedef float floats __attribute__((vector_size(8 * WIDTH)));
-#if defined(__SSE2__)
-typedef __m128 few_floats; /* WIDTH of them, and zeros */
-#else
-typedef float few_floats __attribute__((vector_size(4 * WIDTH)));
-#endif
-typedef uint64_t longs __attribute__((vector_size(8 * WIDTH)));
-typedef uint32_t words __attribute__((vector_size(8 * WIDTH)));
-typedef uint16_t shorts __attribute__((vector_size(8 * WIDTH)));
-typedef int16_t signed_shorts __attribute__((vector_size(8 * WIDTH)));
-
 /* Constants of the first test. The entry, plus `add`, is doubtful where all bits of one of its
- * halves that are set in `test` are clear. In the upper half that is the top bit of the
- * exponent, which is clear if an entry is small. The lower half are the bits that the dtype
- * drops, without those within the margin: they are clear if a rounding boundary is near. All
- * bits that are set are in 16 bits of the half, and never the first of these, so the least of
- * all signed 16-bit integers shows whether one is 0. bf16 drops 16 bits; of 15 only its test
- * also reports entries that are representable. */
+ * halves that are set in `test` are clear. In the upper half that is a bit of the exponent,
+ * which is clear if an entry is small. The lower half are the bits that the dtype drops,
+ * without those within the margin: they are clear if a rounding boundary is near. All bits that
+ * are set are in 16 bits of the half, and never the first of these, so the least of all signed
+ * 16-bit integers shows whether one is 0. bf16 drops 16 bits; of 15 only its test also reports
+ * entries that are representable. */
 typedef struct first_test {
     words add, test; /* f32: of doubles; f16, bf16: of floats */
-    uint16_t bias;   /* f16, bf16: what `add` adds to a rounded entry */
+    doubles unit;    /* f16, bf16: 1.5·2^52 units */
+    uint16_t bias;   /* f16, bf16: what a rounded entry has too much in its exponent */
 } first_test;
+
+/* Floats of integers below 2^(FIXED_BITS + 1) have exponents from 127 on, or 0. With LEAST less
+ * the smallest one of an entry that is not small added, the second bit of the exponent shows
+ * which these are. */
+#define FIXED_BITS 30
+#define LEAST      (128 + 64)
+
+INLINED first_test choose_test_16(pe_dtype dtype, int exponent)
+{
+    const int dropped = dtype == PE_F16 ? F16_DROPPED : BF16_DROPPED;
+    const int small_bits = dtype == PE_F16 ? F16_SMALL_BITS : BF16_SMALL_BITS;
+    const int add = LEAST - (127 + FIXED_BITS - small_bits);
+    const int bias = dtype == PE_F16 ? 15 : 127; /* of the dtype */
+    const int excess = LEAST - (bias + exponent - small_bits);
+    return (first_test){.add = (words){0} + (((uint32_t)add << 23) + (1U << (dropped - 1))),
+                        .test = (words){0} + (1U << 29 | (((1U << dropped) - 1) & 0x7fff)),
+                        .unit = (doubles){0} + 1.5 * power_of_two(52 + exponent - FIXED_BITS),
+                        .bias = (uint16_t)((uint32_t)(dtype == PE_F16 ? excess - LEAST : excess)
+                                           << (23 - dropped))};
+}
 
 INLINED first_test choose_test(pe_dtype dtype, int exponent)
 {
-    const uint32_t add = (uint32_t)(1 + SMALL_BITS - exponent);
-    const unsigned dropped = dtype == PE_F16 ? F16_DROPPED : BF16_DROPPED;
-    const words zero = {0};
-    if (dtype == PE_F32) {
-        const longs all_add = (longs)zero + ((uint64_t)add << 52 | TIE_ADD);
-        const longs all_test = (longs)zero + ((uint64_t)1 << 62 | TIE_TEST);
-        return (first_test){.add = (words)all_add, .test = (words)all_test};
-    }
-    return (first_test){.add = zero + ((add << 23) + (1U << (dropped - 1))),
-                        .test = zero + (1U << 30 | (((1U << dropped) - 1) & 0x7fff)),
-                        .bias = (uint16_t)(add << (23 - dropped))};
+    if (dtype != PE_F32)
+        return choose_test_16(dtype, exponent);
+    const uint64_t add = (uint64_t)(1 + SMALL_BITS - exponent) << 52 | TIE_ADD;
+    const uint64_t test = 1ULL << 62 | TIE_TEST;
+    return (first_test){.add = (words)((longs){0} + add), .test = (words)((longs){0} + test)};
 }
 
 /* A row that is being written: where it is stored, and the least 16-bit integers that its test
@@ -89,22 +93,23 @@ INLINED void test_vector(row_state *row, words sum, const first_test *test)
     row->least = take_least(row->least, (signed_shorts)(sum & test->test));
 }
 
-/* f32 tests no bits in the even parts. */
 INLINED uint64_t has_failed(const row_state *row, pe_dtype dtype)
 {
-    const shorts zeros = (shorts)(row->least == 0);
+    const uint32_t tested = dtype == PE_F32 ? 0xcccccccc : 0xffffffff; /* f32: the odd parts */
 #if WIDTH == 4
-    const unsigned bytes = (unsigned)_mm256_movemask_epi8((__m256i)zeros);
+    const __m256i zeros = _mm256_cmpeq_epi16((__m256i)row->least, _mm256_setzero_si256());
+    return ((uint32_t)_mm256_movemask_epi8(zeros) & tested) != 0;
 #elif defined(__SSE2__)
-    const unsigned bytes = (unsigned)_mm_movemask_epi8((__m128i)zeros);
+    const __m128i zeros = _mm_cmpeq_epi16((__m128i)row->least, _mm_setzero_si128());
+    return ((uint32_t)_mm_movemask_epi8(zeros) & tested) != 0;
 #else
-    uint16_t parts[4 * WIDTH];
-    unsigned bytes = 0;
-    memcpy(parts, &zeros, sizeof parts);
+    int16_t parts[4 * WIDTH];
+    bool failed = false;
+    memcpy(parts, &row->least, sizeof parts);
     for (size_t i = 0; i < 4 * WIDTH; i++)
-        bytes |= parts[i] & 3U << 2 * (i % 2);
+        failed |= parts[i] == 0 && (tested >> 2 * i & 1);
+    return failed;
 #endif
-    return (bytes & (dtype == PE_F32 ? 0xcccccccc : 0xffffffff)) != 0;
 }
 
 /* Whether rows that begin at cache lines are stored past the caches without staging: there are
@@ -138,141 +143,65 @@ INLINED size_t unit_pairs(arrangement arranged)
     return arranged == ALONE ? 4 * WIDTH : 2 * WIDTH;
 }
 
-INLINED doubles load(const double *from)
-{
-    doubles loaded;
-    memcpy(&loaded, from, sizeof loaded);
-    return loaded;
-}
+/* ---- 16 bits ---- */
 
-/* c + a·b and c - a·b, rounded once where there is such an instruction: other bits of the
- * double do not show, because an entry is rounded correctly or reported as doubtful. */
-INLINED doubles add_product(doubles a, doubles b, doubles c)
-{
-#if defined(__FMA__)
-    return (doubles)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-    return c + a * b;
-#endif
-}
-
-INLINED doubles subtract_product(doubles a, doubles b, doubles c)
-{
-#if defined(__FMA__)
-    return (doubles)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-    return c - a * b;
-#endif
-}
-
-/* Conversion; the lanes of a, then those of b; the lanes of a and b by turns. */
-#if WIDTH == 4
-INLINED few_floats to_few_floats(doubles a)
-{
-    return _mm256_cvtpd_ps((__m256d)a);
-}
-
-INLINED floats join(few_floats a, few_floats b)
-{
-    return (floats)_mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
-}
-
-INLINED floats interleave(few_floats a, few_floats b)
-{
-    return join(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
-}
-#elif defined(__SSE2__)
-INLINED few_floats to_few_floats(doubles a)
-{
-    return _mm_cvtpd_ps((__m128d)a);
-}
-
-INLINED floats join(few_floats a, few_floats b)
-{
-    return (floats)_mm_movelh_ps(a, b);
-}
-
-INLINED floats interleave(few_floats a, few_floats b)
-{
-    return (floats)_mm_unpacklo_ps(a, b);
-}
-#else
-INLINED few_floats to_few_floats(doubles a)
-{
-    return __builtin_convertvector(a, few_floats);
-}
-
-INLINED floats join(few_floats a, few_floats b)
-{
-    return __builtin_shufflevector(a, b, 0, 1, 2, 3);
-}
-
-INLINED floats interleave(few_floats a, few_floats b)
-{
-    return __builtin_shufflevector(a, b, 0, 2, 1, 3);
-}
-#endif
-
-/* The upper halves of the words of a, then of b. */
-INLINED shorts upper_halves(words a, words b)
-{
-#if WIDTH == 4
-    return __builtin_shufflevector((shorts)a, (shorts)b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21,
-                                   23, 25, 27, 29, 31);
-#else
-    return __builtin_shufflevector((shorts)a, (shorts)b, 1, 3, 5, 7, 9, 11, 13, 15);
-#endif
-}
-
-/* Test two vectors of floats and round them to 16 bits each. */
-INLINED shorts to_16(const floats from[2], const first_test *test, pe_dtype dtype,
+/* Test the entries of a unit and round them. */
+INLINED shorts to_16(const unit *entries, const first_test *test, rotation_mode mode,
                      row_state *row)
 {
     words lifted[2];
     for (size_t v = 0; v < 2; v++) {
-        lifted[v] = (words)from[v] + test->add;
+        const doubles *two = &entries->parts[2 * v];
+        lifted[v] = to_fixed_floats(two[0], two[1], test->unit) + test->add;
         test_vector(row, lifted[v], test);
-        if (dtype == PE_F16) /* five bits of exponent and ten of mantissa below the sign */
-            lifted[v] = (lifted[v] << (BF16_DROPPED - F16_DROPPED) & 0x7fffffff) |
-                        (lifted[v] & 0x80000000);
     }
-    shorts rounded = upper_halves(lifted[0], lifted[1]);
-    if (dtype == PE_BF16)
-        return rounded - test->bias;
-    uint16_t bias = (uint16_t)(test->bias + (112 << 10));
-    return ((rounded - bias) & 0x7fff) | (rounded & 0x8000);
+    shorts rounded = merge_halves(lifted[0] >> 16, lifted[1]);
+    if (mode.dtype == PE_BF16)
+        return put_in_order(rounded - test->bias, mode.arranged);
+    /* ten bits of mantissa, and those of the exponent: below the sixth one LEAST has no bits */
+    shorts rest = merge_halves(lifted[0] >> F16_DROPPED, lifted[1] << (16 - F16_DROPPED));
+    return put_in_order((rest - test->bias) | (rounded & 0x8000), mode.arranged);
 }
+
+/* Test, round and store the unit of pairs [i, …) of a row for f16 or bf16. */
+INLINED void finish_16(row_state *row, size_t i, const unit *entries, const first_test *test,
+                       rotation_mode mode)
+{
+    unsigned char *to = row->sines + (mode.arranged == PAIRS ? 4 : 2) * i;
+    shorts halves = to_16(entries, test, mode, row);
+    if (mode.arranged == APART) {
+        memcpy(to, &halves, sizeof halves / 2);
+        memcpy(row->cosines + 2 * i, (unsigned char *)&halves + sizeof halves / 2,
+               sizeof halves / 2);
+    } else {
+        store(to, &halves, mode.nontemporal);
+    }
+}
+
+/* ---- a unit ---- */
 
 /* Test, round and store the unit of pairs [i, …) of a row. */
 INLINED void finish(row_state *row, size_t i, const unit *entries, const first_test *test,
                     rotation_mode mode)
 {
-    const size_t size = mode.dtype == PE_F32 ? 4 : 2;
+    if (mode.dtype != PE_F32) {
+        finish_16(row, i, entries, test, mode);
+        return;
+    }
     const arrangement arranged = mode.arranged;
-    unsigned char *to = row->sines + (arranged == PAIRS ? 2 : 1) * size * i;
+    unsigned char *to = row->sines + (arranged == PAIRS ? 8 : 4) * i;
     few_floats parts[4];
     floats rounded[2];
-    for (size_t v = 0; v < 4; v++)
+    for (size_t v = 0; v < 4; v++) {
         parts[v] = to_few_floats(entries->parts[v]);
+        test_vector(row, (words)entries->parts[v] + test->add, test);
+    }
     for (size_t v = 0; v < 2; v++)
         rounded[v] = arranged == PAIRS ? interleave(parts[v], parts[2 + v])
                                        : join(parts[2 * v], parts[2 * v + 1]);
-    if (mode.dtype == PE_F32) {
-        for (size_t v = 0; v < 4; v++)
-            test_vector(row, (words)entries->parts[v] + test->add, test);
-        store(to, &rounded[0], mode.nontemporal);
-        store(arranged == APART ? row->cosines + size * i : to + sizeof rounded[0], &rounded[1],
-              mode.nontemporal);
-        return;
-    }
-    shorts halves = to_16(rounded, test, mode.dtype, row);
-    if (arranged == APART) {
-        memcpy(to, &halves, sizeof halves / 2);
-        memcpy(row->cosines + size * i, (unsigned char *)&halves + sizeof halves / 2,
-               sizeof halves / 2);
-    } else {
-        store(to, &halves, mode.nontemporal);
-    }
+    store(to, &rounded[0], mode.nontemporal);
+    store(arranged == APART ? row->cosines + 4 * i : to + sizeof rounded[0], &rounded[1],
+          mode.nontemporal);
 }
 
 /* Write the unit of pairs [i, …) of the row ahead and, unless NULL, the row behind. */
@@ -285,13 +214,13 @@ INLINED void rotate_unit(pe_sincos a, pe_sincos b, size_t i, row_state *ahead,
         doubles sin_a = load(a.sin + at), cos_a = load(a.cos + at);
         doubles sin_b = load(b.sin + at), cos_b = load(b.cos + at);
         doubles sin_cos = sin_a * cos_b;
-        forth.parts[v] = add_product(cos_a, sin_b, sin_cos);
-        back.parts[v] = subtract_product(cos_a, sin_b, sin_cos);
+        forth.parts[v] = add_product(sin_cos, cos_a, sin_b);
+        back.parts[v] = subtract_product(sin_cos, cos_a, sin_b);
         if (mode.arranged == ALONE)
             continue;
         doubles cos_cos = cos_a * cos_b;
-        forth.parts[2 + v] = subtract_product(sin_a, sin_b, cos_cos);
-        back.parts[2 + v] = add_product(sin_a, sin_b, cos_cos);
+        forth.parts[2 + v] = subtract_product(cos_cos, sin_a, sin_b);
+        back.parts[2 + v] = add_product(cos_cos, sin_a, sin_b);
     }
     finish(ahead, i, &forth, test, mode);
     if (behind)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PE_LINE_MAX 512 /* the most numbers of one call */
 
@@ -15,6 +16,9 @@
 typedef struct pe_lines {
     /* first + i·step for i < count, where these and all i·step are doubles. */
     void (*exact)(double first, double step, size_t count, double *ret_numbers);
+
+    /* The same rounded to f16 or bf16, where these and all i·step are floats. */
+    void (*exact_16)(pe_dtype dtype, float first, float step, size_t count, uint16_t *dst);
 
     /* offset + (row + i)·step in double-double, as pe_position_get computes it, rounded to
      * double or to odd. The last bits of the products may not underflow. */

@@ -12,7 +12,10 @@ typedef struct pe_column {
      * the dtype as the entry does. */
     void (*numbers)(const struct pe_column *column, uint64_t row, size_t count,
                     double *ret_numbers);
-    const void *source; /* what `numbers` needs */
+
+    /* NULL, or write the elements themselves, sooner than by `numbers`. */
+    void (*elements)(const struct pe_column *column, uint64_t row, size_t count, void *dst);
+    const void *source; /* what both need */
 } pe_column;
 
 /* Write the entries of rows [first, first + rows). */

@@ -4,6 +4,7 @@
 #include "positions/column.h"
 #include "positions/positions.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,14 @@ static void add_exactly(const pe_column *column, uint64_t row, size_t count,
     pe_kernel_get()->lines->exact(first, positions->step, count, ret_numbers);
 }
 
+static void add_floats(const pe_column *column, uint64_t row, size_t count, void *dst)
+{
+    const pe_positions *positions = column->source;
+    double first = positions->offset + (double)row * positions->step;
+    pe_kernel_get()->lines->exact_16(column->dtype, (float)first, (float)positions->step, count,
+                                     dst);
+}
+
 static void add_in_double_double(const pe_column *column, uint64_t row, size_t count,
                                  double *ret_numbers)
 {
@@ -60,11 +69,12 @@ static void add_one_by_one(const pe_column *column, uint64_t row, size_t count,
 }
 
 /* Whether the offset, all multiples of the step and all positions are whole multiples of one
- * power of two, none above 2^53 times that: then doubles hold them. */
-static bool are_doubles(const pe_positions *positions)
+ * power of two, none above 2^bits times that: then floating-point numbers of so many bits hold
+ * them. */
+static bool have_bits(const pe_positions *positions, int bits)
 {
     double extent = (double)positions->count * fabs(positions->step);
-    double unit = ldexp(1, ilogb(fabs(positions->offset) + extent + 0x1p-900) - 51);
+    double unit = ldexp(1, ilogb(fabs(positions->offset) + extent + 0x1p-100) + 2 - bits);
     return fmod(positions->offset, unit) == 0 && fmod(positions->step, unit) == 0;
 }
 
@@ -80,10 +90,13 @@ static void fill(const void *context, pe_window window, void *dst)
                         .numbers = add_in_double_double};
     if (positions->list)
         column.numbers = copy_listed;
-    else if (are_doubles(positions))
+    else if (have_bits(positions, DBL_MANT_DIG))
         column.numbers = add_exactly;
     else if (fabs(positions->step) < LEAST_STEP)
         column.numbers = add_one_by_one;
+    if (!positions->list && pe_dtype_size(state->dtype) == sizeof(uint16_t) &&
+        have_bits(positions, FLT_MANT_DIG))
+        column.elements = add_floats;
     pe_column_fill(&column, window.first, window.rows, dst);
 }
 

@@ -71,7 +71,7 @@ static double random_number(uint64_t *state)
         fraction = floor(fraction * 0x1p12) * 0x1p-12; /* few bits */
     else if (kind % 4 == 2)
         fraction = nextafter(floor(fraction * 0x1p9) * 0x1p-9, kind & 64 ? 2 : -2);
-    number = ldexp(fraction, 15 - (int)(kind >> 8) % (kind & 16 ? 40 : 190));
+    number = ldexp(fraction, 15 - (int)(kind >> 8 & 0xffff) % (kind & 16 ? 40 : 190));
     return kind & 32 ? -number : number;
 }
 
@@ -114,10 +114,38 @@ START_TEST(exact_progressions_are_exact)
 }
 END_TEST
 
+START_TEST(exact_progressions_of_floats_are_rounded_once)
+{
+    static const float FIRST[] = {0, -0.0F, -2050, 65504 - 512, -0x1p-24F, 0.125F},
+                       STEPS[] = {1, -1, 0, 0x1p-26F, 3};
+    static const pe_dtype SHORT[] = {PE_F16, PE_BF16};
+    const pe_kernel *kernels[8];
+    size_t count = pe_kernel_list(kernels);
+    for (size_t i = 0; i < count * UNIT_COUNT(FIRST) * UNIT_COUNT(STEPS) * 2; i++) {
+        const pe_kernel *kernel = kernels[i % count];
+        const float first = FIRST[i / count % UNIT_COUNT(FIRST)];
+        const float step = STEPS[i / count / UNIT_COUNT(FIRST) % UNIT_COUNT(STEPS)];
+        const pe_dtype dtype = SHORT[i / count / UNIT_COUNT(FIRST) / UNIT_COUNT(STEPS)];
+        const size_t rows = step == 3 ? 169 : PE_LINE_MAX;
+        double numbers[PE_LINE_MAX];
+        uint16_t got[PE_LINE_MAX], expected[PE_LINE_MAX];
+        for (size_t j = 0; j < rows; j++)
+            numbers[j] = (double)(first + (float)j * step);
+        pe_round_row(dtype, numbers, rows, expected);
+        kernel->lines->exact_16(dtype, first, step, rows, got);
+        ck_assert_msg(memcmp(got, expected, rows * sizeof *got) == 0, "%s by %s: %g + i*%g",
+                      pe_dtype_name(dtype), kernel->name, (double)first, (double)step);
+    }
+}
+END_TEST
+
 Suite *lines_suite(void)
 {
-    const TTest *const tests[] = {
-        sums_are_the_positions, quotients_are_rounded_to_nearest_or_to_odd,
-        numbers_are_rounded_as_one_by_one, exact_progressions_are_exact, NULL};
+    const TTest *const tests[] = {sums_are_the_positions,
+                                  quotients_are_rounded_to_nearest_or_to_odd,
+                                  numbers_are_rounded_as_one_by_one,
+                                  exact_progressions_are_exact,
+                                  exact_progressions_of_floats_are_rounded_once,
+                                  NULL};
     return unit_suite("lines", tests);
 }
