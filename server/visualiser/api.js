@@ -63,6 +63,17 @@ export async function getDocument(url, signal, body, {type = 'application/json',
     return response.json();
 }
 
+let info = null;
+
+// What the service says of itself: asked once, and again where nobody has answered.
+export function serviceInfo() {
+    info ??= getDocument('/v1/info').catch((error) => {
+        info = null;
+        throw error;
+    });
+    return info;
+}
+
 // "/v1/encodings/rope?length=4&dim=8&tensor=cos": empty texts count as absent. Settings may
 // name another collection of tables: {collection: 'similarity', scheme, parameters}.
 export function addressOf(settings, extra = {}) {

@@ -1,7 +1,7 @@
 // What made a table: an npy or safetensors file that is opened or dropped is sent to the
 // service, which answers in a sentence; below it the facts, and the table, the exact one and
 // their difference side by side. The page then shows the request.
-import {Problem, describe, getDocument, getElements} from './api.js';
+import {Problem, describe, getDocument, getElements, serviceInfo} from './api.js';
 import {scaleOf} from './colours.js';
 import {h} from './dom.js';
 import {adviceOn} from './files.js';
@@ -445,7 +445,7 @@ export function createIdentify(button, section, {visit, colours}) {
         if (Math.round(contentRect.width) !== Math.round(width)) draw();
         width = contentRect.width;
     }).observe(section);
-    getDocument('/v1/info')
+    serviceInfo()
         .then(({access}) => (open = isOpen(access, location.hostname)))
         .catch(() => {}) // a request will tell why
         .finally(() => (button.hidden = !open));

@@ -29,6 +29,7 @@ import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
 import {createTour, offerTour, wholeAddress} from './tour.js';
 import {keepTaps} from './touch.js';
+import {startTypesetting} from './typeset.js';
 import {viewsFor} from './views.js';
 
 const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
@@ -279,7 +280,6 @@ function showTabs(view, possible) {
 function showTitle(view) {
     const titles = [...new Set(tables.map(({scheme}) => scheme.title))];
     document.title = `${titles.join(' and ')} – ${titleOf(view, tables[0])} – posenc`;
-    favicon.show(tables[0], coloursOf(theme.current()));
 }
 
 // All views of the tables, and the one that is shown.
@@ -317,10 +317,19 @@ async function draw() {
     }
 }
 
-// A picture is put on the screen.
+// A picture is put on the screen; what is not part of it comes after it has been painted. A tab
+// in the background paints nothing.
 function appear() {
     byId('readout').textContent = '';
-    if (!embed.active) examples.ready(schemes);
+    if (document.hidden) complete();
+    else requestAnimationFrame(() => setTimeout(complete));
+}
+
+function complete() {
+    favicon.show(tables[0], coloursOf(theme.current()));
+    if (embed.active) return;
+    examples.ready(schemes);
+    startTypesetting();
 }
 
 // The height that the window leaves for a picture.

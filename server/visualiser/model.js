@@ -103,9 +103,18 @@ export function createModel(button, section, {visit}) {
         const unused =
             plan.not_used?.length > 0 &&
             h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join(', ')));
+        const omissions = (plan.left_out ?? []).map(
+            ({part, reason}) => `${part} is left out: ${reason}.`,
+        );
         parts.result.replaceChildren(
-            h('p', {class: 'model-summary'}, h('code', {}, what), ' ', plan.summary),
-            ...(plan.notes ?? []).map((note) => h('p', {}, note)),
+            h(
+                'p',
+                {class: 'model-summary'},
+                h('code', {}, what),
+                ' ',
+                plan.summary.replace(/: see left_out\b/, ''), // they are told below
+            ),
+            ...[...(plan.notes ?? []), ...omissions].map((note) => h('p', {}, note)),
             plan.parts.length > 0
                 ? h(
                       'div',

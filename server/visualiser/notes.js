@@ -7,6 +7,8 @@ const PATIENCE = 200; // milliseconds of rest before wavelengths are measured fo
 const SAME = 1e-5; // of the range of a matrix: differences below are rounding
 const SMALL = 0.2; // of an equal share of attention: biases that change less hardly matter
 const LITTLE = 0.01; // of the range of values: differences below can hardly be seen
+const STRONG = 0.9, // correlations that hold for nearly all pairs, and …
+    LOOSE = 0.5; // … for most of them
 
 // The line; `notice` may be a promise of a text, which then comes later.
 export function noteOf(what, notice, {signal} = {}) {
@@ -127,6 +129,9 @@ function axesText({row, column}) {
     if (!row.title) return 'A single value, its colour.';
     const rows = axisText('row', row.title);
     if (!column.title) return `Rows are ${rows}, each with one value, its colour.`;
+    // without a grid they are columns of the table and nothing else
+    if (row.axis === 'n' && column.title === 'column')
+        return `Rows are ${rows}, colours values.`;
     const columns = axisText('column', column.title);
     return rows === columns
         ? `Rows and columns are ${rows}, colours values.`
@@ -159,8 +164,8 @@ export function similarityNote([table], metric) {
         isToeplitz(table)
             ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} ` +
                   'counts.'
-            : `Values change along diagonals: which ${pluralOf(word)} they are counts too, ` +
-                  'not only their difference.',
+            : `Values change along diagonals: not only the difference of two ` +
+                  `${pluralOf(word)} counts, but also which ones they are.`,
     );
 }
 
@@ -287,12 +292,14 @@ export function cloudNote(clouds) {
     const texts = clouds.map((cloud, i) => {
         const r = correlationOf(cloud);
         if (!Number.isFinite(r)) return '';
+        const together = r < 0 ? 'the farther apart, the less alike' : 'both grow together';
+        const size = Math.abs(r);
         const meaning =
-            r < -0.9
-                ? 'the farther apart, the less alike'
-                : r > 0.9
-                  ? 'both grow together'
-                  : 'they do not say the same';
+            size > STRONG
+                ? together
+                : size > LOOSE
+                  ? `${together}, with exceptions`
+                  : 'one says little about the other';
         return (
             `${clouds.length > 1 ? `${'AB'[i]}: ` : ''}${meaning} (correlation ` +
             `${brief(Number(r.toPrecision(3)))}).`

@@ -102,7 +102,10 @@ export function titlesOf(tables) {
     return tables.map(({scheme, effective}, side) =>
         [
             `${'AB'[side]}: ${scheme.name}`,
-            ...names.slice(0, 3).map((name) => `${name} ${effective[name] ?? 'none'}`),
+            ...names
+                .slice(0, 3)
+                .filter((name) => effective[name] != null)
+                .map((name) => `${name} ${effective[name]}`),
         ].join(', '),
     );
 }

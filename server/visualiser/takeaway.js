@@ -174,7 +174,7 @@ export function createTakeaway(details, place, shownThere) {
         asking = new AbortController();
         const {signal} = asking;
         try {
-            formats ??= (await getDocument('/v1/info', signal)).formats;
+            formats ??= (await serviceInfo()).formats;
             await Promise.all(
                 shown.flatMap(({table}) =>
                     formats.map((format) => askOnce(fileAddress(format, table), signal)),

@@ -1,5 +1,5 @@
 // Files of the picture that is shown: SVG, PNG and, of what turns, an animated GIF.
-import {getDocument} from './api.js';
+import {serviceInfo} from './api.js';
 import {h} from './dom.js';
 import {filmOf, sliderOf} from './film.js';
 import {pictureOf, pixelsOf} from './picture.js';
@@ -9,7 +9,7 @@ const SHARPNESS = 2; // pixels of a PNG for each of the screen's
 const KINDS = {SVG: 'image/svg+xml', PNG: 'image/png', GIF: 'image/gif'};
 
 let version = null; // of the service
-const versionOf = async () => (version ??= (await getDocument('/v1/info')).version);
+const versionOf = async () => (version ??= (await serviceInfo()).version);
 
 // What the picture shows, below it: each table's scheme and parameters, then the view and the
 // service.

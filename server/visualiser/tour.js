@@ -1,5 +1,5 @@
-// The guided tour: addresses of the page with two sentences each, in an order in which one
-// leads to the next.
+// The guided tour: addresses of the page with two or three sentences each, in an order in which
+// one leads to the next. Each word of the field is explained where it comes first.
 import {h} from './dom.js';
 import {recall, remember} from './storage.js';
 
@@ -7,28 +7,30 @@ export const TOUR = [
     {
         title: 'Count',
         text:
-            'Attention alone does not see the order of words, so each position gets a code ' +
-            'that is added to its word, and the simplest code is the position itself: 0, 1, ' +
-            '2, 3 and so on. But the line never stops rising, and beyond the training ' +
-            'length, here 32, come numbers that the model has never met.',
+            'A transformer looks at all words of a text at once, by attention, and does not see ' +
+            'their order. So each position gets a code that is added to the numbers of its ' +
+            'word, and the simplest code is the position itself: 0, 1, 2, 3 and so on. But ' +
+            'the line never stops rising, and beyond the training length, here 32, come ' +
+            'numbers that the model has never met.',
         address: '?scheme=integer&length=64&view=waves&view.mark=32',
     },
     {
         title: 'Count in binary',
         text:
-            'Written in binary, the same positions need only 0 and 1: the last column ' +
-            'changes at every step, and each column before it half as often. Nothing grows ' +
-            'any more, but the steps are hard: from 31 to 32 all six columns change at once, ' +
-            'as if these neighbours were far apart.',
+            'Each row is the code of one position, written in binary: the last column changes ' +
+            'at every step, and each column before it half as often. Nothing grows any more, ' +
+            'but the steps are hard: from 31 to 32 all six columns change at once, as if ' +
+            'these neighbours were far apart.',
         address: '?scheme=binary&length=64&width=6&view=heatmap',
     },
     {
         title: 'Make it smooth',
         text:
-            'Sines and cosines are smooth bits: they stay between -1 and 1, neighbours get ' +
-            'similar codes, and columns swing fast on the left, hardly at all on the right. ' +
-            'Column 20 is framed, and the buttons below the picture show it as a wave and as ' +
-            'a dot in the spectrum.',
+            'Sines and cosines are smooth bits: they stay between -1 and 1, and neighbours get ' +
+            'similar codes. Fast columns, on the left, tell neighbours apart but soon repeat; ' +
+            'slow ones, on the right, tell what is far apart, and together no two rows are ' +
+            'alike. Column 20 is framed, and the buttons below the picture show it as a wave ' +
+            'and as a dot in the spectrum.',
         address: '?scheme=sinusoidal&length=128&dim=64&view=heatmap&view.column=20',
     },
     {
@@ -36,27 +38,30 @@ export const TOUR = [
         text:
             'Each cell is the dot product of the sine codes of two positions, which says ' +
             'how alike they are. Every diagonal has one colour: the product depends on the ' +
-            'distance between the two positions, and not on where they stand.',
+            'distance between the two positions and not on where they stand, so that a model ' +
+            'learns “three words back” once for all places.',
         address:
             '?scheme=sinusoidal&length=128&dim=64&view=similarity&view.similarity.metric=dot',
     },
     {
         title: 'Turn instead of add: RoPE',
         text:
-            'RoPE adds no code to the words: it takes the numbers of a query and of a key ' +
-            'in pairs and turns each pair by an angle that grows with the position, fast in ' +
-            'the first dial and slowly in the last. For given words, the score then depends ' +
-            'only on the angle between query and key, and so again on the distance alone; ' +
-            'press Play to see the pairs turn.',
+            'Attention scores how well the query of a word, what it looks for, fits the key of ' +
+            'another, what that offers; both are lists of numbers. RoPE adds no code: it takes ' +
+            'these numbers in pairs and turns each pair by an angle that grows with the ' +
+            'position, fast in the first dial and slowly in the last (press Play). Lengths ' +
+            'are kept, and for given words the score depends only on the angle between query ' +
+            'and key, and so on the distance alone.',
         address: '?scheme=rope&length=256&dim=32&view=rotation&view.rotation.position=20',
     },
     {
         title: 'Prefer what is near: biases',
         text:
             'Relative biases leave queries and keys as they are and add to each score a ' +
-            'number for the distance, in ALiBi a penalty that grows with it. Each line is ' +
-            'one head’s attention to the earlier words: head 0, with a steep penalty, sees ' +
-            'little but its neighbours, and head 7, with a mild one, sees all nearly alike.',
+            'number for the distance, in ALiBi a penalty: slope times distance. A model has ' +
+            'several attentions side by side, its heads, each with a slope of its own. Each ' +
+            'line is what one head sees of the earlier words: head 0, whose slope is steep, ' +
+            'little but its neighbours, and head 7, whose slope is near 0, all nearly alike.',
         address: '?scheme=alibi&length=64&heads=8&mask=causal&view=softmax',
     },
     {

@@ -45,6 +45,53 @@ for (const colorScheme of ['light', 'dark'])
             },
         );
 
+// What opens beside the picture: {name: how}. Each is opened on a page of its own.
+const openSettings = async (page) => {
+    if (await page.isVisible('#settings')) await page.click('#settings');
+};
+const OPENED = {
+    examples: (page) => page.click('#examples-button'),
+    model: async (page) => {
+        await page.click('#model-button');
+        await page.waitForSelector('#model-name option[value="gemma-3-27b"]', {
+            state: 'attached',
+        });
+        await page.selectOption('#model-name', 'gemma-3-27b');
+        await page.waitForSelector('#model table');
+    },
+    identify: (page) => page.click('#identify-button'),
+    schemes: async (page) => {
+        await openSettings(page);
+        await page.click('#left-scheme');
+    },
+    settings: async (page) => {
+        await openSettings(page);
+        await openMore(page);
+    },
+    takeaway: (page) => page.click('#takeaway > summary'),
+    details: (page) => page.click('#details > summary'),
+    sources: (page) => page.click('#about summary'),
+};
+const UNLIKE = '?scheme=rope&length=16&dim=8&right.scheme=alibi&right.length=16&right.heads=2';
+
+for (const colorScheme of ['light', 'dark'])
+    for (const width of [1280, 360])
+        pageTest(
+            `axe finds nothing in what opens, in ${colorScheme} at ${width} pixels`,
+            {colorScheme, viewport: {width, height: 900}},
+            async (page) => {
+                for (const [name, show] of Object.entries(OPENED)) {
+                    await open(page, '?scheme=sinusoidal&length=16&dim=8');
+                    await show(page);
+                    await drawn(page);
+                    await assertAccessible(page, name);
+                    await screenshot(page, `opened-${name}-${colorScheme}-${width}`);
+                }
+                await open(page, UNLIKE);
+                await assertAccessible(page, 'unlike');
+            },
+        );
+
 pageTest('the keyboard alone chooses a scheme and reads a value', {}, async (page) => {
     await open(page, '?scheme=sinusoidal&length=16&dim=8');
     await openMore(page);

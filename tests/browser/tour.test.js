@@ -1,4 +1,4 @@
-// The guided tour: eight steps with two sentences each, by buttons and keys, in the address.
+// The guided tour: eight steps with two or three sentences each, by buttons and keys, in the address.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {TOUR} from '../../server/visualiser/tour.js';
@@ -26,10 +26,35 @@ async function at(page, number) {
     assert.equal(await page.textContent('#tour p'), TOUR[number - 1].text);
 }
 
-test('every step has two sentences', () => {
+test('every step has two or three sentences', () => {
     assert.equal(TOUR.length, 8);
     for (const {title, text} of TOUR)
-        assert.equal(text.match(/[.!?](?= [A-Z]|$)/g)?.length, 2, title);
+        assert.match(String(text.match(/[.!?](?= [A-Z]|$)/g)?.length), /^[23]$/, title);
+});
+
+// What somebody who has never heard of positional encodings asks, and the words that answer: [the
+// question, the step, the answer].
+const QUESTIONS = [
+    ['why are positions needed?', 1, /does not see their order/],
+    ['what is a row?', 2, /Each row is the code of one position/],
+    ['why fast and slow columns?', 3, /Fast columns.* tell neighbours apart.* slow ones.* far/],
+    ['what is a colour of a similarity?', 4, /how alike they are/],
+    ['what is a query, and a key?', 5, /query of a word, what it looks for.* key.* offers/],
+    ['what does RoPE turn, and what does it keep?', 5, /in pairs and turns.* Lengths are kept/],
+    ['what does ALiBi add?', 6, /add to each score.* slope times distance/],
+    ['what is a head?', 6, /several attentions side by side, its heads/],
+    ['what does a steep slope do?', 6, /slope is steep, little but its neighbours/],
+    ['what happens beyond the training length?', 7, /has never met the distances/],
+];
+
+test('the tour answers what a beginner asks, and explains a word before it uses it', () => {
+    for (const [question, number, answer] of QUESTIONS)
+        assert.match(TOUR[number - 1].text, answer, question);
+    for (const [word, number] of [
+        [/\b(query|queries|keys?)\b/, 5],
+        [/\bheads?\b/, 6],
+    ])
+        assert.equal(TOUR.findIndex(({text}) => word.test(text)) + 1, number, String(word));
 });
 
 pageTest(

@@ -315,7 +315,8 @@ function legendOf(sides, tables, colours, mark) {
                           ({name}) => tables[0].effective[name] !== tables[1].effective[name],
                       )
                       .slice(0, 3)
-                      .map(({name}) => `${name} ${table.effective[name] ?? 'none'}`);
+                      .filter(({name}) => table.effective[name] != null)
+                      .map(({name}) => `${name} ${table.effective[name]}`);
         return h(
             'span',
             {},

@@ -135,9 +135,10 @@ function queryControls(extents, row, move) {
 
 // ---- the picture ----
 
-const headsOf = (count) =>
-    Array.from({length: Math.min(count, USUAL)}, (_, i) =>
-        count <= USUAL ? i : Math.round((i * (count - 1)) / (USUAL - 1)),
+// Heads from the first to the last, `most` of them.
+const headsOf = (count, most) =>
+    Array.from({length: Math.min(count, most)}, (_, i) =>
+        count <= most ? i : Math.round((i * (count - 1)) / (most - 1)),
     );
 
 function tableOf(lines) {
@@ -273,7 +274,7 @@ async function loadLines(usable, heads, row, {tables, load, colours: {apart}}) {
 }
 
 function render(container, context) {
-    const {tables, options, update, signal, until} = context;
+    const {tables, options, update, colours, signal, until} = context;
     const usable = tables.filter(({tensor, scheme}) => hasLine(tensor, scheme));
     const extents = extentsOf(usable[0]);
     const count = Math.max(...usable.map(({tensor}) => tensor.shape[0]));
@@ -282,7 +283,9 @@ function render(container, context) {
         (each) => Number.isInteger(each) && each >= 0 && each < count,
         `heads go from 0 to ${count - 1}`,
     );
-    const heads = given.numbers.length > 0 ? given.numbers : headsOf(count);
+    // a dashed line is a head of B, or has a colour for the second time: not both at once
+    const most = usable.length > 1 ? colours.apart.length : USUAL;
+    const heads = given.numbers.length > 0 ? given.numbers : headsOf(count, most);
     const places = createPlaces();
     let row = rowOf(extents, options['softmax.query']);
 

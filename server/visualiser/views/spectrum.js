@@ -1,5 +1,6 @@
 // The wavelength of each column over the dimension: which columns never complete a turn in
 // training.
+import {heightOf} from '../arrangement.js';
 import {createChart, decadesOf, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
@@ -7,6 +8,8 @@ import {countText} from '../lists.js';
 import {spectrumNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {mayWave, sideName} from './waves.js';
+
+const AROUND = 130; // pixels that the words and titles take of the height
 
 export const NOT_MEASURED = 'The wavelengths of this table could not be measured.';
 
@@ -56,7 +59,7 @@ function highlightOf({tables, options, colours}) {
 }
 
 function draw(container, context) {
-    const {tables, hover, mark, colours, signal, width} = context;
+    const {tables, hover, mark, colours, signal, width, height} = context;
     const limit = mark > 0 ? mark : tables[0].totalRows;
     const limitName = mark > 0 ? 'the training length' : 'the table’s length';
     const series = tables.map(({wavelengths}, i) => {
@@ -99,7 +102,7 @@ function draw(container, context) {
         y,
         colours,
         width,
-        height: 360,
+        height: heightOf(height, AROUND, 1),
         rules: [
             ...rules,
             {y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`},
