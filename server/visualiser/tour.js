@@ -7,30 +7,30 @@ export const TOUR = [
     {
         title: 'Count',
         text:
-            'A transformer looks at all words of a text at once, by attention, and does not see ' +
-            'their order. So each position gets a code that is added to the numbers of its ' +
-            'word, and the simplest code is the position itself: 0, 1, 2, 3 and so on. But ' +
-            'the line never stops rising, and beyond the training length, here 32, come ' +
-            'numbers that the model has never met.',
+            'A transformer looks at all words of a text at once, by attention, and does ' +
+            'not see their order. So each position gets a code that is added to the ' +
+            'numbers of its word, and the simplest code is the position itself: 0, 1, 2, 3 ' +
+            'and so on. But the line never stops rising, and beyond the training length, ' +
+            'here 32, come numbers that the model has never met.',
         address: '?scheme=integer&length=64&view=waves&view.mark=32',
     },
     {
         title: 'Count in binary',
         text:
-            'Each row is the code of one position, written in binary: the last column changes ' +
-            'at every step, and each column before it half as often. Nothing grows any more, ' +
-            'but the steps are hard: from 31 to 32 all six columns change at once, as if ' +
-            'these neighbours were far apart.',
+            'Each row is the code of one position, written in binary: the last column ' +
+            'changes at every step, and each column before it half as often. Nothing grows ' +
+            'any more, but the steps are hard: from 31 to 32 all six columns change at ' +
+            'once, as if these neighbours were far apart.',
         address: '?scheme=binary&length=64&width=6&view=heatmap',
     },
     {
         title: 'Make it smooth',
         text:
-            'Sines and cosines are smooth bits: they stay between -1 and 1, and neighbours get ' +
-            'similar codes. Fast columns, on the left, tell neighbours apart but soon repeat; ' +
-            'slow ones, on the right, tell what is far apart, and together no two rows are ' +
-            'alike. Column 20 is framed, and the buttons below the picture show it as a wave ' +
-            'and as a dot in the spectrum.',
+            'Sines and cosines are smooth bits: they stay between -1 and 1, and neighbours ' +
+            'get similar codes. Fast columns, on the left, tell neighbours apart but soon ' +
+            'repeat; slow ones, on the right, tell what is far apart, and together no two ' +
+            'rows are alike. Column 20 is framed, and the buttons below the picture show ' +
+            'it as a wave and as a dot in the spectrum.',
         address: '?scheme=sinusoidal&length=128&dim=64&view=heatmap&view.column=20',
     },
     {
@@ -46,12 +46,12 @@ export const TOUR = [
     {
         title: 'Turn instead of add: RoPE',
         text:
-            'Attention scores how well the query of a word, what it looks for, fits the key of ' +
-            'another, what that offers; both are lists of numbers. RoPE adds no code: it takes ' +
-            'these numbers in pairs and turns each pair by an angle that grows with the ' +
-            'position, fast in the first dial and slowly in the last (press Play). Lengths ' +
-            'are kept, and for given words the score depends only on the angle between query ' +
-            'and key, and so on the distance alone.',
+            'Attention scores how well the query of a word, what it looks for, fits the ' +
+            'key of another, what that offers; both are lists of numbers. RoPE adds no ' +
+            'code: it takes these numbers in pairs and turns each pair by an angle that ' +
+            'grows with the position, fast in the first dial and slowly in the last (press ' +
+            'Play). Lengths are kept, and for given words the score depends only on the ' +
+            'angle between query and key, and so on the distance alone.',
         address: '?scheme=rope&length=256&dim=32&view=rotation&view.rotation.position=20',
     },
     {

@@ -1,4 +1,5 @@
-// The guided tour: eight steps with two or three sentences each, by buttons and keys, in the address.
+// The guided tour: eight steps with two or three sentences each, by buttons and keys, in the
+// address.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {TOUR} from '../../server/visualiser/tour.js';
@@ -32,8 +33,8 @@ test('every step has two or three sentences', () => {
         assert.match(String(text.match(/[.!?](?= [A-Z]|$)/g)?.length), /^[23]$/, title);
 });
 
-// What somebody who has never heard of positional encodings asks, and the words that answer: [the
-// question, the step, the answer].
+// What somebody who has never heard of positional encodings asks, and the words that answer:
+// [the question, the step, the answer].
 const QUESTIONS = [
     ['why are positions needed?', 1, /does not see their order/],
     ['what is a row?', 2, /Each row is the code of one position/],
