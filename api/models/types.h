@@ -100,6 +100,8 @@ typedef struct patches_facts {
     const char *note;
 } patches_facts;
 void model_plan_patches(model_config *config, const void *facts);
+/* The same, where the key prefix_rows says how many rows come before those of the patches. */
+void model_plan_prefixed(model_config *config, const void *facts);
 
 /* Sinusoids over the number of a token among those of all frames of a video. */
 typedef struct video_facts {
