@@ -174,8 +174,12 @@ json_t *model_translate_timm(json_t *file, json_t *notes, pe_error *reterr)
                          "the name of an architecture of timm, a string");
         return NULL;
     }
-    json_t *config = json_copy(file);
     json_t *given = json_object_get(file, "model_args");
+    if (given && !json_is_object(given) && !json_is_null(given)) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "model_args", "", "an object or null");
+        return NULL;
+    }
+    json_t *config = json_copy(file);
     json_t *arguments = json_is_object(given) ? json_copy(given) : json_object();
     json_object_set_new(config, "model_type", json_string(row->type));
     refuse_switches(arguments, reterr);

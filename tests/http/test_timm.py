@@ -111,6 +111,8 @@ class TimmTest(ServerCase):
             with self.subTest(name, value=value):
                 (error,) = self.plan({**VIT, "model_args": {name: value}}, 422)["errors"]
                 self.assertEqual(error["parameter"], f"model_args.{name}")
+        (error,) = self.plan({**VIT, "model_args": [1]}, 422)["errors"]
+        self.assertEqual(error["parameter"], "model_args")
 
 
 if __name__ == "__main__":
