@@ -321,6 +321,13 @@ void model_plan_spectrogram(model_config *config, const void *spectrogram_rule)
     model_use(config, part, NULL);
 }
 
+void model_plan_prefixed(model_config *config, const void *patches_rule)
+{
+    patches_facts facts = *(const patches_facts *)patches_rule;
+    facts.more = model_integer(config, "prefix_rows", facts.more).value;
+    model_plan_patches(config, &facts);
+}
+
 void model_plan_video(model_config *config, const void *video_rule)
 {
     const video_facts *facts = video_rule;

@@ -6,6 +6,7 @@
 #include "models/config.h"
 #include "models/gguf_config.h"
 #include "models/parts.h"
+#include "models/timm.h"
 
 #include <string.h>
 
@@ -234,6 +235,7 @@ static const struct {
      translate_megatron},
     {"num-layers hidden-size num-attention-heads position-embedding-type", "", "",
      translate_megatron},
+    {"architecture", "dim hidden_size", "timm_wrapper", model_translate_timm},
 };
 
 /* Files that stand beside a config.json, by a key that tells them. */

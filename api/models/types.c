@@ -26,6 +26,7 @@ static const model_type TYPES[] = {
 #include "models/types_remote.def"
 #include "models/types_several.def"
 #include "models/types_text.def"
+#include "models/types_timm.def"
 #include "models/types_towers.def"
 #include "models/types_vision.def"
 };

@@ -321,11 +321,11 @@ async function draw() {
 // in the background paints nothing.
 function appear() {
     byId('readout').textContent = '';
-    if (document.hidden) complete();
-    else requestAnimationFrame(() => setTimeout(complete));
+    if (document.hidden) showRest();
+    else requestAnimationFrame(() => setTimeout(showRest));
 }
 
-function complete() {
+function showRest() {
     favicon.show(tables[0], coloursOf(theme.current()));
     if (embed.active) return;
     examples.ready(schemes);

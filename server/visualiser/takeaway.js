@@ -1,7 +1,7 @@
 // The menu "take it away": the shown table as code to copy, as files, as a picture, as an
 // address and as a frame. The service says which formats there are, which options they have and
 // why they refuse a table; HEAD gets this without the body.
-import {Problem, addressOf, getDocument, serviceOrigin} from './api.js';
+import {Problem, addressOf, getDocument, serviceInfo, serviceOrigin} from './api.js';
 import {h, later} from './dom.js';
 import {byteText} from './numbers.js';
 import {SNIPPETS} from './snippets.js';

@@ -1,0 +1,119 @@
+"""Configs of timm, which name an architecture of the library."""
+
+import json
+import unittest
+
+from server import ServerCase
+
+JSON = {"Content-Type": "application/json"}
+VIT = {
+    "architecture": "vit_base_patch16_224",
+    "num_classes": 1000,
+    "num_features": 768,
+    "global_pool": "token",
+    "pretrained_cfg": {
+        "tag": "augreg2_in21k_ft_in1k",
+        "input_size": [3, 224, 224],
+        "fixed_input_size": True,
+    },
+}
+
+
+class TimmTest(ServerCase):
+    def plan(self, config, status=200):
+        body = json.dumps(config).encode()
+        reply = self.server.request("POST", "/v1/models?plan=true", JSON, body)
+        self.assertEqual(reply.status, status, reply.body)
+        return reply.json()
+
+    def rows(self, name, **arguments):
+        plan = self.plan({**VIT, "architecture": name, "model_args": arguments})
+        facts = plan["parts"][0]["facts"]
+        return [facts["rows"]["value"], facts["dim"]["value"]]
+
+    def test_a_table_has_rows_for_patches_and_the_class_token(self):
+        plan = self.plan(VIT)
+        (part,) = plan["parts"]
+        self.assertEqual(part["kind"], "learned")
+        self.assertEqual(part["facts"]["rows"]["value"], 14 * 14 + 1)
+        self.assertEqual(part["facts"]["dim"]["value"], 768)
+        self.assertEqual(plan["source"]["library"], "timm")
+        self.assertEqual(plan["not_used"], [])
+
+    def test_architectures_differ_by_what_comes_before_the_patches(self):
+        for name, expected in {
+            "deit_base_distilled_patch16_224": [198, 768],
+            "vit_base_patch16_siglip_224": [196, 768],
+            "deit3_small_patch16_224": [196, 384],
+            "vit_tiny_patch16_224.augreg_in21k": [197, 192],
+        }.items():
+            with self.subTest(name):
+                self.assertEqual(self.rows(name), expected)
+
+    def test_model_args_are_stronger_than_the_architecture(self):
+        for arguments, rows in [
+            ({"img_size": 384}, 24 * 24 + 1),
+            ({"img_size": [224, 448]}, 14 * 28 + 1),
+            ({"patch_size": 32}, 7 * 7 + 1),
+            ({"class_token": False}, 196),
+            ({"reg_tokens": 4}, 201),
+            ({"reg_tokens": 4, "no_embed_class": True}, 196),
+        ]:
+            with self.subTest(arguments):
+                self.assertEqual(self.rows(VIT["architecture"], **arguments)[0], rows)
+        self.assertEqual(self.rows(VIT["architecture"], embed_dim=384)[1], 384)
+
+    def test_the_size_of_the_weights_counts_where_the_library_fixes_it(self):
+        weights = {**VIT["pretrained_cfg"], "input_size": [3, 384, 384]}
+        for is_fixed, rows in ((True, 577), (False, 197)):
+            config = {**VIT, "pretrained_cfg": {**weights, "fixed_input_size": is_fixed}}
+            facts = self.plan(config)["parts"][0]["facts"]
+            self.assertEqual(facts["rows"]["value"], rows)
+
+    def test_no_positions(self):
+        switched_off = {**VIT, "model_args": {"pos_embed": "none"}}
+        for config in ({"architecture": "resnet50"}, switched_off):
+            self.assertEqual(self.plan(config)["parts"], [])
+
+    def test_beit_has_a_bias_of_windows(self):
+        (part,) = self.plan({**VIT, "architecture": "beit_large_patch16_224"})["parts"]
+        self.assertEqual(part["kind"], "swin_relative_bias")
+        self.assertEqual(part["facts"]["rows"]["value"], 27 * 27 + 3)
+        self.assertEqual(part["facts"]["heads"]["value"], 16)
+
+    def test_what_is_not_read_is_listed(self):
+        plan = self.plan({**VIT, "rope_theta": 100, "model_args": {"rope_grid_offset": 1}})
+        self.assertEqual(plan["not_used"], ["rope_theta", "model_args.rope_grid_offset"])
+
+    def test_a_config_of_the_wrapper_goes_the_same_way(self):
+        wrapper = {**VIT, "model_type": "timm_wrapper"}
+        self.assertEqual(self.plan(wrapper)["parts"], self.plan(VIT)["parts"])
+
+    def test_an_architecture_that_is_not_known_is_refused(self):
+        for given, suggested in (
+            ("vit_base_patch16_225", "vit_base_patch16_224"),
+            ("xcit_nano_12_p16_224", None),
+            (7, None),
+        ):
+            with self.subTest(given):
+                (error,) = self.plan({**VIT, "architecture": given}, 422)["errors"]
+                self.assertEqual(error["parameter"], "architecture")
+                self.assertEqual(error.get("did_you_mean"), suggested)
+
+    def test_arguments_that_the_class_does_not_take_are_refused(self):
+        for name, value in (
+            ("reg_tokens", -1),
+            ("reg_tokens", 1.5),
+            ("pos_embed", "learned"),
+            ("depth", "12"),
+            ("use_rot_pos_emb", True),
+        ):
+            with self.subTest(name, value=value):
+                (error,) = self.plan({**VIT, "model_args": {name: value}}, 422)["errors"]
+                self.assertEqual(error["parameter"], f"model_args.{name}")
+        (error,) = self.plan({**VIT, "model_args": [1]}, 422)["errors"]
+        self.assertEqual(error["parameter"], "model_args")
+
+
+if __name__ == "__main__":
+    unittest.main()
