@@ -112,14 +112,14 @@ static size_t count_strip_places(const pe_lattice *lattice)
 
 #define BYTE_PRICE 2 /* of a table */
 
-static size_t row_bytes_of(const pe_lattice *lattice)
+static size_t count_row_bytes(const pe_lattice *lattice)
 {
     return lattice->columns * pe_dtype_size(lattice->dtype);
 }
 
 static size_t choose_stride(const pe_lattice *lattice)
 {
-    return pe_composed_stride(row_bytes_of(lattice));
+    return pe_composed_stride(count_row_bytes(lattice));
 }
 
 void pe_lattice_plan(pe_lattice *lattice, pe_plan *plan)
@@ -201,13 +201,13 @@ static void compute(const pe_lattice *lattice, const run *at, unsigned char *dst
     for (size_t a = 0; a < lattice->axis_count; a++) {
         bool moves = lattice->together || a + 1 == lattice->axis_count;
         write_axis(lattice, &lattice->axes[a], at->places[a], moves, at->count, dst,
-                   row_bytes_of(lattice));
+                   count_row_bytes(lattice));
     }
 }
 
 void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points, void *dst)
 {
-    const size_t row_bytes = row_bytes_of(lattice);
+    const size_t row_bytes = count_row_bytes(lattice);
     const size_t fit = smaller(ROOM_BYTES / row_bytes, count_strip_places(lattice));
     unsigned char *at = dst;
     pe_composer composer;
