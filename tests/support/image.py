@@ -21,7 +21,7 @@ from documents import FENCED, blocks  # noqa: E402
 from server import Server, wait_until  # noqa: E402
 
 BASE = "docker.io/library/debian:bookworm-slim"
-BYTES_MAX = 7_000_000
+BYTES_MAX = 8_000_000
 JOB_USER = "54321"
 SOURCES = """Types: deb
 URIs: http://deb.debian.org/debian
