@@ -7,7 +7,7 @@ import unittest
 from collections import Counter
 
 from comparison import VARYING_HEADERS
-from draws import Draw, Scout
+from draws import PATIENT, Draw, Scout
 from random_requests import Requests
 from server import Server
 from test_command import call
@@ -38,7 +38,7 @@ class Repeated(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.sets = ("--data-dir", f"{folder.name}/sets")
         drawn = random.Random(os.environ.get("TEST_SEED"))
-        server = Server(*cls.sets)
+        server = Server(*PATIENT, *cls.sets)
         try:
             scout = Scout(server)
             requests = Requests(drawn, Draw(drawn, scout), KINDS)
