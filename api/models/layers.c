@@ -164,7 +164,8 @@ static void repeat_types(model_config *config, const layer_facts *facts)
         bool is_full = i < prefix || every < 1 || fmod(place, every) == 0;
         if (period > 0)
             is_full = letters[i % period] != 'L';
-        if (i + 1 == count && (facts->last_is_full || (facts->last_if_none && count < every)))
+        if (i + 1 == count &&
+            (facts->last_is_full || (facts->last_if_none && (double)count < every)))
             is_full = true;
         component->types[i] = is_full ? full : other;
     }

@@ -98,7 +98,10 @@ static pe_table *get_chosen(pe_cache *cache, unsigned tensors, pe_outcome expect
     pe_outcome outcome;
     pe_error error;
     pe_request_choose(request, tensors);
-    unit_assert(pe_cache_try_get(cache, request, &entry) == PE_ABSENT || expected == PE_HIT);
+    const bool absent = pe_cache_try_get(cache, request, &entry) == PE_ABSENT;
+    ck_assert_int_eq(absent, expected != PE_HIT);
+    if (!absent)
+        pe_entry_unref(entry);
     unit_assert(pe_cache_get(cache, request, &entry, &outcome, &error) == PE_OK);
     ck_assert_int_eq(outcome, expected);
     pe_table *table = pe_table_ref(pe_entry_table(entry));
