@@ -54,7 +54,7 @@ read -r _ <&3 || {
     fail "the server of the archive does not start"
 }
 curl -sSf --unix-socket "$socket" http://localhost/ >"$work/page"
-script=$(sed -n 's/.*<script[^>]* src="\([^"]*\)".*/\1/p' "$work/page")
+script=$(sed -n 's/.*<script type="module"[^>]* src="\([^"]*\)".*/\1/p' "$work/page")
 [ -n "$script" ] || fail "the page is not the bundled one"
 curl -sSf --compressed --unix-socket "$socket" "http://localhost$script" >"$work/script"
 grep -q /v1/schemes "$work/script" || fail "the page's script is not the bundled one"
