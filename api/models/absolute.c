@@ -163,8 +163,8 @@ static double read_depth(const model_config *config, const patches_facts *facts)
     api_origin from;
     if (facts->frames == 0)
         return 1;
-    const json_t *tubes = model_list(config, "tubelet_size", &from);
-    double tube = tubes ? json_number_value(json_array_get(tubes, 0)) : 2;
+    const json_t *tubes = model_number_list(config, "tubelet_size", &from);
+    double tube = tubes ? model_list_number(tubes, 0) : 2;
     double frames = model_required(config, "num_frames", facts->frames, 1).value;
     return tube >= 1 ? floor(frames / tube) : 1;
 }
@@ -227,6 +227,16 @@ static void finish_grid_of_sinusoids(const model_config *config, const patches_f
     model_part_finish(config, part, "sinusoidal_2d", "encoding");
 }
 
+/* The arguments of a trained table of so many rows. */
+static void finish_rows(const model_config *config, api_model_part *part, model_number rows,
+                        model_number width)
+{
+    model_argument_number(config, part, "length", rows.value, rows.from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument_number(config, part, "base_length", rows.value, rows.from);
+    model_part_finish(config, part, "learned", "encoding");
+}
+
 /* A trained table: its own rows, or those for the image of the request. */
 static void finish_trained(const model_config *config, const patches_facts *facts,
                            api_model_part *part, model_number rows, model_number width)
@@ -254,10 +264,7 @@ static void finish_trained(const model_config *config, const patches_facts *fact
         return;
     }
     model_fact_number(part, "positions", rows.value, rows.from);
-    model_argument_number(config, part, "length", rows.value, rows.from);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument_number(config, part, "base_length", rows.value, rows.from);
-    model_part_finish(config, part, "learned", "encoding");
+    finish_rows(config, part, rows, width);
 }
 
 void model_plan_patches(model_config *config, const void *patches_rule)
@@ -301,31 +308,21 @@ void model_plan_spectrogram(model_config *config, const void *spectrogram_rule)
     model_number across = model_required(config, "frequency_stride", facts->stride, 1);
     model_number width = read_width(config, NULL, facts->width);
     api_model_part *part = model_part_new(config, NULL, "learned");
-    const api_origin from = model_add_remark(config, length.from, ", patches of it");
-    double rows = (floor((bands.value - patch.value) / across.value) + 1) *
-                      (floor((length.value - patch.value) / along.value) + 1) +
-                  facts->more;
+    model_number rows = {.from = model_add_remark(config, length.from, ", patches of it")};
+    rows.value = (floor((bands.value - patch.value) / across.value) + 1) *
+                     (floor((length.value - patch.value) / along.value) + 1) +
+                 facts->more;
     part->state = API_PART_TRAINED;
-    model_fact_number(part, "rows", rows, from);
+    model_fact_number(part, "rows", rows.value, rows.from);
     model_fact_number(part, "dim", width.value, width.from);
     model_fact_number(part, "offset", 0, model_describe_default(config));
-    model_argument_number(config, part, "length", rows, from);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument_number(config, part, "base_length", rows, from);
     for (size_t i = 0; i < 4; i++)
         model_use_key(config->planner->used,
                       (api_origin[]){bands.from, patch.from, along.from, across.from}[i]);
     model_note(part->notes, "Rows 0 and 1 are those of the class and distillation tokens; then "
                             "band by band, patches may overlap.");
-    model_part_finish(config, part, "learned", "encoding");
+    finish_rows(config, part, rows, width);
     model_use(config, part, NULL);
-}
-
-void model_plan_prefixed(model_config *config, const void *patches_rule)
-{
-    patches_facts facts = *(const patches_facts *)patches_rule;
-    facts.more = model_integer(config, "prefix_rows", facts.more).value;
-    model_plan_patches(config, &facts);
 }
 
 void model_plan_video(model_config *config, const void *video_rule)

@@ -284,6 +284,25 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
     return json_is_array(value) ? value : NULL;
 }
 
+json_t *model_number_list(const model_config *config, const char *keys, api_origin *ret_from)
+{
+    json_t *list = model_list(config, keys, ret_from);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        if (json_is_number(item) || json_is_boolean(item) || json_is_null(item))
+            continue;
+        refuse_kind(config, *ret_from, item, "a list of numbers");
+        return NULL;
+    }
+    return list;
+}
+
+double model_list_number(const json_t *list, size_t index)
+{
+    const json_t *item = json_array_get(list, index);
+    return json_is_true(item) ? 1 : json_number_value(item);
+}
+
 /* ---- what has changed nothing ---- */
 
 /* Whether the name of a key looks like positions. */

@@ -133,6 +133,11 @@ void model_refuse_choice(model_planner *planner, api_origin origin, const json_t
 model_config model_object(const model_config *config, const char *keys);
 json_t *model_list(const model_config *config, const char *keys, api_origin *ret_from);
 
+/* The same for a list of numbers, of which null and false are 0, and true is 1. Other items are
+ * a problem. */
+json_t *model_number_list(const model_config *config, const char *keys, api_origin *ret_from);
+double model_list_number(const json_t *list, size_t index);
+
 /* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
  */
 const char *model_shown_path(model_planner *planner, const char *path);

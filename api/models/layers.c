@@ -89,11 +89,8 @@ static void read_flags(model_config *config, const json_t *list, api_origin from
                      component->layer_count, given);
         return;
     }
-    for (size_t i = 0; i < component->layer_count; i++) {
-        const json_t *flag = json_array_get(list, i);
-        bool full = json_is_number(flag) ? json_number_value(flag) == 0 : !json_is_true(flag);
-        component->types[i] = full ? facts->full : facts->other;
-    }
+    for (size_t i = 0; i < component->layer_count; i++)
+        component->types[i] = model_list_number(list, i) == 0 ? facts->full : facts->other;
 }
 
 /* Types from a list of the indices of `full` layers. Indices of no layer mean nothing, as in
@@ -104,7 +101,8 @@ static void read_indices(model_config *config, const json_t *list, const layer_f
     for (size_t i = 0; i < component->layer_count; i++)
         component->types[i] = facts->other;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        double index = json_number_value(json_array_get(list, i));
+        double index =
+            json_is_number(json_array_get(list, i)) ? model_list_number(list, i) : -1;
         if (index >= 0 && index < (double)component->layer_count)
             component->types[(size_t)index] = facts->full;
     }
@@ -175,7 +173,8 @@ static void repeat_types(model_config *config, const layer_facts *facts)
 static json_t *read_list_of_indices(model_config *config, const layer_facts *facts)
 {
     api_origin from;
-    json_t *list = facts->indices_key ? model_list(config, facts->indices_key, &from) : NULL;
+    json_t *list =
+        facts->indices_key ? model_number_list(config, facts->indices_key, &from) : NULL;
     if (list)
         model_use_key(config->planner->used, from);
     if (list || !facts->indices)
@@ -239,7 +238,8 @@ void model_plan_layers(model_config *config, const void *layer_rule)
         read_types(config, types, from, facts);
         return;
     }
-    json_t *flags = facts->flags_key ? model_list(config, facts->flags_key, &from) : NULL;
+    json_t *flags =
+        facts->flags_key ? model_number_list(config, facts->flags_key, &from) : NULL;
     json_t *indices = read_list_of_indices(config, facts);
     if (flags)
         model_use_key(config->planner->used, from);

@@ -303,16 +303,20 @@ static void plan_thetas(model_config *config, const rotary_facts *facts, const j
     }
     bool has_still = false;
     for (size_t i = 0; i < component->layer_count; i++) {
-        const double theta = json_number_value(json_array_get(thetas, i));
+        const double theta = model_list_number(thetas, i);
         has_still |= theta == 0;
         if (theta == 0 || component->layers[i] >= 0)
             continue;
+        if (config->planner->is_full)
+            return;
         rotary_keys keys = model_rotary_keys(config, facts, NULL, false);
         keys.theta = (model_number){true, theta, from};
-        const char *name = model_keep(config->planner, json_sprintf("theta_%.0f", theta));
+        char number[PE_PRINT_MAX];
+        pe_print_number(number, theta);
+        const char *name = model_keep(config->planner, json_sprintf("theta_%s", number));
         const api_model_part *part = plan_table(config, &keys, name, 0);
         for (size_t other = i; other < component->layer_count; other++)
-            if (json_number_value(json_array_get(thetas, other)) == theta)
+            if (model_list_number(thetas, other) == theta)
                 component->layers[other] = (int32_t)(part - plan->parts);
     }
     if (has_still)
@@ -352,7 +356,7 @@ void model_plan_rotary(model_config *config, const void *rotary_rule)
     const rotary_facts *facts = rotary_rule;
     api_origin from;
     const json_t *thetas =
-        facts->thetas_key ? model_list(config, facts->thetas_key, &from) : NULL;
+        facts->thetas_key ? model_number_list(config, facts->thetas_key, &from) : NULL;
     if (is_still(config, facts))
         return;
     if (thetas) {

@@ -106,8 +106,6 @@ typedef struct patches_facts {
     const char *note;
 } patches_facts;
 void model_plan_patches(model_config *config, const void *facts);
-/* The same, where the key prefix_rows says how many rows come before those of the patches. */
-void model_plan_prefixed(model_config *config, const void *facts);
 
 /* A trained table with a row for each patch of a spectrogram; patches may overlap. */
 typedef struct spectrogram_facts {

@@ -122,6 +122,26 @@ class Values(Keys):
             self.assertEqual({"sliding_window_pattern"}, paths)
         self.assert_ok(self.plan({**config, "sliding_window_pattern": "LLLG"}))
 
+    def test_an_item_that_is_no_number_is_not_taken_for_0(self):
+        for name, key in (
+            ("granite_swa", "layer_rope_theta"),
+            ("muse_glimmer_text", "layer_rope_theta"),
+            ("smollm3", "no_rope_layers"),
+        ):
+            config = {"model_type": name, "num_hidden_layers": 4}
+            with self.subTest(name):
+                self.assert_ok(self.plan({**config, key: [10000, 10000, 0, 10000]}))
+                paths, _ = self.refusals({**config, key: [10000, "10000", 0, 10000]})
+                self.assertEqual({key}, paths)
+
+    def test_thetas_of_layers_that_are_nearly_alike_have_names_of_their_own(self):
+        config = {"model_type": "granite_swa", "num_hidden_layers": 3}
+        config["layer_rope_theta"] = [10000, 10000.4, 500000]
+        self.assertEqual(
+            [f"text.theta_{theta}" for theta in ("10000", "10000.4", "500000")],
+            [part["name"] for part in self.plan(config).json()["parts"]],
+        )
+
     def test_flags_are_read_as_python_reads_them(self):
         for value, kind in ((0, "rope"), (False, "rope"), (1, "alibi"), (True, "alibi")):
             plan = self.plan({"model_type": "falcon", "alibi": value}).json()
