@@ -18,8 +18,6 @@
 #include "kernels/kernel_round.h"
 #include "kernels/kernel_vector_types.h"
 
-#define INLINED static inline __attribute__((always_inline))
-
 /* Constants of the first test. The entry, plus `add`, is doubtful where all bits of one of its
  * halves that are set in `test` are clear. In the upper half that is a bit of the exponent,
  * which is clear if an entry is small. The lower half are the bits that the dtype drops,

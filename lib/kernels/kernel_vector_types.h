@@ -151,6 +151,4 @@ INLINED shorts put_in_order(shorts merged, arrangement arranged)
 #endif
 }
 
-#undef INLINED
-
 #endif

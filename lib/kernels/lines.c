@@ -33,7 +33,7 @@ static inline __m256i round_floats(__m256 a, __m256 b)
 {
     const __m128i low = _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT);
     const __m128i high = _mm256_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT);
-    return clear_zeros(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
+    return clear_zeros(_mm256_set_m128i(high, low));
 }
 
 /* Write the first numbers, sixteen at a time. Returns how many. */
@@ -159,11 +159,6 @@ static inline __m128 round_to_odd_floats(const double *numbers)
     return _mm256_cvtpd_ps(_mm256_castsi256_pd(odd));
 }
 
-static inline __m256 join_floats(__m128 low, __m128 high)
-{
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
-}
-
 /* Round the first numbers, sixteen at a time. Returns how many. */
 static size_t round_f16_wide(const double *numbers, size_t count, uint16_t *dst)
 {
@@ -172,8 +167,8 @@ static size_t round_f16_wide(const double *numbers, size_t count, uint16_t *dst)
         __m128 parts[4];
         for (size_t p = 0; p < 4; p++)
             parts[p] = round_to_odd_floats(numbers + i + 4 * p);
-        const __m256 low = join_floats(parts[0], parts[1]);
-        const __m256 high = join_floats(parts[2], parts[3]);
+        const __m256 low = _mm256_set_m128(parts[1], parts[0]);
+        const __m256 high = _mm256_set_m128(parts[3], parts[2]);
         _mm256_storeu_si256((__m256i *)(void *)(dst + i), round_floats(low, high));
     }
     return i;

@@ -75,51 +75,55 @@ static void make_draws(uint64_t *state, pe_draws *ret_draws)
     ret_draws->u[2] = 1;
 }
 
-START_TEST(normal_variables_are_rounded_correctly_or_are_nan)
+static double truncated_of(uint64_t u, uint64_t v)
+{
+    (void)v;
+    return pe_correct_quantile((int64_t)(2 * u + 1) - (1LL << 53));
+}
+
+static pe_draw_variables *normals_of(const pe_kernel *kernel)
+{
+    return kernel->normals;
+}
+
+static pe_draw_variables *truncated_variables_of(const pe_kernel *kernel)
+{
+    return kernel->truncated;
+}
+
+/* What each kernel draws is what is expected, or NaN once in a hundred times at most. */
+static void check_variables(pe_draw_variables *(*drawn_by)(const pe_kernel *kernel),
+                            double (*expect)(uint64_t u, uint64_t v), uint64_t state)
 {
     const pe_kernel *kernels[8];
     size_t count = pe_kernel_list(kernels), undecided = 0, all = 0;
-    uint64_t state = 1;
     for (int repeat = 0; repeat < 60; repeat++) {
         pe_draws draws;
-        double expected[PE_DRAWS], normals[PE_DRAWS];
+        double expected[PE_DRAWS], variables[PE_DRAWS];
         make_draws(&state, &draws);
         for (size_t i = 0; i < PE_DRAWS; i++)
-            expected[i] = normal_of(draws.u[i], draws.v[i]);
+            expected[i] = expect(draws.u[i], draws.v[i]);
         for (size_t k = 0; k < count; k++) {
-            kernels[k]->normals(&draws, PE_DRAWS, normals);
+            drawn_by(kernels[k])(&draws, PE_DRAWS, variables);
             for (size_t i = 0; i < PE_DRAWS; i++, all++) {
-                undecided += isnan(normals[i]) ? 1 : 0;
-                ck_assert_msg(isnan(normals[i]) || normals[i] == expected[i], "%s: %a for %a",
-                              kernels[k]->name, normals[i], expected[i]);
+                undecided += isnan(variables[i]) ? 1 : 0;
+                ck_assert_msg(isnan(variables[i]) || variables[i] == expected[i],
+                              "%s: %a for %a", kernels[k]->name, variables[i], expected[i]);
             }
         }
     }
     ck_assert_uint_lt(undecided, all / 100);
 }
+
+START_TEST(normal_variables_are_rounded_correctly_or_are_nan)
+{
+    check_variables(normals_of, normal_of, 1);
+}
 END_TEST
 
 START_TEST(truncated_variables_are_quantiles_or_are_nan)
 {
-    const pe_kernel *kernels[8];
-    size_t count = pe_kernel_list(kernels), undecided = 0, all = 0;
-    uint64_t state = 2;
-    for (int repeat = 0; repeat < 60; repeat++) {
-        pe_draws draws;
-        double variables[PE_DRAWS];
-        make_draws(&state, &draws);
-        for (size_t k = 0; k < count; k++) {
-            kernels[k]->truncated(&draws, PE_DRAWS, variables);
-            for (size_t i = 0; i < PE_DRAWS; i++, all++) {
-                int64_t numerator = (int64_t)(2 * draws.u[i] + 1) - (1LL << 53);
-                double expected = pe_correct_quantile(numerator);
-                undecided += isnan(variables[i]) ? 1 : 0;
-                ck_assert_msg(isnan(variables[i]) || variables[i] == expected, "%s: %a for %a",
-                              kernels[k]->name, variables[i], expected);
-            }
-        }
-    }
-    ck_assert_uint_lt(undecided, all / 100);
+    check_variables(truncated_variables_of, truncated_of, 2);
 }
 END_TEST
 
