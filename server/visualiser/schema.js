@@ -77,6 +77,14 @@ export function effectiveOf(scheme, parameters) {
     return effective;
 }
 
+// The first parameters of a table, with their values, that another one does not share.
+export const differencesOf = ({scheme, effective}, other) =>
+    scheme.parameters
+        .filter(({name}) => effective[name] !== other.effective[name])
+        .slice(0, 3)
+        .filter(({name}) => effective[name] != null)
+        .map(({name}) => `${name} ${effective[name]}`);
+
 // What a view (see views.js) is called where it shows a table.
 export const titleOf = ({title}, {tensor, scheme}) =>
     typeof title === 'string' ? title : title(tensor, scheme);

@@ -2,6 +2,7 @@
 // views share.
 import {WINDOW_ELEMENTS, addressOf} from './api.js';
 import {h} from './dom.js';
+import {differencesOf} from './schema.js';
 import {Table, elements} from './tables.js';
 
 export const METRICS = {
@@ -93,19 +94,11 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
 export function titlesOf(tables) {
     const [one, other] = tables;
     if (!other) return [one.scheme.name];
-    const names = one.scheme.parameters
-        .map(({name}) => name)
-        .filter(
-            (name) =>
-                one.scheme === other.scheme && one.effective[name] !== other.effective[name],
-        );
-    return tables.map(({scheme, effective}, side) =>
+    const same = one.scheme === other.scheme;
+    return tables.map((table, side) =>
         [
-            `${'AB'[side]}: ${scheme.name}`,
-            ...names
-                .slice(0, 3)
-                .filter((name) => effective[name] != null)
-                .map((name) => `${name} ${effective[name]}`),
+            `${'AB'[side]}: ${table.scheme.name}`,
+            ...(same ? differencesOf(table, tables[1 - side]) : []),
         ].join(', '),
     );
 }

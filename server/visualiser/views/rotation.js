@@ -4,6 +4,7 @@ import {h, later} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
+import {differencesOf} from '../schema.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
 import {drawDial} from './dial.js';
 
@@ -307,16 +308,7 @@ function legendOf(sides, tables, colours, mark) {
             'aria-hidden': 'true',
         });
         swatch.style.background = side ? colours.right : colours.left;
-        const differing =
-            tables.length < 2
-                ? []
-                : table.scheme.parameters
-                      .filter(
-                          ({name}) => tables[0].effective[name] !== tables[1].effective[name],
-                      )
-                      .slice(0, 3)
-                      .filter(({name}) => table.effective[name] != null)
-                      .map(({name}) => `${name} ${table.effective[name]}`);
+        const differing = tables.length < 2 ? [] : differencesOf(table, tables[1 - side]);
         return h(
             'span',
             {},
