@@ -255,8 +255,7 @@ bits-wasm: wasm-programs ## the same of the WebAssembly module's library
 	node --no-warnings tests/wasm/run.mjs $(BUILD)/wasm/bits.wasm $(or $(SCHEME),all)
 
 wasm-programs: site npm $(BUILD)/wasm/bits.wasm
-test-wasm: export TEST_SHARE ?= 0.25
-test-wasm: all $(BUILD)/bench-bits wasm-programs ## the WebAssembly module: same answers as the server's, the site, the package (deps-wasm; TEST_SHARE=1: all exchanges)
+test-wasm: all $(BUILD)/bench-bits wasm-programs ## the WebAssembly module: same answers as the server's, the site, the package (deps-wasm)
 	@$(PYTEST) $(PARALLEL) --module --name wasm $(or $(TEST),tests/wasm $(REPLAYED))
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a

@@ -46,7 +46,7 @@ SHARE = {"test": 0.25, "sanitized": 0.15}
 # TEST_SHARE=0.1 keeps this share of the tests of each class, at least one.
 OVERALL = float(os.environ.get("TEST_SHARE", "1"))
 # … but for classes that count over all of their tests.
-WHOLE = ("interop/test_rotary.py::ExactRopeTest", "wasm/")
+WHOLE = ("interop/test_rotary.py::ExactRopeTest",)
 
 # These begin first: the longest ones of each command.
 LONG = (

@@ -2,10 +2,13 @@
 the answers are equal in status, fields and bytes. tests/http/module.py says what is not
 compared."""
 
+import re
 import threading
 from collections import Counter
 
 import pytest
+
+CHANGING = re.compile(rb"\b(PUT|PATCH|DELETE) ")
 
 # Flags of a server that make no difference to an answer.
 HARMLESS = ("drain-seconds", "log-format", "port", "threads")
@@ -20,8 +23,10 @@ class Replay:
         self.config, self.counts, self.modules = config, Counter(), {}
         self.changed = set()  # servers that hold other sets than their modules
         self.lock = threading.Lock()
+        self.exchanging = set()  # wires that are in the middle of an exchange
+        self.in_parts = []  # servers, and wires that sent them less or more than one request
         request, exchange = server.Server.request, server.Wire.exchange
-        replay = self
+        send, replay = server.Wire.send, self
 
         def of_server(self, method, target, headers=None, body=None):
             reply = request(self, method, target, headers, body)
@@ -29,16 +34,45 @@ class Replay:
             return reply
 
         def on_wire(self, method, target, headers=None, body=b"", version="1.1"):
-            reply = exchange(self, method, target, headers, body, version)
-            peer = self.socket.getpeername()
-            found = [each for each in server.Server.recent if each.address == peer[:2]]
-            if found:
-                replay.compare(found[0], method, target, headers or {}, body, reply, version)
+            replay.exchanging.add(self)
+            try:
+                reply = exchange(self, method, target, headers, body, version)
+            finally:
+                replay.exchanging.discard(self)
+            asked = replay.peer_of(self)
+            if asked:
+                replay.compare(asked, method, target, headers or {}, body, reply, version)
             else:
                 replay.skip("a server that the tests did not start")
             return reply
 
+        def sent(self, data):
+            if self not in replay.exchanging:
+                replay.note_part(self, bytes(data[:100000]))
+            return send(self, data)
+
         server.Server.request, server.Wire.exchange = of_server, on_wire
+        server.Wire.send = sent
+
+    def peer_of(self, wire):
+        """The server at the other end; None if the tests did not start it."""
+        import server
+
+        try:
+            address = wire.socket.getpeername()
+        except OSError:  # the server has closed
+            return None
+        address = address if isinstance(address, str) else address[:2]
+        return next((each for each in server.Server.recent if each.address == address), None)
+
+    def note_part(self, wire, data):
+        """Bytes that are no whole exchange are not replayed: what they change, no module has."""
+        asked = self.peer_of(wire)
+        with self.lock:
+            self.in_parts = [each for each in self.in_parts if each[1].socket.fileno() >= 0]
+            self.in_parts.append((asked, wire))
+            if CHANGING.search(data):
+                self.changed.add(asked)
 
     def module_of(self, asked):
         """The module beside a server; None if the server has what no module has."""
@@ -61,6 +95,8 @@ class Replay:
             return "bodies in chunks"
         if threading.current_thread() is not threading.main_thread():
             return "several clients at once"
+        if any(each is asked and wire.socket.fileno() >= 0 for each, wire in self.in_parts):
+            return "a connection is in the middle of a request"
         return "after a change that was not replayed" if asked in self.changed else None
 
     def skip(self, reason):
