@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, quote
 
 import numpy
 
-from draws import PATIENT, Draw, Goal, Query, Scout
+from draws import PATIENT, Draw, Goal, Query, Scout, patient_wire
 from forms import undone
 from registry import query_of
 from server import Server
@@ -34,7 +34,6 @@ DIGITS = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8, "tf32": 11}
 LEAST = {"f32": -126, "f64": -1022, "f16": -14, "bf16": -126, "tf32": -126}
 STATUSES = ("exact", "match", "near", "unknown", "wrong")
 LARGEST = 1 << 20  # bytes of a table
-PATIENCE = 600  # seconds that an answer may take on a machine that does other work
 STEPS = ("1", "1", "0.5", "2", "-1", "0.25", "3", "20")
 
 
@@ -82,9 +81,7 @@ class Table(NamedTuple):
 class Asker:
     def __init__(self, server):
         self.scout = Scout(server)
-        self.wire = server.wire()
-        for wire in (self.wire, self.scout.wire):
-            wire.socket.settimeout(PATIENCE)
+        self.wire = patient_wire(server)
 
     def done(self):
         self.wire.close()

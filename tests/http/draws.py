@@ -83,6 +83,13 @@ def row_of(parameter):
 
 # For a server that is asked now and then, on connections that are kept meanwhile.
 PATIENT = ("--idle-seconds", "3600", "--header-seconds", "3600")
+ANSWER_SECONDS = 600  # that an answer may take on a machine that does other work
+
+
+def patient_wire(server):
+    wire = server.wire()
+    wire.socket.settimeout(ANSWER_SECONDS)
+    return wire
 
 
 class Scout:
@@ -90,7 +97,7 @@ class Scout:
     large its tensors are, so that only what is compared touches the caches of the others."""
 
     def __init__(self, server):
-        self.server, self.wire = server, server.wire()
+        self.server, self.wire = server, patient_wire(server)
         self.openapi, self.info = written_out(self.read("/openapi.json")), self.read("/v1/info")
         self.documents = self.read("/v1/schemes")["schemes"]
         takers = {}
@@ -112,7 +119,7 @@ class Scout:
             raise AssertionError(f"{method} {target} is not answered: {log}") from None
         if (reply.header("Connection") or "").lower() == "close":
             self.wire.close()
-            self.wire = self.server.wire()
+            self.wire = patient_wire(self.server)
         return reply
 
     def read(self, target):
