@@ -58,13 +58,12 @@ static void keep_most(pe_deviation *most, double error, uint64_t place, double f
  */
 static size_t find_bin(double ulps)
 {
-    size_t bin = 1;
-    double limit = 0.5;
-    while (ulps > limit && bin < PE_COMPARE_BINS - 1) {
-        limit *= 2;
-        bin++;
-    }
-    return bin;
+    int exponent;
+    if (ulps <= 0.5)
+        return 1;
+    if (ulps > ldexp(0.5, PE_COMPARE_BINS - 2))
+        return PE_COMPARE_BINS - 1;
+    return (size_t)(frexp(ulps, &exponent) == 0.5 ? exponent + 1 : exponent + 2);
 }
 
 static void note_part(pe_compared_part *part, double error, double ulps)

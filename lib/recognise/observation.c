@@ -1,4 +1,4 @@
-/* What is seen of a table: its first rows, laws of frequencies, offsets. */
+/* What is seen of a table: its first rows, waves, laws of frequencies. */
 #include "recognise/observation.h"
 
 #include "numerics/dtype.h"
@@ -194,8 +194,7 @@ double pe_observation_wave_error(const pe_observation *seen, const pe_observed_w
 
 #define DROPPED_MAX 8
 
-/* How many of so many waves may be bad. */
-static size_t bad_allowed(size_t count)
+size_t pe_observation_bad_waves(size_t count)
 {
     size_t allowed = count < 6 ? 0 : 1 + count / 16;
     return allowed < DROPPED_MAX ? allowed : DROPPED_MAX;
@@ -271,7 +270,7 @@ bool pe_observation_fit_geometry(pe_observation *seen, uint64_t first, uint64_t 
     line own = {.used = 0};
     if (!pe_observation_waves(seen) || !fit_line(seen, first, stride, count, &own))
         return false;
-    const size_t allowed = bad_allowed(own.used);
+    const size_t allowed = pe_observation_bad_waves(own.used);
     for (uint64_t bad = 0; find_farthest(seen, first, stride, count, &own, &bad) > 4;) {
         if (own.dropped == allowed)
             return false;
@@ -286,104 +285,6 @@ bool pe_observation_fit_geometry(pe_observation *seen, uint64_t first, uint64_t 
                                            .first_error = 2 * sqrt(own.xx / own.spread),
                                            .ratio_error = 2 * sqrt(own.weight / own.spread)};
     return true;
-}
-
-/* ---- the position of row 0 ---- */
-
-#define PHASE_TOLERANCE 0.02 /* radians */
-#define OFFSET_WAVES    256  /* that are looked at, the slowest ones */
-#define TURNS_MAX       400  /* of the slowest wave before row 0 */
-
-/* An angle modulo a turn, from -π to π. */
-static double wrapped(double angle)
-{
-    return angle - PE_TURN * rint(angle / PE_TURN);
-}
-
-/* The slowest wave that is faster than `above`; NULL if there is none. */
-static const pe_observed_wave *next_faster(const pe_observed_wave *waves, uint64_t first,
-                                           uint64_t stride, uint64_t count, double above)
-{
-    const pe_observed_wave *next = NULL;
-    for (uint64_t i = 0; i < count; i++) {
-        const pe_observed_wave *wave = &waves[first + i * stride];
-        if (wave->found && wave->frequency > above &&
-            (!next || wave->frequency < next->frequency))
-            next = wave;
-    }
-    return next;
-}
-
-/* What the phase of a wave may be off by, in radians. */
-static double phase_error(const pe_observation *seen, const pe_observed_wave *wave)
-{
-    double part = fmin(wave->turns, 1);
-    return PHASE_TOLERANCE + 4 * pe_observation_unit(&seen->view) / (part * part);
-}
-
-/* Refine an offset by ever faster waves; those that are far off are left out. Returns the
- * largest difference of phases that is left, in errors, or 2 if too many waves are off. */
-static double refine(const pe_observation *seen, const pe_observed_wave *const *waves,
-                     size_t count, double turned, double *offset)
-{
-    double worst = 0;
-    size_t bad = 0;
-    for (size_t i = 0; i < count; i++) {
-        double off = wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset);
-        *offset += fabs(off) < 1 ? off / waves[i]->frequency : 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        double off = wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset);
-        off = fabs(off) / phase_error(seen, waves[i]);
-        if (off >= 1)
-            bad++;
-        else
-            worst = fmax(worst, off);
-    }
-    return bad > bad_allowed(count) ? 2 : worst;
-}
-
-/* Find the offset by a wave, which says it modulo its own turns, and by the others, which say
- * which turn. */
-static bool find_offset(const pe_observation *seen, const pe_observed_wave *const *waves,
-                        size_t count, const pe_observed_wave *from, double turned,
-                        double *ret_offset)
-{
-    double best = 1;
-    bool found = false;
-    for (int turns = 0; turns <= (count > 1 ? TURNS_MAX : 0); turns++)
-        for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {
-            double offset = wrapped(from->phase + turned) / from->frequency +
-                            sign * turns * PE_TURN / from->frequency;
-            double worst = refine(seen, waves, count, turned, &offset);
-            if (worst < best) {
-                best = worst / 4; /* one with more turns must be much better */
-                *ret_offset = offset;
-                found = true;
-            }
-        }
-    return found;
-}
-
-bool pe_observation_find_offset(pe_observation *seen, uint64_t first, uint64_t stride,
-                                uint64_t count, bool sines, double *ret_offset)
-{
-    const pe_observed_wave *waves = pe_observation_waves(seen), *wave;
-    const pe_observed_wave *rising[OFFSET_WAVES];
-    const double turned = sines ? PE_TURN / 4 : 0;
-    size_t used = 0;
-    double above = 0;
-    while (waves && used < OFFSET_WAVES &&
-           (wave = next_faster(waves, first, stride, count, above))) {
-        rising[used++] = wave;
-        above = wave->frequency;
-    }
-    if (used == 0)
-        return false;
-    if (find_offset(seen, rising, used, rising[0], turned, ret_offset))
-        return true;
-    return bad_allowed(used) > 0 &&
-           find_offset(seen, rising, used, rising[1], turned, ret_offset);
 }
 
 double pe_find_decimal(double number, double relative)

@@ -22,6 +22,15 @@ typedef struct pe_observed_geometry {
     double first_error, ratio_error; /* relative: what they may be off by */
 } pe_observed_geometry;
 
+/* The position of row 0 that some columns say, which was asked for. */
+typedef struct pe_observed_offset {
+    uint64_t first, stride, count; /* of the columns; count 0: none */
+    bool sines, found;
+    double offset;
+} pe_observed_offset;
+
+#define PE_OBSERVED_OFFSETS 32 /* that are kept */
+
 typedef struct pe_observation {
     pe_view view;            /* without axes of size 1 */
     uint64_t rows, columns;  /* of a matrix; of a vector rows and 1; of others 0 */
@@ -30,6 +39,8 @@ typedef struct pe_observation {
     size_t sampled;          /* rows [0, sampled) that have been read */
     double *sample;          /* [sampled, columns] */
     pe_observed_wave *waves; /* [columns]; NULL until they have been asked for */
+    pe_observed_offset offsets[PE_OBSERVED_OFFSETS]; /* in turn; of these waves */
+    size_t offset_count;
     const pe_set *set; /* schemes with trained numbers propose requests with this set, borrowed;
                           NULL: with the first seeds */
     const char *set_name;
@@ -62,6 +73,9 @@ pe_view pe_observation_view_doubles(double *entries, uint64_t rows, uint64_t col
 /* What the frequency of a wave may be off by, relative. A wave that makes but a part of a turn
  * says little. */
 double pe_observation_wave_error(const pe_observation *seen, const pe_observed_wave *wave);
+
+/* How many of so many waves may be bad. */
+size_t pe_observation_bad_waves(size_t count);
 
 /* Fit a geometric law to the waves of `count` columns from `first` on, `stride` apart: False if
  * fewer than two of them are waves, or they follow no such law. */

@@ -116,36 +116,56 @@ typedef struct first_distance {
     double limit, trim;
 } first_distance;
 
+/* Sums of products over the numbers that count, of the derivatives by a, b and w, and of these
+ * with the residual; each in a register, since they are what a fit spends its time on. */
+typedef struct sums {
+    double aa, ab, aw, bb, bw, ww;
+    double a, b, w;
+    double magnitudes; /* of the residuals */
+    size_t used;
+} sums;
+
+static sums sum_up(const fit *own, const double *x, size_t stride, size_t count,
+                   first_distance within, bool with_frequency)
+{
+    sums total = {.used = 0};
+    double cosine = 1, sine = 0, step_sine, step_cosine;
+    sine_and_cosine(own->frequency, &step_sine, &step_cosine);
+    for (size_t k = 0; k < count; k++) {
+        const double slope = with_frequency ? (double)k * (own->b * cosine - own->a * sine) : 0;
+        const double rest =
+            limited(x[k * stride] - own->a * cosine - own->b * sine, within.limit);
+        if (fabs(rest) <= within.trim) {
+            total.used++;
+            total.magnitudes += fabs(rest);
+            total.aa += cosine * cosine;
+            total.ab += cosine * sine;
+            total.aw += cosine * slope;
+            total.bb += sine * sine;
+            total.bw += sine * slope;
+            total.ww += slope * slope;
+            total.a += cosine * rest;
+            total.b += sine * rest;
+            total.w += slope * rest;
+        }
+        const double next = cosine * step_cosine - sine * step_sine;
+        sine = sine * step_cosine + cosine * step_sine;
+        cosine = next;
+    }
+    return total;
+}
+
 /* One step: without `with_frequency` only amplitudes change. Returns the mean of the residuals'
  * magnitudes before it in *ret_spread. */
 static bool improve(fit *own, const double *x, size_t stride, size_t count,
                     first_distance within, bool with_frequency, double *ret_spread)
 {
-    double m[3][4] = {{0}}, sine, cosine, step_sine, step_cosine, sum = 0;
-    size_t used = 0;
-    sine_and_cosine(own->frequency, &step_sine, &step_cosine);
-    cosine = 1;
-    sine = 0;
-    for (size_t k = 0; k < count; k++) {
-        double slope = (double)k * (own->b * cosine - own->a * sine);
-        double terms[3] = {cosine, sine, with_frequency ? slope : 0};
-        double rest = limited(x[k * stride] - own->a * cosine - own->b * sine, within.limit);
-        bool counts = fabs(rest) <= within.trim;
-        used += counts;
-        sum += counts ? fabs(rest) : 0;
-        for (int i = 0; counts && i < 3; i++) {
-            for (int j = 0; j < 3; j++)
-                m[i][j] += terms[i] * terms[j];
-            m[i][3] += terms[i] * rest;
-        }
-        double next = cosine * step_cosine - sine * step_sine;
-        sine = sine * step_cosine + cosine * step_sine;
-        cosine = next;
-    }
-    if (!with_frequency)
-        m[2][2] = 1;
-    *ret_spread = sum / (double)(used > 0 ? used : 1);
-    if (2 * used < count || !solve(m))
+    const sums total = sum_up(own, x, stride, count, within, with_frequency);
+    double m[3][4] = {{total.aa, total.ab, total.aw, total.a},
+                      {total.ab, total.bb, total.bw, total.b},
+                      {total.aw, total.bw, with_frequency ? total.ww : 1, total.w}};
+    *ret_spread = total.magnitudes / (double)(total.used > 0 ? total.used : 1);
+    if (2 * total.used < count || !solve(m))
         return false;
     own->a += m[0][3];
     own->b += m[1][3];
@@ -174,9 +194,10 @@ pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, doubl
     const pe_observed_wave none = {.found = false};
     double largest = 0;
     for (size_t k = 0; k < count; k++) {
-        if (!isfinite(x[k * stride]))
+        const double magnitude = fabs(x[k * stride]);
+        if (!isfinite(magnitude))
             return none;
-        largest = fmax(largest, fabs(x[k * stride]));
+        largest = magnitude > largest ? magnitude : largest;
     }
     fit own = {.frequency = largest > 0 ? first_frequency(x, stride, count,
                                                           least_angle * least_angle / 900)

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 BINARY = str(Path(os.environ.get("TEST_SERVER", "build/posenc-server")).resolve())
-PATIENCE = 60  # seconds to wait for something that must happen, also under a sanitizer
+PATIENCE = 180  # seconds to wait for something that must happen, also under a sanitizer
 SANITIZER_TEXT = re.compile(r"runtime error:|Sanitizer")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")  # a second
