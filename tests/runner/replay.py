@@ -69,7 +69,7 @@ class Replay:
         """Bytes that are no whole exchange are not replayed: what they change, no module has."""
         asked = self.peer_of(wire)
         with self.lock:
-            self.in_parts = [each for each in self.in_parts if each[1].socket.fileno() >= 0]
+            self.in_parts = [(a, w) for a, w in self.in_parts if w.socket.fileno() >= 0]
             self.in_parts.append((asked, wire))
             if CHANGING.search(data):
                 self.changed.add(asked)
