@@ -12,6 +12,9 @@ def pytest_addoption(parser):
     group = parser.getgroup("posenc")
     group.addoption("--part", choices=parts.PARTS, default="whole", help=str(parts.PARTS))
     group.addoption("--contract", action="store_true", help="through a validating proxy")
+    group.addoption(
+        "--contract-share", type=float, default=1, help="of exchanges like others, drawn"
+    )
     group.addoption("--module", action="store_true", help="the WebAssembly module, too")
     group.addoption("--name", help="before the number of tests in the last line")
     group.addoption("--leaves-out", help="a line before the last one")

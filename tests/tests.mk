@@ -292,7 +292,7 @@ sanitize-build:
 	+$(BUILDING) $(SANITIZED) sanitize-programs
 # a validating proxy stands between HTTP tests and servers: no answer is but as /openapi.json describes it
 sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitizer and UndefinedBehaviorSanitizer, and the contract
-	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --name sanitize tests/unit tests/fuzz tests/contract tests/http
+	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.2 --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
 TSAN := -O1 -g -fsanitize=thread
 TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store changes

@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path += [str(HERE), str(HERE.parent / "http")]
 
-from prism import Prism  # noqa: E402
+from prism import FIRST, Prism  # noqa: E402
 from server import Reply, Server  # noqa: E402
 
 
@@ -59,6 +59,21 @@ class Planted(unittest.TestCase):
         self.assert_found("/health/live", answer(), "DELETE")
         self.assert_found("/health/live", answer(media_type="text/html", body=b"live"))
         self.assert_found("/health/live", answer(media_type="text/html", body=b""), "HEAD")
+
+    def test_a_share_of_many_alike_is_drawn(self):
+        def leave_all(share):
+            self.prism.share = share
+
+        self.addCleanup(leave_all, self.prism.share)
+        leave_all(0)
+        wrong = answer(body=b'{"status":1}')
+        for _ in range(FIRST):  # of the first ones each is looked at
+            self.assert_found("/health/live", wrong)
+        self.carry("/health/live", wrong)
+        self.assert_found("/health/live", answer(202))
+        self.assert_found("/health/live", answer(media_type="text/html", body=b"live"))
+        leave_all(0.999999)
+        self.assert_found("/health/live", wrong)
 
     def test_other_members_and_types_are_found(self):
         self.assert_found("/health/live", answer(body=b"{}"))

@@ -69,7 +69,7 @@ class Proxy:
         document = server.request("GET", "/openapi.json").json()
         server.stop()
         self.described = sorted(Document(document).responses())
-        self.prism = Prism(document, self.folder.name)
+        self.prism = Prism(document, self.folder.name, config.getoption("contract_share"))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
