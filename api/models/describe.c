@@ -56,7 +56,9 @@ static void add_layers(const api_model_plan *plan, size_t part, size_t used, api
     const api_model_component *component = &plan->components[plan->parts[part].component];
     if (component->layer_count == 0 || used == 0)
         return;
-    if (used == component->layer_count)
+    if (used == 1 && component->layer_count == 1)
+        api_text_add(text, "; the only layer");
+    else if (used == component->layer_count)
         api_text_add(text, "; all %zu layers", used);
     else
         api_text_add(text, "; %zu of %zu layers", used, component->layer_count);

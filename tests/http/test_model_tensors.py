@@ -167,11 +167,15 @@ class LeftOut(ServerCase):
 
     def test_an_amount_has_a_unit_that_fits(self):
         config = {"model_type": "llama", "head_dim": 8, "hidden_size": 64}
-        config |= {"num_attention_heads": 8, "num_hidden_layers": 1, "rope_theta": 10000.0}
+        config |= {
+            "num_attention_heads": 8,
+            "num_hidden_layers": 1,
+            "max_position_embeddings": 96,
+        }
         for length, amount in ((96, "3.09 kB"), (65536, "2.1 MB"), (2**25, "1.07 GB")):
-            body = json.dumps(config | {"max_position_embeddings": length}).encode()
-            plan = self.server.request("POST", "/v1/models?plan=true", body=body).json()
+            plan = self.post(f"/v1/models?plan=true&length={length}", config).json()
             self.assertIn(f"; {amount} of tensors", plan["summary"])
+            self.assertTrue(plan["parts"][0]["summary"].endswith("; the only layer."))
 
     def test_parts_that_are_trained_are_named_with_the_request_that_gives_them(self):
         known = self.server.request("GET", "/v1/models").json()["models"]
