@@ -7,7 +7,7 @@ import {findWavelengths} from './wavelength.js';
 
 // of positions not 0, where nothing has turned yet and all encodings are alike
 const FIRST_POSITION = 3;
-export const firstRow = (at, extent) =>
+export const beginningRow = (at, extent) =>
     at(0) === 0 ? Math.min(extent - 1, FIRST_POSITION) : 0;
 
 const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
@@ -109,7 +109,7 @@ const flatShapeOf = ({shape: [rows, ...rest]}) => ({
 
 // Which index of a leading axis is shown first.
 const firstIndex = (axis, extent, effective) =>
-    axis === 'n' ? firstRow(coordinatesOf(axis, effective), extent) : 0;
+    axis === 'n' ? beginningRow(coordinatesOf(axis, effective), extent) : 0;
 
 // Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)};
 // further {rows} to ask for fewer rows than fit, {waves: false} where nobody asks for

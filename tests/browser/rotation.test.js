@@ -157,10 +157,8 @@ pageTest('arrows move the position, and the address keeps it', {}, async (page) 
 
 for (const reducedMotion of ['no-preference', 'reduce'])
     pageTest(`it plays when told to, with ${reducedMotion}`, {reducedMotion}, async (page) => {
-        await open(
-            page,
-            `?scheme=rope&${PLAIN}&view=rotation&view.rotation.speed=20&view.rotation.position=0`,
-        );
+        const look = 'view=rotation&view.rotation.speed=20&view.rotation.position=0';
+        await open(page, `?scheme=rope&${PLAIN}&${look}`);
         await told(page, 'pair 0 · position 0');
         await page.waitForTimeout(200);
         const position = async () =>

@@ -5,7 +5,7 @@ import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {differencesOf} from '../schema.js';
-import {firstRow} from '../tables.js';
+import {beginningRow} from '../tables.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
 import {drawDial} from './dial.js';
 
@@ -369,7 +369,7 @@ class Rotation {
         this.dials = this.pairs.map((pair) =>
             createDial(this.sides, pair, width < 500 ? 92 : 116, {colours, lit: pair === lit}),
         );
-        this.first = firstRow((row) => this.source.at(row), this.source.totalRows);
+        this.first = beginningRow((row) => this.source.at(row), this.source.totalRows);
         this.row = Math.max(
             0,
             this.source.rowOf(
