@@ -56,7 +56,9 @@ static void add_layers(const api_model_plan *plan, size_t part, size_t used, api
     const api_model_component *component = &plan->components[plan->parts[part].component];
     if (component->layer_count == 0 || used == 0)
         return;
-    if (used == component->layer_count)
+    if (used == 1 && component->layer_count == 1)
+        api_text_add(text, "; the only layer");
+    else if (used == component->layer_count)
         api_text_add(text, "; all %zu layers", used);
     else
         api_text_add(text, "; %zu of %zu layers", used, component->layer_count);
@@ -338,7 +340,14 @@ static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes, size_t
                      COUNTED[i]);
         before = ", ";
     }
-    api_text_add(&text, "; %.3g MB of tensors", (double)bytes / 1e6);
+    bool few = bytes < 100000, many = bytes >= 999500000;
+    api_text_add(&text, "; %.3g %s of tensors",
+                 (double)bytes / (few    ? 1e3
+                                  : many ? 1e9
+                                         : 1e6),
+                 few    ? "kB"
+                 : many ? "GB"
+                        : "MB");
     if (left_out > 0)
         api_text_add(&text, ", which leave out %zu part%s: see left_out", left_out,
                      left_out == 1 ? "" : "s");

@@ -252,7 +252,7 @@ const pe_scheme pe_scheme_decomposed = {
             .formula = "rel_h[i, j] = table[floor(i * max(keys/queries, 1) + (keys-1 - j) * "
                        "max(queries/keys, 1))], with rel_pos_h as the table of 2*max(queries, "
                        "keys)-1 rows, interpolated linearly if it has another number; rel_w "
-                       "alike; score += q . rel_h[qh, kh] + q . rel_w[qw, kw]",
+                       "alike; added to the score: q . rel_h[qh, kh] + q . rel_w[qw, kw]",
             .convention =
                 "get_rel_pos of the authors' code and of SAM, query minus key; the query's "
                 "factor is left to the caller",

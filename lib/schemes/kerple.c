@@ -30,8 +30,9 @@ static const pe_parameter PARAMETERS[] = {
 
 static const pe_tensor_help TENSORS[] = {
     PE_BIAS_TENSOR,
-    {"p", "[heads]", "p of each head: at least 0.01, and with kernel=power at most 2"},
-    {"a", "[heads]", "a of each head: at least 0.01"},
+    {"p", "[heads]",
+     "trained number p of each head: at least 0.01, and with kernel=power at most 2"},
+    {"a", "[heads]", "trained number a of each head: at least 0.01"},
     PE_DISTANCE_TENSOR,
 };
 enum tensor { BIAS, P, A, DISTANCE };

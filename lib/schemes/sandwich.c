@@ -200,8 +200,8 @@ const pe_scheme pe_scheme_sandwich = {
             .summary = "A bias of the attention scores that is the inner product of the "
                        "sinusoidal encodings of query and key, over a number for each head.",
             .family = "relative",
-            .formula = "bias[h, i, j] = (sum of cos((i - j) * w_c), c = 0 ... dim/2-1) / (8 * "
-                       "(h + 1) / heads), w_c = base^(-2c/dim), h = 0 ... heads-1",
+            .formula = "bias[h, i, j] = heads / (8 * (h + 1)) * sum of cos((i - j) * w_c) over "
+                       "c = 0 ... dim/2-1, w_c = base^(-2c/dim), h = 0 ... heads-1",
             .convention = "as in the paper's own program: dim is a setting of its own, 128 "
                           "there, and nothing is subtracted from the sum. Without a mask, both "
                           "signs of a distance have the same bias",

@@ -324,8 +324,8 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             .formula =
                 "an axis of dim/2 channels: sin(p * w_i), cos(p * w_i), "
                 "w_i = base^(-4i/dim), i = 0 … dim/4-1, p = x or y, from first_position; with "
-                "normalize=cells p = 2π * turns * x / (width + 10^-6), else with "
-                "base_size p = x * base_size / width / interpolation_scale",
+                "normalize=cells: p = 2π * turns * x / (width + 10^-6), else with "
+                "base_size: p = x * base_size / width / interpolation_scale",
             .convention =
                 "channels of the width before those of the height, channels first; the "
                 "presets are those of the vision libraries. The real numbers of the formula "

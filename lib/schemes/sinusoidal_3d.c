@@ -185,7 +185,8 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
                        "sinusoidal encoding of that width.",
             .family = "grid",
             .formula = "an axis of m channels: sin(p * w_i), cos(p * w_i), w_i = base^(-2i/m), "
-                       "i = 0 … m/2-1, p = place on the axis / its interpolation scale",
+                       "i = 0 … m/2-1, p = place on the axis, divided by its "
+                       "interpolation scale",
             .convention = "equal parts, in the order of the axes, channels last; the preset "
                           "cogvideox has dim/4 for the frame, then width before height",
             .reference = "arXiv:1706.03762 per axis; arXiv:2408.06072 (CogVideoX)",

@@ -56,7 +56,7 @@ async function distancesOf(source, extent, [first, count]) {
         )
     )
         return listed(source, ...range);
-    return (await indexed(source)) ?? {title: 'row of the table', at: (i) => i};
+    return (await indexed(source)) ?? {title: 'table row', at: (i) => i};
 }
 
 // For each axis of a tensor {axis, title, explained: a longer title or undefined, at(i)}.

@@ -209,6 +209,15 @@ export function nameMarks(svg) {
     return svg;
 }
 
+// How many ticks an axis has at most; between whole numbers there are none.
+export function ticksFor(most, [from, to], series) {
+    const wanted = Math.max(2, Math.round(most));
+    const whole = series.every(({length, x}) =>
+        [0, 1, length - 1].every((i) => i < 0 || i >= length || Number.isInteger(x(i))),
+    );
+    return whole ? Math.max(1, Math.min(wanted, Math.floor(to - from))) : wanted;
+}
+
 // x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element,
 // show(x)}.
 export function createChart({series, x, y, rules, colours, label, width, height = 320}) {
@@ -233,7 +242,10 @@ export function createChart({series, x, y, rules, colours, label, width, height 
             fontSize: '12px',
             fontFamily: 'inherit',
         },
-        x: axis(x, width / 90),
+        x: {
+            ...axis(x, width / 90),
+            ...(x.type === 'log' ? {} : {ticks: ticksFor(width / 90, x.domain, series)}),
+        },
         y: {...axis(y, height / 50), labelAnchor: 'top', labelArrow: 'none', grid: true},
         marks: [
             ...series.flatMap((each) =>

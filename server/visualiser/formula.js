@@ -65,7 +65,7 @@ function tokensOf(text) {
         const spaced = index > end;
         end = index + all.length;
         return {
-            text: all,
+            text: all === '.' && spaced ? '*' : all, // "q . k", not the end of a sentence
             kind: number ? 'number' : name ? 'name' : 'sign',
             start: index,
             end,
@@ -100,7 +100,8 @@ function isWord(tokens, i) {
     return isPlain(text) && (text.length > 1 || text === 'a');
 }
 
-// Marks words, and all that stands in brackets with one.
+// Marks words, and all that stands in brackets with one; but what touches a name is what it is
+// applied to.
 function markWords(tokens) {
     tokens.forEach((token, i) => {
         token.word = isWord(tokens, i);
@@ -109,8 +110,11 @@ function markWords(tokens) {
     tokens.forEach(({text}, i) => {
         if (text in CLOSING) open.push(i);
         if (text !== ')' && text !== ']') return;
-        const inside = tokens.slice(open.pop() ?? 0, i + 1);
-        if (inside.some(({word}) => word)) for (const token of inside) token.word = true;
+        const first = open.pop() ?? 0;
+        const inside = tokens.slice(first, i + 1);
+        const applied = !tokens[first].spaced && tokens[first - 1]?.kind === 'name';
+        if (applied || inside.some(({word}) => word))
+            for (const token of inside) token.word = !applied;
     });
 }
 
@@ -134,6 +138,7 @@ const named = (name, tex) => `\\htmlData{symbol=${name}}{${tex}}`;
 
 // "w_i", "w2" and "R_i" have an index; a long name keeps its underscores.
 function nameOf(text) {
+    if (/^\p{L}'$/u.test(text)) return node(named(text, escaped(text)));
     const [, head, digits, tail] = /^(\p{L}+?)(\d*)(?:_([\p{L}\d]{1,2}))?$/u.exec(text) ?? [];
     const short = head != null && (head.length <= 2 || GREEK.has(head));
     if (TEX_FUNCTIONS.has(text)) return node(`\\${text}`);
@@ -270,13 +275,15 @@ function mathOf(tokens, source) {
     }
 }
 
-// The names that occur in a formula.
-export const namesIn = (text) =>
-    new Set(
-        tokensOf(text)
-            .filter(({kind}) => kind === 'name')
-            .map((token) => token.text),
-    );
+// The names that occur in a formula: Map of a name, and whether it is nothing but a word there.
+export function namesIn(text) {
+    const tokens = tokensOf(text);
+    markWords(tokens);
+    const names = new Map();
+    for (const {text: name, kind, word} of tokens)
+        if (kind === 'name') names.set(name, word && (names.get(name) ?? true));
+    return names;
+}
 
 // The TeX of a single name.
 export const texOf = (name) => nameOf(name).tex;

@@ -96,7 +96,8 @@ export function factsOf(answer) {
         [
             'Entries',
             figures &&
-                `${figures.entries}, of which ${figures.differing} differ from the exact table`,
+                `${figures.entries}, ${figures.differing === 0 ? 'none' : figures.differing} ` +
+                    `of which differ${figures.differing > 1 ? '' : 's'} from the exact table`,
         ],
         [
             'Largest error',

@@ -1,5 +1,6 @@
 // Lists of numbers as people type them: "0, 4, 8..11".
 import {h} from './dom.js';
+import {brief} from './numbers.js';
 
 export const MOST_LINES = 24; // of one chart
 
@@ -34,14 +35,24 @@ export function spread(extent) {
     return [...new Set(wanted)].filter((each) => each < extent);
 }
 
-// "queries", and of "row of the table" "rows of the table".
+// "queries", and of "row of the query" "rows of the query".
 export const pluralOf = (name) => {
-    const [, word, rest] = /^(\S*)(.*)$/.exec(name);
-    return `${word.replace(/([^aeiou])y$/, '$1ie').replace(/xis$/, 'xe')}s${rest}`;
+    const [, words, rest = ''] = /^(.*?)( of .*)?$/.exec(name);
+    return `${words.replace(/([^aeiou])y$/, '$1ie').replace(/xis$/, 'xe')}s${rest}`;
 };
 
 // "1 query", "3 queries".
 export const countText = (number, name) => `${number} ${number === 1 ? name : pluralOf(name)}`;
+
+// "query 3", "queries 0, 4, 8".
+export const listText = (name, values) =>
+    `${values.length === 1 ? name : pluralOf(name)} ${values.join(', ')}`;
+
+// "2 to 5", of numbers that look the same "about 2".
+export const rangeText = (ends) => {
+    const [from, to] = ends.map(brief);
+    return from === to ? `about ${from}` : `${from} to ${to}`;
+};
 
 // A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {

@@ -1,6 +1,6 @@
 // One line above each picture: what it shows, and what there is to notice in these data.
 import {h} from './dom.js';
-import {pluralOf} from './lists.js';
+import {pluralOf, rangeText} from './lists.js';
 import {brief, reachOf} from './numbers.js';
 
 const PATIENCE = 200; // milliseconds of rest before wavelengths are measured for a line of text
@@ -117,22 +117,33 @@ export function isToeplitz({data, rows, columns, extent: [least, most]}) {
 
 // What rows, or columns, are: "those of the grid", "positions".
 const axisText = (word, title) =>
-    title === word
-        ? 'those of the grid'
-        : title.startsWith(`${word} of `)
-          ? `those ${title.slice(word.length + 1)}`
-          : ['row', 'column'].includes(title)
-            ? `${title}s of the grid`
-            : pluralOf(title);
+    title === `table ${word}`
+        ? 'those of the table'
+        : title === word
+          ? 'those of the grid'
+          : title.startsWith(`${word} of `)
+            ? `those ${title.slice(word.length + 1)}`
+            : ['row', 'column'].includes(title)
+              ? `${title}s of the grid`
+              : pluralOf(title);
+
+// What one row, or column, is.
+const oneText = (title) =>
+    ['row', 'column'].includes(title) ? `a ${title} of the grid` : `a ${title}`;
 
 function axesText({row, column}) {
     if (!row.title) return 'A single value, its colour.';
     const rows = axisText('row', row.title);
     if (!column.title) return `Rows are ${rows}, each with one value, its colour.`;
     // without a grid they are columns of the table and nothing else
-    if (row.axis === 'n' && column.title === 'column')
-        return `Rows are ${rows}, colours values.`;
+    const gridless = row.axis === 'n' || /[^a-z_]/.test(column.axis);
+    if (gridless && column.title === 'column') return `Rows are ${rows}, colours values.`;
     const columns = axisText('column', column.title);
+    if (/^columns /.test(rows) || /^rows /.test(columns))
+        return (
+            `Each row is ${oneText(row.title)}, each column ${oneText(column.title)}; ` +
+            'colours are values.'
+        );
     return rows === columns
         ? `Rows and columns are ${rows}, colours values.`
         : `Rows are ${rows}, columns ${columns}, colours values.`;
@@ -161,11 +172,13 @@ export function similarityNote([table], metric) {
         `${pluralOf(word)} are: their ${metric}.`;
     return noteOf(
         what,
-        isToeplitz(table)
-            ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} ` +
-                  'counts.'
-            : `Values change along diagonals: not only the difference of two ` +
-                  `${pluralOf(word)} counts, but also which ones they are.`,
+        table.constant !== null
+            ? ''
+            : isToeplitz(table)
+              ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} ` +
+                'counts.'
+              : `Values change along diagonals: not only the difference of two ` +
+                `${pluralOf(word)} counts, but also which ones they are.`,
     );
 }
 
@@ -173,9 +186,11 @@ export function similarityNote([table], metric) {
 
 export function wavesNote(tables, columns, signal) {
     const {row, column} = tables[0];
-    const what = column.title
-        ? `Each line is one ${column.title}, over all ${pluralOf(row.title)}.`
-        : `The value of each ${row.title}.`;
+    const what = !column.title
+        ? `The value of each ${row.title}.`
+        : column.title === row.title
+          ? 'Each line is one column of the matrix, over all its rows.'
+          : `Each line is one ${column.title}, over all ${pluralOf(row.title)}.`;
     return noteOf(
         what,
         fromWavelengths(
@@ -214,10 +229,20 @@ export function profilesNote(table, rows, zigzag) {
         const values = rows.map((at) => table.value(at, k));
         if (Math.max(...values) - Math.min(...values) <= LITTLE * (most - least)) still++;
     }
+    const between = (how, amount) =>
+        `${how} between these ${pluralOf(row.title)} by ${amount} than ` +
+        `${percentText(LITTLE)} of the range of values.`;
+    const names = pluralOf(column.title);
     return noteOf(
         what,
-        `${still} of ${columns} ${pluralOf(column.title)} differ by less than ` +
-            `${percentText(LITTLE)} of the range between these ${pluralOf(row.title)}.`,
+        still === 0
+            ? between(`All ${names} differ`, 'more')
+            : still === columns
+              ? between(`No ${column.title} differs`, 'more')
+              : between(
+                    `${still} of ${columns} ${names} differ${still === 1 ? 's' : ''}`,
+                    'less',
+                ),
     );
 }
 
@@ -233,12 +258,14 @@ export function distancesNote([curve], {positions, rows}, metric, title) {
             (best < 0 || (curve.at(row) - curve.at(best)) * (far ? 1 : -1) > 0)
         )
             best = row;
+    if (best < 0) return noteOf(what, '');
+    const value = brief(curve.at(best));
     return noteOf(
         what,
-        best < 0
-            ? ''
-            : `${far ? 'Farthest from' : 'Least like'} ${title} ${curve.chosen} is ` +
-                  `${positions[best]}, with ${brief(curve.at(best))}.`,
+        far && curve.at(best) === 0
+            ? `No ${title} differs from ${title} ${curve.chosen}.`
+            : `${far ? 'Farthest from' : 'Least like'} ${title} ${curve.chosen} is ${title} ` +
+                  `${positions[best]}, ${far ? `at a distance of ${value}` : `with ${value}`}.`,
     );
 }
 
@@ -261,9 +288,8 @@ export function headsNote(set, indices, form) {
     if (widest.size === least.size)
         return noteOf(what, widest.size > 0 ? 'All reach equally far.' : '');
     const text = (each, verb) =>
-        `${set.title} ${set.label(each.index)} ${verb}, ${brief(each.least)} to ` +
-        `${brief(each.most)}`;
-    const all = `${text(widest, 'has the widest range')}; ${text(least, 'the least')}.`;
+        `${set.title} ${set.label(each.index)} ${verb}, ` + rangeText([each.least, each.most]);
+    const all = `${text(widest, 'has the widest range')}; ${text(least, 'the narrowest')}.`;
     return noteOf(what, all[0].toUpperCase() + all.slice(1));
 }
 
@@ -335,9 +361,15 @@ export function rotationNote(sides, mark, signal) {
             if (waves.length === 0) return '';
             const slow = waves.filter((each) => each > span).length,
                 longest = waves.reduce((a, b) => Math.max(a, b));
+            const which =
+                slow === 0
+                    ? 'Every pair makes a turn or more'
+                    : slow === turning.count
+                      ? 'No pair makes a whole turn'
+                      : `${slow} of ${turning.count} pairs make${slow === 1 ? 's' : ''} less ` +
+                        'than one turn';
             return (
-                `${slow} of ${turning.count} pairs make less than one turn within ` +
-                `${brief(span)} positions; the slowest turns by ` +
+                `${which} within ${brief(span)} positions; the slowest turns by ` +
                 `${degreesText(span, longest)}.`
             );
         },
@@ -384,8 +416,10 @@ export function scoresNote(lines, {seed, draws, other}) {
     return noteOf(
         what,
         lines.length > 0 && lines[0].length > 1
-            ? `The first distance at which half of the score is lost: ${halved.join(', ')}.` +
-                  stretched.join('')
+            ? (halved.every((text) => text.endsWith(' nowhere'))
+                  ? 'Half of the score is lost at none of these distances.'
+                  : 'The first distance at which half of the score is lost: ' +
+                    `${halved.join(', ')}.`) + stretched.join('')
             : '',
     );
 }

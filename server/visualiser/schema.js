@@ -1,7 +1,16 @@
 // Everything the page knows about a scheme, from its document in /v1/schemes.
 
 // comfortable sizes to begin with
-const COMPLETIONS = {rows: 128, keys: 64, columns: 64, cells: 16, bits: 16};
+const COMPLETIONS = {
+    rows: 128,
+    keys: 64,
+    columns: 64,
+    cells: 16,
+    points: 16,
+    bits: 16,
+    frequencies: 8,
+    tokens: 8,
+};
 
 const ADDED = /\badded to the attention scores\b/;
 
@@ -94,13 +103,19 @@ export function beginningsOf(scheme) {
     const example = Object.fromEntries(new URLSearchParams(scheme.example));
     const comfortable = {...example};
     for (const {name, type, unit, maximum, multiple_of: multiple = 1} of scheme.parameters)
-        if (name in example && type === 'integer' && COMPLETIONS[unit])
-            comfortable[name] = String(
-                Math.max(
-                    Number(example[name]),
-                    Math.min(Math.floor(COMPLETIONS[unit] / multiple) * multiple, maximum),
-                ),
-            );
+        if (name in example && COMPLETIONS[unit])
+            comfortable[name] = example[name]
+                .split(type === 'array' ? ',' : null)
+                .map((each) =>
+                    Math.max(
+                        Number(each),
+                        Math.min(
+                            Math.floor(COMPLETIONS[unit] / multiple) * multiple,
+                            maximum ?? Infinity,
+                        ),
+                    ),
+                )
+                .join();
     return {example, comfortable};
 }
 
@@ -149,7 +164,7 @@ export function axisTitle(axis, last = false) {
     if (axis in AXIS_TITLES) return AXIS_TITLES[axis];
     if (/^dim\b/.test(axis)) return 'dimension';
     if (/^\d+$/.test(axis)) return 'component';
-    if (/[^a-z_]/.test(axis)) return last ? 'column' : 'row of the table';
+    if (/[^a-z_]/.test(axis)) return last ? 'column' : 'table row';
     return axis === 'axes' ? 'axis' : axis.replace(/s$/, '').replace(/_/g, ' ');
 }
 

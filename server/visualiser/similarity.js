@@ -6,8 +6,8 @@ import {differencesOf} from './schema.js';
 import {Table, elements} from './tables.js';
 
 export const METRICS = {
-    l2: 'l2 distance',
-    l1: 'l1 distance',
+    l2: 'L2 distance',
+    l1: 'L1 distance',
     dot: 'dot product',
     cosine: 'cosine',
     pearson: 'Pearson correlation',

@@ -8,7 +8,8 @@ const PAIR = 'pair of columns';
 // [pattern, meaning, what it is in the picture, how formulas use it so]
 const SHARED = [
     [/^k$/, 'position', 'rows', /\bk (\*|\+|-|div)|(=|of) k\b/],
-    [/^[wf]_\w$/, 'frequency, in radians per position', 'columns'],
+    [/^w_\w$/, 'frequency, in radians per position', 'columns'],
+    [/^f_\w$/, 'frequency', 'columns'],
     [/^m_h$/, 'slope of the head', 'values'],
     [/^zeta_i$/, 'how fast a pair shrinks', 'values'],
     [/^d$/, 'distance', 'rows'],
@@ -16,11 +17,9 @@ const SHARED = [
     [/^N$/, 'rows of the learned table', 'rows'],
 ];
 
-// The axes of a documented tensor that has so many of them.
-function axesWith({shape}, count) {
-    const all = [...shape.matchAll(/\[([^\]]*)\]/g)].map(([, text]) => text.split(/,\s*/));
-    return all.find((axes) => axes.length === count);
-}
+// The axes of a documented tensor; formulas may leave out the last ones.
+const axesOf = ({shape}) => /\[([^\]]*)\]/.exec(shape)[1].split(/,\s*/);
+const GRID = {y: 'row of the grid', x: 'column of the grid'};
 
 function titleOfIndex(text, axis, last) {
     if (axis === 'n') return 'row';
@@ -35,32 +34,38 @@ function indicesIn({formula, tensors}) {
     for (const [, name, inside] of formula.matchAll(/(\w+)\[([^[\]]*)\]/g)) {
         const tensor = tensors.find((each) => each.name === name);
         const texts = inside.split(/,\s*/);
-        const axes = tensor && axesWith(tensor, texts.length);
+        const axes = tensor && axesOf(tensor);
         texts.forEach((text, at) => {
             const [letter] = /(?<![a-z_])[a-z](?![a-z_])/.exec(text) ?? [];
-            if (!axes || !letter || found.has(letter)) return;
-            const last = at > 0 && at === texts.length - 1;
-            const part = ['columns', 'rows', 'planes'][texts.length - 1 - at] ?? 'planes';
+            if (!axes?.[at] || !letter || found.has(letter)) return;
+            const last = at > 0 && at === axes.length - 1;
+            const part = ['columns', 'rows', 'planes'][axes.length - 1 - at] ?? 'planes';
             found.set(letter, {
-                meaning: titleOfIndex(text, axes[at], last),
-                part: texts.length === 1 ? 'rows' : part,
+                meaning: GRID[letter] ?? titleOfIndex(text, axes[at], last),
+                part: axes.length === 1 || letter in GRID ? 'rows' : part,
             });
         });
     }
     return found;
 }
 
-const firstClause = (help) => help.split(/[;:,(]| of \w+ \*/)[0].trim();
+const firstClause = (help) => help.split(/[;:(]|,(?! then)| of \w+ \*/)[0].trim();
+
+// Whether a tensor's help is a formula again.
+const isFormula = (help) => /^\w+\(|^[^;:,]* \*/.test(help) && !/^[a-z]+s /.test(help);
 
 // [{name, meaning, part: 'rows', 'columns', 'values' or 'planes' of the picture}], of
 // parameters with `parameter` instead of a part; in the order of the formula.
 export function symbolsIn(scheme) {
     const indices = indicesIn(scheme);
-    return [...namesIn(scheme.formula)].flatMap((name) => {
+    return [...namesIn(scheme.formula)].flatMap(([name, isWord]) => {
         const parameter = parameterOf(scheme, name);
         if (parameter) return [{name, meaning: firstClause(parameter.help), parameter}];
         if (indices.has(name)) return [{name, ...indices.get(name)}];
-        const tensor = scheme.tensors.find((each) => each.name === name.replace(/_h$/, ''));
+        const tensor = [name, name.replace(/_h$/, '')]
+            .map((wanted) => scheme.tensors.find((each) => each.name === wanted))
+            .find(Boolean);
+        if (tensor && (isWord || isFormula(tensor.help))) return [];
         if (tensor && !/^(sin|cos)$/.test(name))
             return [{name, meaning: firstClause(tensor.help), part: 'values'}];
         const [, meaning, part] =

@@ -5,7 +5,11 @@ import {reachOf, shortest} from './numbers.js';
 import {axesOf, coordinatesOf, effectiveOf} from './schema.js';
 import {findWavelengths} from './wavelength.js';
 
+// of positions not 0, where nothing has turned yet and all encodings are alike
 const FIRST_POSITION = 3;
+export const beginningRow = (at, extent) =>
+    at(0) === 0 ? Math.min(extent - 1, FIRST_POSITION) : 0;
+
 const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 
 // A matrix of elements: rows [firstRow, firstRow + rows) of a slice of a tensor.
@@ -103,12 +107,9 @@ const flatShapeOf = ({shape: [rows, ...rest]}) => ({
     leading: [],
 });
 
-// Which index of a leading axis is shown first: of positions not 0, where nothing has turned
-// yet and all encodings are alike.
-function firstIndex(axis, extent, effective) {
-    const at = coordinatesOf(axis, effective);
-    return axis === 'n' && at(0) === 0 ? Math.min(extent - 1, FIRST_POSITION) : 0;
-}
+// Which index of a leading axis is shown first.
+const firstIndex = (axis, extent, effective) =>
+    axis === 'n' ? beginningRow(coordinatesOf(axis, effective), extent) : 0;
 
 // Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)};
 // further {rows} to ask for fewer rows than fit, {waves: false} where nobody asks for

@@ -141,6 +141,11 @@ for (const [colorScheme, width] of [
 pageTest('an address leads to an operation', {}, async (page) => {
     await openReference(page, '#/encodings/get_sinusoidal');
     await page.waitForSelector(`${OPERATION} .execute`);
+    const required = await page.$eval(`${OPERATION} .parameter__name.required`, (each) => {
+        const {display, whiteSpace} = getComputedStyle(each, '::after');
+        return `${display} ${whiteSpace}`;
+    });
+    assert.equal(required, 'inline-block nowrap', '"required" stays in one piece');
 });
 
 pageTest(

@@ -1,6 +1,9 @@
 // What a visitor sees first: what this is, the formula, examples, and then the picture.
 import assert from 'node:assert/strict';
-import {drawn, open, pageTest, schemes, screenshot} from './harness.js';
+import {test} from 'node:test';
+import {beginningsOf} from '../../server/visualiser/schema.js';
+import {symbolsIn} from '../../server/visualiser/symbols.js';
+import {chooseScheme, drawn, open, pageTest, schemes, screenshot} from './harness.js';
 
 pageTest(
     'the first screen says what this is, shows examples, and leaves most of the window to ' +
@@ -73,6 +76,44 @@ pageTest(
     },
 );
 
+test('a scheme begins with sizes that show something', () => {
+    const sizesOf = (wanted) =>
+        beginningsOf(schemes.find(({name}) => name === wanted)).comfortable.sizes;
+    assert.equal(sizesOf('fourier'), '16,16');
+    assert.equal(sizesOf('axial_rope'), '16,16');
+});
+
+pageTest('no scheme that has waves begins with rows that are all alike', {}, async (page) => {
+    await open(page, '?scheme=sinusoidal&length=16&dim=8');
+    for (const name of ['fourier', 'axial_rope', 'mrope', 'rotation_matrix']) {
+        await chooseScheme(page, name);
+        await page.waitForFunction((wanted) => location.search.includes(`=${wanted}&`), name);
+        await drawn(page);
+        await page.click('#tabs [data-view=profiles]');
+        await drawn(page);
+        assert.doesNotMatch(await page.textContent('#view .note'), /No \w+ differs/, name);
+    }
+});
+
+pageTest(
+    'few cells are large ones, and those of a grid are squares',
+    {viewport: {width: 1440, height: 900}},
+    async (page) => {
+        for (const [address, rows, columns, least] of [
+            ['?scheme=sinusoidal_2d&height=2&width=3&dim=4', 2, 3, 200],
+            ['?scheme=shaw&length=4&dim=8', 4, 8, 40],
+        ]) {
+            await open(page, address);
+            const [across, down] = await page.$eval('canvas.plot', (canvas) => [
+                canvas.clientWidth - 72,
+                canvas.clientHeight - 40,
+            ]);
+            assert.ok(Math.abs(across / columns - down / rows) < 2, `${across} by ${down}`);
+            assert.ok(across / columns >= least, `${across} wide`);
+        }
+    },
+);
+
 // Wait until KaTeX has drawn all formulas.
 const typeset = (page) =>
     page.waitForFunction(() =>
@@ -94,6 +135,16 @@ pageTest('every formula is typeset, and loses no letter', {}, async (page) => {
             ]),
         );
         assert.ok(parts.length > 0, name);
+        const words = await page.$eval('#about .equations', (all) => {
+            const copy = all.cloneNode(true);
+            for (const each of copy.querySelectorAll('.math')) each.remove();
+            return copy.textContent;
+        });
+        assert.doesNotMatch(words, /[*^[\]]|\w_\w/, `${name}: not typeset`);
+        for (const [source] of parts) {
+            assert.doesNotMatch(source, /=[^=,]*\p{L} \p{L}+ =/u, `${name}: two in one`);
+            assert.doesNotMatch(source, /\b(the|its|on) /, `${name}: words are no names`);
+        }
         const greek = {α: 'alpha', β: 'beta', θ: 'theta', ω: 'omega', π: 'pi', σ: 'sigma'};
         Object.assign(greek, {γ: 'gamma', ϵ: 'epsilon', ζ: 'zeta'});
         for (const [source, shown, failed] of parts) {
@@ -171,6 +222,30 @@ pageTest('each symbol is named, and lights what it means', {}, async (page) => {
             assert.match((await meanings()).k ?? '', /^(position|key)$/, name);
         assert.ok((await page.locator('#about [data-symbol]').count()) > 0, name);
     }
+});
+
+test('what a symbol means is said of the one that stands there', () => {
+    const meanings = Object.fromEntries(
+        schemes.map((scheme) => [
+            scheme.name,
+            Object.fromEntries(symbolsIn(scheme).map(({name, meaning}) => [name, meaning])),
+        ]),
+    );
+    assert.deepEqual([meanings.shaw.i, meanings.shaw.j], ['query', 'key']);
+    assert.deepEqual(
+        [meanings.resized.y, meanings.resized.x],
+        ['row of the grid', 'column of the grid'],
+    );
+    assert.equal(meanings.fourier.f_i, 'frequency', 'of what, angle says');
+    assert.match(meanings.decomposed.rel_h, /rows/);
+    assert.equal(meanings.mrope.axis, undefined, 'it is nothing but a word there');
+    for (const [scheme, all] of Object.entries(meanings))
+        for (const [name, meaning] of Object.entries(all))
+            assert.doesNotMatch(
+                meaning,
+                /^(\S+_\w \*|p|sin|cos|clip)\b|^\w of/,
+                `${scheme}: ${name}`,
+            );
 });
 
 pageTest('papers are links', {}, async (page) => {

@@ -109,7 +109,7 @@ pageTest(
             ),
             [`pair ${CHOSEN}`],
         );
-        assert.match(await readout(page), new RegExp(`^pair ${CHOSEN} · position 0`));
+        assert.match(await readout(page), new RegExp(`^pair ${CHOSEN} · position 3`));
         await page.click('#highlight button:text-is("Clear")');
         await drawn(page);
         assert.doesNotMatch(page.url(), /view\.column/);

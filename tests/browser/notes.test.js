@@ -32,39 +32,47 @@ pageTest(
     },
 );
 
-pageTest('heads have their slopes, and the widest and the least range', {}, async (page) => {
-    await open(page, '?scheme=alibi&length=32&heads=8&view=heads');
-    const {tensors} = await (await fetch(`${url}/v1/encodings/alibi?length=32&heads=8`)).json();
-    const slopes = tensors.find(({name}) => name === 'slopes').data;
-    assert.deepEqual(
-        await page.locator('.heads-map figcaption span:first-child').allTextContents(),
-        slopes.map((slope, i) => `head ${i} · slope ${Number(slope.toPrecision(5))}`),
-    );
-    assert.match(
-        await note(page),
-        /^A matrix for each head\. Head 0 has the widest range, -15\.5 to 0; head 7 the least, -0\.12109 to 0\.$/,
-    );
-    const places = await page
-        .locator('.heads-map')
-        .evaluateAll((maps) => maps.map((map) => map.getBoundingClientRect().top));
-    assert.equal(places.filter((top) => top === places[0]).length, 4, 'four in a row');
-    const corner = (map) =>
-        page
-            .locator('.heads-map canvas')
-            .nth(map)
-            .evaluate((canvas) =>
-                [
-                    ...canvas.getContext('2d').getImageData(canvas.width - 3, 3, 1, 1).data,
-                ].join(),
-            );
-    assert.notEqual(await corner(0), await corner(7));
-    await page.selectOption('#heads-scale', 'each');
-    await page.waitForFunction(() =>
-        /each head from its least/.test(document.querySelector('.heads-legend').textContent),
-    );
-    assert.equal(await corner(0), await corner(7));
-    assert.match(page.url(), /view\.heads\.scale=each/);
-});
+pageTest(
+    'heads have their slopes, and the widest and the narrowest range',
+    {},
+    async (page) => {
+        await open(page, '?scheme=alibi&length=32&heads=8&view=heads');
+        const {tensors} = await (
+            await fetch(`${url}/v1/encodings/alibi?length=32&heads=8`)
+        ).json();
+        const slopes = tensors.find(({name}) => name === 'slopes').data;
+        assert.deepEqual(
+            await page.locator('.heads-map figcaption span:first-child').allTextContents(),
+            slopes.map((slope, i) => `head ${i} · slope ${Number(slope.toPrecision(5))}`),
+        );
+        assert.match(
+            await note(page),
+            /^A matrix for each head\. Head 0 has the widest range, -15\.5 to 0; head 7 the narrowest, -0\.12109 to 0\.$/,
+        );
+        const places = await page
+            .locator('.heads-map')
+            .evaluateAll((maps) => maps.map((map) => map.getBoundingClientRect().top));
+        assert.equal(places.filter((top) => top === places[0]).length, 4, 'four in a row');
+        const corner = (map) =>
+            page
+                .locator('.heads-map canvas')
+                .nth(map)
+                .evaluate((canvas) =>
+                    [
+                        ...canvas.getContext('2d').getImageData(canvas.width - 3, 3, 1, 1).data,
+                    ].join(),
+                );
+        assert.notEqual(await corner(0), await corner(7));
+        await page.selectOption('#heads-scale', 'each');
+        await page.waitForFunction(() =>
+            /each head from its least/.test(
+                document.querySelector('.heads-legend').textContent,
+            ),
+        );
+        assert.equal(await corner(0), await corner(7));
+        assert.match(page.url(), /view\.heads\.scale=each/);
+    },
+);
 
 pageTest('matrices say whether only the difference of places counts', {}, async (page) => {
     await open(page, '?scheme=sinusoidal&length=32&dim=16&view=similarity');

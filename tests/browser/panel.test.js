@@ -67,6 +67,19 @@ pageTest('a scheme is found by letters of its name, title or group', {}, async (
     assert.match(page.url(), /scheme=alibi/);
 });
 
+pageTest('what differs from A is told in one line', {}, async (page) => {
+    const rope = 'scheme=rope&length=16&dim=8';
+    await open(
+        page,
+        `?${rope}&${rope.replace(/(^|&)/g, '$1right.')}&right.rope_type=yarn&right.factor=4` +
+            '&right.original_max_position_embeddings=32',
+    );
+    const heights = await page.$$eval('#right .field .note', (all) =>
+        all.filter(({textContent}) => textContent).map((each) => each.offsetHeight),
+    );
+    assert.ok(heights.length >= 3 && heights.every((each) => each < 25), String(heights));
+});
+
 pageTest(
     'what must be given and what the formula names comes first, all else under More',
     {},

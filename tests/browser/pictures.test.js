@@ -20,7 +20,7 @@ const SHOWN = {
     profiles: '?scheme=sinusoidal&length=64&dim=64',
     spectrum: '?scheme=rope&length=64&dim=32',
     precision: '?scheme=sinusoidal&length=16&offset=131008&dim=16',
-    rotation: '?scheme=rope&length=12&dim=8&view.mark=6',
+    rotation: '?scheme=rope&length=12&dim=8&view.mark=6&view.rotation.position=0',
     heads: '?scheme=alibi&length=32&heads=8',
     similarity: '?scheme=sinusoidal&length=32&dim=16',
     distances: '?scheme=sinusoidal&length=64&dim=16',
@@ -146,8 +146,34 @@ pageTest('axes of canvases are vectors, and their pixels the picture’s', {}, a
         JSON.stringify(images),
     );
     await show(page, 'cloud');
-    assert.ok((await parts(page, await take(page, 'SVG'))).texts.includes('l2 distance'));
+    assert.ok((await parts(page, await take(page, 'SVG'))).texts.includes('L2 distance'));
 });
+
+pageTest(
+    'no text of a cloud covers another one',
+    {viewport: {width: 360, height: 740}},
+    async (page) => {
+        await open(page, '?scheme=floater&length=4&dim=8&view=cloud');
+        await page.click('#takeaway > summary');
+        const {bytes} = await take(page, 'SVG');
+        const paper = await page.context().newPage();
+        await paper.setContent(bytes.toString());
+        const covered = await paper.$$eval('text', (all) => {
+            const boxes = all.map((each) => [each.textContent, each.getBoundingClientRect()]);
+            return boxes.flatMap(([one, a], i) =>
+                boxes
+                    .slice(i + 1)
+                    .filter(
+                        ([, b]) =>
+                            Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+                            Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1,
+                    )
+                    .map(([other]) => `${one} and ${other}`),
+            );
+        });
+        assert.deepEqual(covered, []);
+    },
+);
 
 pageTest(
     'a PNG has the size of the SVG at twice the sharpness, and its colours',

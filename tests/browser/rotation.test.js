@@ -123,6 +123,14 @@ pageTest('vectors stand where the numbers say, in their true length', {}, async 
     assert.equal(await colourAt(page, 0, u * scale, v * scale), '31,111,178,255');
 });
 
+pageTest('it begins where the vectors differ', {}, async (page) => {
+    await open(page, '?scheme=rope&length=16&dim=8&view=rotation');
+    await told(page, 'pair 0 · position 3 · ');
+    assert.doesNotMatch(page.url(), /rotation\.position/);
+    await open(page, '?scheme=rope&length=16&dim=8&offset=40&view=rotation');
+    await told(page, 'pair 0 · position 40 · ');
+});
+
 pageTest('arrows move the position, and the address keeps it', {}, async (page) => {
     await open(
         page,
@@ -149,7 +157,8 @@ pageTest('arrows move the position, and the address keeps it', {}, async (page) 
 
 for (const reducedMotion of ['no-preference', 'reduce'])
     pageTest(`it plays when told to, with ${reducedMotion}`, {reducedMotion}, async (page) => {
-        await open(page, `?scheme=rope&${PLAIN}&view=rotation&view.rotation.speed=20`);
+        const look = 'view=rotation&view.rotation.speed=20&view.rotation.position=0';
+        await open(page, `?scheme=rope&${PLAIN}&${look}`);
         await told(page, 'pair 0 · position 0');
         await page.waitForTimeout(200);
         const position = async () =>

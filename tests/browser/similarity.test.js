@@ -167,7 +167,7 @@ pageTest(
             shortest('f32', matrix[(position - OFFSET) * N + 17]);
         assert.equal(
             await readout(page),
-            `position 24 · l2 distance · A to 10 ${value(left, 10)} · A to 40 ` +
+            `position 24 · L2 distance · A to 10 ${value(left, 10)} · A to 40 ` +
                 `${value(left, 40)} · B to 10 ${value(right, 10)} · B to 40 ` +
                 `${value(right, 40)}`,
         );
@@ -203,7 +203,7 @@ async function hoverCloud(page, canvas) {
             await page.mouse.move(box.x + x, box.y + y);
             const said = await readout(page);
             if (said)
-                return {said, x: x - 56, y: y - 8, wide: box.width - 70, high: box.height - 46};
+                return {said, x: x - 78, y: y - 8, wide: box.width - 92, high: box.height - 46};
         }
     throw new Error('no point was found');
 }
@@ -218,7 +218,7 @@ pageTest(
             other = await rowsOf(QUERY.replace('&base=30', ''));
         const found = await hoverCloud(page, page.locator('canvas.plot').first());
         const said =
-            /^positions (\d+) and (\d+) · A l2 distance (\S+) · A Pearson correlation (\S+) · B l2 distance (\S+) · B Pearson correlation (\S+)$/
+            /^positions (\d+) and (\d+) · A L2 distance (\S+) · A Pearson correlation (\S+) · B L2 distance (\S+) · B Pearson correlation (\S+)$/
                 .exec(found.said)
                 .slice(1)
                 .map(Number);

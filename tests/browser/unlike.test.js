@@ -117,12 +117,15 @@ pageTest('distances have axes of their own when asked', {}, async (page) => {
             '&view=distances',
     );
     const titles = () => page.locator('.distances-title').allTextContents();
-    assert.deepEqual(await titles(), ['l2 distance to', 'A − B: l2 distance to']);
+    assert.deepEqual(await titles(), [
+        'L2 distance to the chosen positions',
+        'A − B: L2 distance to the chosen positions',
+    ]);
     await page.selectOption('#distances-scales', 'own');
     await drawn(page);
     assert.deepEqual(await titles(), [
-        'A: l2 distance to',
-        'B: l2 distance to',
-        'A − B: l2 distance to',
+        'A: L2 distance to the chosen positions',
+        'B: L2 distance to the chosen positions',
+        'A − B: L2 distance to the chosen positions',
     ]);
 });

@@ -314,7 +314,7 @@ const VIEWS = {
         await page.keyboard.press('ArrowRight');
         await page.keyboard.press('ArrowDown');
         const [, one, other, l2, pearson] = new RegExp(
-            `^${title}s (-?\\d+) and (-?\\d+) · l2 distance (\\S+) · ` +
+            `^${title}s (-?\\d+) and (-?\\d+) · L2 distance (\\S+) · ` +
                 'Pearson correlation (\\S+)$',
         ).exec(await say(page, title));
         const index = at.indexOf(Number(one)) * at.length + at.indexOf(Number(other));

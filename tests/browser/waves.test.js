@@ -171,6 +171,26 @@ pageTest(
     },
 );
 
+pageTest('between whole positions stand no numbers', {}, async (page) => {
+    const numbers = () =>
+        page.$$eval('[data-mark="x-axis tick label"] text, .plot-distances text', (all) =>
+            all.map(({textContent}) => textContent).filter((text) => /^[\d.]+$/.test(text)),
+        );
+    for (const [view, address] of [
+        ['waves', '?scheme=swin&height=2&heads=3'],
+        ['profiles', '?scheme=shaw&length=4&dim=8'],
+        ['spectrum', '?scheme=sinusoidal&length=16&dim=4'],
+    ]) {
+        await open(page, `${address}&view=${view}`);
+        await page.waitForSelector('[data-mark="x-axis tick label"]');
+        const shown = await numbers();
+        assert.ok(shown.length >= 3, `${view}: ${shown}`);
+        for (const each of shown) assert.match(each, /^\d+$/, `${view}: ${shown}`);
+    }
+    await open(page, '?scheme=sinusoidal&length=5&dim=8&step=0.5&view=waves');
+    assert.match((await numbers()).join(' '), /\./, 'positions may have halves');
+});
+
 pageTest('the spectrum counts the columns that never complete a turn', {}, async (page) => {
     for (const [address, dim, base, limit] of [
         [`?${LEFT}&view=spectrum&view.mark=100`, 24, 500, 100],

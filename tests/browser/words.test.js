@@ -17,6 +17,15 @@ const FAULTS = {
         /\bqueries\+keys|\bdim\/|\*|\b[a-z]+_(height|width|length)\b|\bNs?\b/,
     'no space after a full stop': /[a-z]\.[A-Z]/,
     'two spaces, or one before a stop': / {2}| [.,;:](?= |$)/,
+    'one of several, counted out':
+        /\b(column|row|position|dimension|key|query|token|point|cell|head) \d+(, \d+)+/,
+    'a singular before a range':
+        /(?<!of the )\b(column|row|position|dimension|key|query|token|point|cell|axis) -?\d+ to /,
+    'none or all as a share': /\b0 (of \d|ordered)|\b(\d+) of \2\b/,
+    'a range of one number': /(?<![\d.])(-?\d[\d.]*(?:e-?\d+)?) to \1(?![\d.])/,
+    'a letter like a figure': /\bl[12]\b/,
+    'rows that are columns': /\bRows are columns|columns rows\b|points, columns those/,
+    'a sentence cut off': / to$|is \d+, with /,
     'a number as a name': /\b(each|every|one|of|over|are) \d+s\b|^\d+s$/,
 };
 // A tab, by the tensor's axes and the scheme's document.

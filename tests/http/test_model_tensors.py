@@ -157,8 +157,25 @@ class ModelTensors(ServerCase):
         self.assert_problem(self.post("/v1/models?lenght=5", LLAMA), 400, "lenght")
 
 
+def amount_text(size):
+    unit, name = (1e3, "kB") if size < 1e5 else (1e6, "MB") if size < 999.5e6 else (1e9, "GB")
+    return f"{size / unit:.3g} {name}"
+
+
 class LeftOut(ServerCase):
-    """What an answer does not have is named in it."""
+    """What an answer does not have is named in it, and how much it is."""
+
+    def test_an_amount_has_a_unit_that_fits(self):
+        config = {"model_type": "llama", "head_dim": 8, "hidden_size": 64}
+        config |= {
+            "num_attention_heads": 8,
+            "num_hidden_layers": 1,
+            "max_position_embeddings": 96,
+        }
+        for length, amount in ((96, "3.09 kB"), (65536, "2.1 MB"), (2**25, "1.07 GB")):
+            plan = self.post(f"/v1/models?plan=true&length={length}", config).json()
+            self.assertIn(f"; {amount} of tensors", plan["summary"])
+            self.assertTrue(plan["parts"][0]["summary"].endswith("; the only layer."))
 
     def test_parts_that_are_trained_are_named_with_the_request_that_gives_them(self):
         known = self.server.request("GET", "/v1/models").json()["models"]
@@ -176,7 +193,7 @@ class LeftOut(ServerCase):
             found += 1
             self.assertIn("left_out", plan["summary"])
             sizes = [each["bytes"] for part in kept for each in part["tensors"]]
-            self.assertIn(f"{sum(sizes) / 1e6:.3g} MB", plan["summary"])
+            self.assertIn(f"; {amount_text(sum(sizes))} of tensors", plan["summary"])
             head = self.get(f"/v1/models/{name}?format=safetensors").body
             length = int.from_bytes(head[:8], "little")
             metadata = json.loads(head[8 : 8 + length])["__metadata__"]

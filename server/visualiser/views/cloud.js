@@ -4,7 +4,7 @@
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
-import {pluralOf} from '../lists.js';
+import {pluralOf, rangeText} from '../lists.js';
 import {cloudNote} from '../notes.js';
 import {compareTriangles, extentOf, pairsOf, rowsToCompare} from '../pairs.js';
 import {
@@ -17,7 +17,7 @@ import {
     titlesOf,
 } from '../similarity.js';
 
-const MARGIN = {top: 8, right: 14, bottom: 38, left: 56};
+const MARGIN = {top: 8, right: 14, bottom: 38, left: 78};
 const NARROW = 560;
 const AROUND = 200; // pixels that controls, notes and axes take of the height
 const LOW = 400;
@@ -111,13 +111,12 @@ function drawAxes(context, {x, y, scales}, {wide, high}, colours) {
 
 // A description of a cloud for screen readers.
 function labelOf({x, y, pairs: {at}, title}) {
-    const range = (matrix) =>
-        `${matrix.tensor.name} from ${extentOf(matrix, at).map(brief).join(' to ')}`;
+    const range = (matrix) => `${matrix.tensor.name} ${rangeText(extentOf(matrix, at))}`;
     const what =
         at.length > 0
             ? `${at.length} pairs of ${pluralOf(x.row.title)}, ${range(x)}, ${range(y)}`
             : 'no pairs with both numbers';
-    return `${title}: ${what}. Arrow keys choose the two positions.`;
+    return `${title}: ${what}. Arrow keys choose the two ${pluralOf(x.row.title)}.`;
 }
 
 // One cloud: {title, x, y: matrices, pairs, scales}; draw(index) rings a point, find(event)
@@ -182,8 +181,10 @@ function createCloud(cloud, {wide, high}, {colours}) {
         return best;
     }
 
+    const caption = h('figcaption', {}, cloud.title);
+    caption.style.maxWidth = `${outer.wide}px`; // a long one is no reason for another row
     return {
-        element: h('figure', {class: 'panel'}, h('figcaption', {}, cloud.title), canvas),
+        element: h('figure', {class: 'panel'}, caption, canvas),
         canvas,
         draw,
         find,
@@ -205,7 +206,8 @@ function newsOf(cloud, prefix, triangle) {
         thinned || x.rows < x.columns
             ? `of ${all.toLocaleString('en')} ordered pairs, thinned by a fixed rule`
             : 'ordered pairs';
-    const parts = [`${at.length.toLocaleString('en')} ${kept}`];
+    const count = at.length > 0 ? at.length.toLocaleString('en') : prefix ? 'no' : 'No';
+    const parts = [`${count} ${kept}`];
     if (x.rows < x.columns) parts.push(`${x.rows} of ${x.columns} rows compared with all`);
     if (undefinedPairs > 0)
         parts.push(

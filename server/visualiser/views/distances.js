@@ -2,6 +2,7 @@
 import {axisX, axisY, lineY, plot, ruleX} from '@observablehq/plot';
 import {WINDOW_ELEMENTS} from '../api.js';
 import {heightOf} from '../arrangement.js';
+import {ticksFor} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, pluralOf} from '../lists.js';
 import {distancesNote} from '../notes.js';
@@ -106,7 +107,11 @@ function chartOf(curves, {title, axis, x, count, context}) {
                 label: axis,
                 labelAnchor: 'center',
                 labelArrow: 'none',
-                ticks: Math.max(2, Math.floor(width / 110)),
+                ticks: ticksFor(
+                    width / 110,
+                    x,
+                    curves.map(({points}) => ({length: points.length, x: (i) => points[i].x})),
+                ),
                 tickFormat: brief,
             }),
             axisY({label: null, tickFormat: brief, ticks: 6}),
@@ -235,7 +240,7 @@ function legendOf({chosen, choose, orders: {length: sides}, title}, colours) {
                 ),
             );
         }),
-        sides > 1 ? h('span', {class: 'quiet'}, 'A drawn through, B dashed') : null,
+        sides > 1 ? h('span', {class: 'quiet'}, 'A solid, B dashed') : null,
     );
 }
 
@@ -354,7 +359,11 @@ function drawCurves(place, news, drawing, context) {
     });
     charts.forEach((chart, i) =>
         element.append(
-            h('p', {class: 'distances-title'}, `${parts[i].before}${METRICS[metric]} to`),
+            h(
+                'p',
+                {class: 'distances-title'},
+                `${parts[i].before}${METRICS[metric]} to the chosen ${pluralOf(title)}`,
+            ),
             chart,
         ),
     );

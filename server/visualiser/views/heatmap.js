@@ -17,6 +17,7 @@ import {MARGIN, createPanel} from './heatmap_panel.js';
 const AROUND = 140;
 const LOW = 300;
 const NARROW = 620; // below, panels stand one under the other
+const CELL = 40; // of other matrices a cell is no larger
 const SLIM = 8; // a matrix this many times longer than wide is not drawn with square cells
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
@@ -84,9 +85,10 @@ function sameness({
 
 // ---- sizes ----
 
-// Whether an axis is compared with itself, or queries with keys.
-function comparesPlaces({tensor, row, column}) {
+// Whether an axis is compared with itself, or queries with keys; or whether it is a grid.
+function isOfPlaces({tensor, row, column}) {
     if (tensor.shape.length < 2) return false;
+    if (row.title === 'row' && column.title === 'column') return true;
     return (row.axis === 'queries' && column.axis === 'keys') || row.axis === column.axis;
 }
 
@@ -108,8 +110,8 @@ function sizeOf({rows, columns}, {count, width, height, square}) {
         };
     }
     return {
-        wide: Math.min(room, Math.max(columns * 24, 160)),
-        high: Math.min(tall, Math.max(rows * 24, 96)),
+        wide: Math.min(room, Math.max(columns * CELL, 160)),
+        high: Math.min(tall, Math.max(rows * CELL, 96)),
     }; // one column needs no whole page
 }
 
@@ -319,7 +321,7 @@ function connect(shown, seen, whole, {signal, cell, point, choose}) {
 // The panels that are zoomed together, and what stands in them: {whole, size, seen, tables,
 // panels, side}. Where A and B share nothing, each is a group alone.
 function groupsOf(panels, sharing, {tables, difference, width, height}) {
-    const square = tables.every(comparesPlaces);
+    const square = tables.every(isOfPlaces);
     const groups = sharing
         ? [{tables, difference, panels}]
         : panels.map((panel, side) => ({tables: [tables[side]], panels: [panel], side}));
@@ -328,7 +330,7 @@ function groupsOf(panels, sharing, {tables, difference, width, height}) {
         const look = {count: panels.length, width, height};
         const size = sizeOf(whole, {
             ...look,
-            square: sharing ? square : group.tables.every(comparesPlaces),
+            square: sharing ? square : group.tables.every(isOfPlaces),
         });
         group.panels.forEach((panel) => panel.resize(size.wide, size.high));
         return {...group, whole, size};

@@ -353,7 +353,8 @@ function draw(container, judgements, {tables, hover, mark, colours, signal, widt
             all,
         ),
         errorChart(
-            `How the error grows: the worst of up to ${SAMPLES} positions from each on`,
+            'How the error grows: each dot is the worst of up to ' +
+                `${SAMPLES} positions from there on`,
             'position',
             growth,
             {...all, rules, type: 'log'},

@@ -3,7 +3,7 @@ import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
-import {listField, parseList, pluralOf, spread} from '../lists.js';
+import {listField, listText, parseList, pluralOf, spread} from '../lists.js';
 import {profilesNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {isReal, orderOf, sideName} from './waves.js';
@@ -115,8 +115,8 @@ function chartsOf(groups, positions, {tables, options, colours, width, height}) 
             width,
             height: heightOf(height, AROUND, groups.length),
             label:
-                `${title ? `${title}: ` : ''}${row.title} ${positions.join(', ')} over ` +
-                `${column.title} ${x.map(brief).join(' to ')}, values from ` +
+                `${title ? `${title}: ` : ''}${listText(row.title, positions)} over ` +
+                `${pluralOf(column.title)} ${x.map(brief).join(' to ')}, values from ` +
                 `${reachOf(series).map(brief).join(' to ')}. Arrow keys move the cursor.`,
         });
     });

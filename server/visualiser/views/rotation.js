@@ -5,6 +5,7 @@ import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {differencesOf} from '../schema.js';
+import {beginningRow} from '../tables.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
 import {drawDial} from './dial.js';
 
@@ -129,7 +130,7 @@ function createDial(sides, pair, size, {colours, lit}) {
             .map(({turning}) => turning.wavelengthOf(pair))
             .filter(Number.isFinite)
             .map(brief);
-        waves.textContent = known.length > 0 ? `λ ${[...new Set(known)].join(' · ')}` : 'λ –';
+        waves.textContent = known.length > 0 ? `λ ${[...new Set(known)].join(' · ')}` : '';
     }
     nameWaves();
     return {
@@ -368,9 +369,12 @@ class Rotation {
         this.dials = this.pairs.map((pair) =>
             createDial(this.sides, pair, width < 500 ? 92 : 116, {colours, lit: pair === lit}),
         );
+        this.first = beginningRow((row) => this.source.at(row), this.source.totalRows);
         this.row = Math.max(
             0,
-            this.source.rowOf(Number(options['rotation.position'] ?? this.source.at(0))),
+            this.source.rowOf(
+                Number(options['rotation.position'] ?? this.source.at(this.first)),
+            ),
         );
         Object.assign(this, {
             mark,
@@ -406,7 +410,7 @@ class Rotation {
                 update(
                     {
                         'rotation.position':
-                            this.row === 0 ? '' : String(this.source.at(this.row)),
+                            this.row === this.first ? '' : String(this.source.at(this.row)),
                     },
                     {quiet: true},
                 );

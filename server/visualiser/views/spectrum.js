@@ -23,10 +23,16 @@ export function describeSpectrum(wavelengths, limit, limitName) {
     const rest =
         ` ${countText(others, 'further column')} ` +
         `${others === 1 ? 'is no wave' : 'are no waves'} of the position.`;
+    const which = longer > 1 && longer === finite.length ? 'All' : `${longer} of`;
+    const turns =
+        longer === 0
+            ? `Every wave completes a turn within ${limitName} of ${brief(limit)}. `
+            : `${which} ${countText(finite.length, 'column')} ` +
+              `${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} ` +
+              `of ${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn ` +
+              'within it. ';
     return (
-        `${longer} of ${countText(finite.length, 'column')} ` +
-        `${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} of ` +
-        `${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn within it. ` +
+        turns +
         `Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ` +
         `${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? rest : ''}`
     );

@@ -3,7 +3,7 @@ import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
-import {listField, parseList, pluralOf, spread} from '../lists.js';
+import {listField, listText, parseList, pluralOf, spread} from '../lists.js';
 import {wavesNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {loadTable} from '../tables.js';
@@ -165,10 +165,10 @@ function show(body, between, chosen, arrangement, context) {
             width,
             height: heightOf(height, AROUND, groups.length),
             label:
-                `${title ? `${title}: ` : ''}${column.title || 'column'} ` +
-                `${columns.join(', ')} over ${row.title} ${x.map(brief).join(' to ')}, ` +
-                `values from ${reachOf(series).map(brief).join(' to ')}. Arrow keys move ` +
-                'the cursor.',
+                `${title ? `${title}: ` : ''}` +
+                `${listText(column.title || 'column', columns)} over ` +
+                `${pluralOf(row.title)} ${x.map(brief).join(' to ')}, values from ` +
+                `${reachOf(series).map(brief).join(' to ')}. Arrow keys move the cursor.`,
         });
     });
     body.replaceChildren(...groups.map(({title}, i) => titled(title, charts[i])));
