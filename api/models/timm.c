@@ -154,24 +154,40 @@ static void set_prefix(json_t *values, json_t *arguments, const timm_architectur
     json_object_set_new(values, "prefix_rows", json_integer(rows));
 }
 
-/* What the class gets where model_args say nothing: from the architecture, and the size of the
- * images where that of the weights is fixed. */
-static json_t *make_values(const json_t *config, const timm_architecture *row)
+/* The sides of the images that the weights were trained with, where these are fixed, as the
+ * class takes them; or NULL. */
+static json_t *read_fixed_image(const json_t *config, pe_error *reterr)
+{
+    const json_t *weights = json_object_get(config, "pretrained_cfg");
+    const json_t *size = json_object_get(weights, "input_size");
+    json_t *height = json_array_get(size, 1), *width = json_array_get(size, 2);
+    if (!json_is_true(json_object_get(weights, "fixed_input_size")) || !size)
+        return NULL;
+    if (json_number_value(height) >= 1 && json_number_value(width) >= 1)
+        return json_pack("[O,O]", height, width);
+    model_refuse_value(reterr, "pretrained_cfg.input_size", size,
+                       "a list of channels, height and width");
+    return NULL;
+}
+
+/* What the class gets where model_args say nothing. */
+static json_t *make_values(const json_t *config, const timm_architecture *row, json_t *notes,
+                           pe_error *reterr)
 {
     json_error_t ignored;
     json_t *values = row->values ? json_loads(row->values, 0, &ignored) : json_object();
-    const json_t *weights = json_object_get(config, "pretrained_cfg");
-    const json_t *size = json_object_get(weights, "input_size");
+    json_t *image = read_fixed_image(config, reterr);
     set_number(values, "img_size", row->image);
     set_number(values, "patch_size", row->patch);
     set_number(values, "embed_dim", row->width);
     set_number(values, "depth", row->layers);
     set_number(values, "num_heads", row->heads);
-    if (json_is_true(json_object_get(weights, "fixed_input_size")) &&
-        json_array_size(size) == 3)
-        json_object_set_new(
-            values, "img_size",
-            json_pack("[O,O]", json_array_get(size, 1), json_array_get(size, 2)));
+    if (image && row->image > 0) {
+        json_object_set(values, "img_size", image);
+        model_note(notes, "Images have the size of pretrained_cfg.input_size, which is fixed, "
+                          "unless model_args has img_size.");
+    }
+    json_decref(image);
     return values;
 }
 
@@ -190,9 +206,10 @@ static json_t *copy_given(const json_t *arguments)
 
 /* Give a config the values of an architecture with its arguments. */
 static void set_values(json_t *config, const json_t *given, const timm_architecture *row,
-                       pe_error *reterr)
+                       json_t *notes, pe_error *reterr)
 {
-    json_t *arguments = copy_given(given), *values = make_values(config, row);
+    json_t *arguments = copy_given(given);
+    json_t *values = make_values(config, row, notes, reterr);
     const char *type = row->type;
     if (strcmp(type, "timm-vit") == 0 || strcmp(type, "timm-eva") == 0)
         set_prefix(values, arguments, row, reterr);
@@ -208,9 +225,9 @@ static void set_values(json_t *config, const json_t *given, const timm_architect
 void model_open_arguments(model_config *config)
 {
     json_t *values = json_object_get(config->object, VALUES);
-    if (strncmp(config->type->name, "timm-", 5) != 0 || !json_is_object(values))
+    if (strncmp(config->type->name, "timm-", 5) != 0 || !json_is_object(values) ||
+        json_array_append(config->planner->plan->kept, values) != 0)
         return;
-    json_array_append(config->planner->plan->kept, values);
     json_object_del(config->object, VALUES);
     config->fallback = values;
     config->object = json_object_get(config->object, "model_args");
@@ -233,7 +250,7 @@ json_t *model_translate_timm(json_t *file, json_t *notes, pe_error *reterr)
         return NULL;
     }
     json_t *config = json_copy(file);
-    set_values(config, given, row, reterr);
+    set_values(config, given, row, notes, reterr);
     model_note(notes,
                "The file is a config of timm: what it does not hold is that of the "
                "entry point %s of the library.",

@@ -70,6 +70,15 @@ class TimmTest(ServerCase):
             facts = self.plan(config)["parts"][0]["facts"]
             self.assertEqual(facts["rows"]["value"], rows)
 
+    def test_a_fixed_size_that_is_none_is_refused(self):
+        for size, given in (("large", "large"), ([3, 384], "a list"), ([3, "a", 8], "a list")):
+            with self.subTest(size):
+                weights = {"input_size": size, "fixed_input_size": True}
+                plan = self.plan({**VIT, "pretrained_cfg": weights}, 422)
+                (error,) = plan["errors"]
+                self.assertEqual(error["parameter"], "pretrained_cfg.input_size")
+                self.assertEqual(error["given"], given)
+
     def test_no_positions(self):
         switched_off = {**VIT, "model_args": {"pos_embed": "none"}}
         for config in ({"architecture": "resnet50"}, switched_off):

@@ -11,6 +11,7 @@ stand_ins.PACKAGES.update(torchvision="0.21.0", yaml=None)
 stand_ins.install(False)
 warnings.simplefilter("ignore")
 
+import recorder  # noqa: E402
 from recorder import Cheap, Recorder, describe_tables, describe_turns, numpy  # noqa: E402
 
 Cheap().install()
@@ -31,8 +32,12 @@ def really_arange(*args, **named):
 torch.arange = really_arange
 torch.nn.functional.scaled_dot_product_attention = lambda query, key, value, *_, **__: value
 
-import timm  # noqa: E402
+recorder.randn = torch.zeros  # what layers give; rotations are tried with numbers of their own
 
+import timm  # noqa: E402
+from timm.layers import weight_init  # noqa: E402
+
+weight_init._trunc_normal_ = lambda tensor, *_: tensor  # values of weights do not matter
 RECORDER = Recorder()
 
 
