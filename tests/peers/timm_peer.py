@@ -47,6 +47,8 @@ class Turns:
     prefix = 0
 
     def record(self, function, bound, result):
+        if RECORDER.events and RECORDER.events[-1][1] == RECORDER.path():
+            return  # keys turn as queries do
         RECORDER.rows = result.shape[-2]
         RECORDER.turn(function, bound, result)
         *event, turn = RECORDER.events.pop()
