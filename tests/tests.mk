@@ -221,8 +221,8 @@ callbacks: all ## how long callbacks of event threads work, over random requests
 same-answers: all ## whether this build answers as that of OLD=path/to/posenc-server (SAME="--texts", --help)
 	$(PYTHON) -B tests/http/same_answers.py $(OLD) $(BUILD)/posenc-server $(SAME)
 
-PEERS = $(TRANSFORMERS:%=--transformers %) $(DIFFUSERS:%=--diffusers %) $(TYPES:%=--types %) $(SEED:%=--seed %)
-peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT or DIFFUSERS= (deps-peers; TYPES=llama,bert VARIATIONS=3 RECORD=1 AGAIN=1)
+PEERS = $(TRANSFORMERS:%=--transformers %) $(DIFFUSERS:%=--diffusers %) $(TIMM:%=--timm %) $(TYPES:%=--types %) $(SEED:%=--seed %)
+peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT, DIFFUSERS= or TIMM= (deps-peers; TYPES=llama,bert VARIATIONS=3 RECORD=1 AGAIN=1)
 	@PYTHONPATH=tests/http TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/peers/run.py $(PEERS) \
 		--python "sh tests/peers/python.sh $(PEERS_ROOT)" --variations $(or $(VARIATIONS),3) $(if $(RECORD),--record) $(if $(AGAIN),--again)
 

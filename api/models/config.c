@@ -69,36 +69,47 @@ pe_problem *model_known_problem(const model_planner *planner, const char *path,
     return NULL;
 }
 
+/* A value in a few words: a number, a text, or what kind of value it is. */
+static void show_given(const json_t *given, char ret_shown[64])
+{
+    *ret_shown = '\0';
+    if (json_is_string(given))
+        snprintf(ret_shown, 64, "%s", json_string_value(given));
+    else if (json_is_number(given))
+        ret_shown[pe_print_number(ret_shown, json_number_value(given))] = '\0';
+    else if (given)
+        snprintf(ret_shown, 64, "%s",
+                 json_is_object(given)    ? "an object"
+                 : json_is_array(given)   ? "a list"
+                 : json_is_null(given)    ? "null"
+                 : json_is_boolean(given) ? (json_is_true(given) ? "true" : "false")
+                                          : "");
+}
+
+pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *given,
+                               const char *allowed)
+{
+    char shown[64];
+    show_given(given, shown);
+    pe_problem *added = pe_error_add(error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
+    if (json_is_string(given))
+        added->kind = PE_KIND_STRING;
+    return added;
+}
+
 pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
                          const char *rule, ...)
 {
     bool is_option = origin.kind == API_ORIGIN_QUERY && origin.path;
     const char *path =
         model_shown_path(planner, is_option ? origin.path : model_word_origin(planner, origin));
-    char allowed[256], shown[64] = "";
+    char allowed[256];
     va_list list;
     va_start(list, rule);
     vsnprintf(allowed, sizeof allowed, rule, list);
     va_end(list);
-    if (json_is_string(given))
-        snprintf(shown, sizeof shown, "%s", json_string_value(given));
-    else if (json_is_number(given))
-        shown[pe_print_number(shown, json_number_value(given))] = '\0';
-    else if (given)
-        snprintf(shown, sizeof shown, "%s",
-                 json_is_object(given)    ? "an object"
-                 : json_is_array(given)   ? "a list"
-                 : json_is_null(given)    ? "null"
-                 : json_is_boolean(given) ? (json_is_true(given) ? "true" : "false")
-                                          : "");
     pe_problem *known = model_known_problem(planner, path, allowed);
-    if (known)
-        return known;
-    pe_problem *added =
-        pe_error_add(planner->error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
-    if (json_is_string(given))
-        added->kind = PE_KIND_STRING;
-    return added;
+    return known ? known : model_refuse_value(planner->error, path, given, allowed);
 }
 
 /* Refuse a value of another kind than the key has. */
@@ -124,7 +135,7 @@ static json_t *member(const model_config *config, const char *key, api_origin *r
 {
     json_t *value = json_object_get(config->object, key);
     if (!value && config->fallback && json_object_get(config->fallback, key)) {
-        *ret_from = model_describe_default(config->parent);
+        *ret_from = model_describe_default(config->parent ? config->parent : config);
         return json_object_get(config->fallback, key);
     }
     if (!value)

@@ -156,6 +156,10 @@ static inline double model_or_nan(double number)
 pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
                          const char *rule, ...) __attribute__((format(printf, 4, 5)));
 
+/* The same where there is no planner yet. */
+pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *given,
+                               const char *allowed);
+
 /* Whether one of several words, joined by blanks, is this one. */
 bool model_lists(const char *words, const char *word);
 

@@ -2,6 +2,7 @@
 #include "models/plan.h"
 
 #include "models/spellings.h"
+#include "models/timm.h"
 #include "models/types.h"
 
 #include "json/document.h"
@@ -96,6 +97,7 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     }
     plan->model_type = config.type->name;
     plan->family = config.type->family;
+    model_open_arguments(&config);
     if (config.type->component && !has_components(config.type) &&
         json_is_object(json_object_get(object, "text_config")))
         plan_components(&config);

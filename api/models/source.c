@@ -19,8 +19,6 @@ static const library_source SOURCES[] = {
 #undef SOURCE
 #undef CHECKED
 
-/* the rows of timm.c were read from what its entry points build */
-static const library_source TIMM = {"timm", "1.0.29.dev0", "aa4b5850", "2026-11"};
 static const library_source OWN_CODE = {"the checkpoint's own code", NULL, NULL, "2026-11"};
 
 #define SOURCE(...)
@@ -57,7 +55,7 @@ static const library_source *find_source(const char *name, const char *conventio
     if (type && has_own_code(type))
         return &OWN_CODE;
     if (strncmp(name, "timm-", 5) == 0)
-        return &TIMM;
+        return find_release("timm", "");
     if (isupper((unsigned char)*name))
         return find_release("diffusers", "");
     const char *release = convention ? strchr(convention, '-') : NULL;

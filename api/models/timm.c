@@ -13,19 +13,32 @@ typedef struct timm_architecture {
     const char *type; /* of the table of model types; NULL: its positions are not known here */
     int image, patch, width, layers, heads, class_tokens, registers;
     bool without_prefix; /* the table has rows for patches alone */
+    const char *values;  /* JSON of what else the entry point gives its class; or NULL */
     bool is_distilled;   /* the class has both tokens whatever its arguments say */
+    const char *why;     /* its positions are not known; or NULL */
 } timm_architecture;
 
-#define VIT(its_name, ...)       {its_name, "timm-vit", __VA_ARGS__, false},
-#define EVA(its_name, ...)       {its_name, "timm-vit", __VA_ARGS__, false},
-#define DISTILLED(its_name, ...) {its_name, "timm-vit", __VA_ARGS__, true},
-#define BEIT(its_name, ...)      {its_name, "timm-beit", __VA_ARGS__, false},
-#define NONE(its_name)           {.name = (its_name), .type = "timm-none"},
-#define OTHER(its_name)          {.name = (its_name)},
+#define JSON(...)                #__VA_ARGS__
+#define VIT(its_name, ...)       {its_name, "timm-vit", __VA_ARGS__, .why = NULL},
+#define EVA(its_name, ...)       {its_name, "timm-eva", __VA_ARGS__, .why = NULL},
+#define BEIT(its_name, ...)      {its_name, "timm-beit", __VA_ARGS__, .why = NULL},
+#define DISTILLED(its_name, ...) {its_name, "timm-vit", __VA_ARGS__, .is_distilled = true},
+#define SWIN(its_name, its_image, its_values)                                                  \
+    {.name = (its_name), .type = "timm-swin", .image = (its_image), .values = (its_values)},
+#define SWIN_V2(its_name, its_image, its_values)                                               \
+    {.name = (its_name), .type = "timm-swinv2", .image = (its_image), .values = (its_values)},
+#define NONE(its_name)  {.name = (its_name), .type = "timm-none"},
+#define OTHER(its_name) {.name = (its_name)},
+#define TRAINED(its_name)                                                                      \
+    {.name = (its_name), .why = "its rotary frequencies are trained, for each layer and head"},
+#define ANY_IMAGE(its_name)                                                                    \
+    {.name = (its_name), .why = "its table is resized to each image, in a way of its own"},
 static const timm_architecture ARCHITECTURES[] = {
 #include "models/timm_none.def"
 #include "models/timm_others.def"
+#include "models/timm_stages.def"
 #include "models/timm_tables.def"
+#include "models/timm_turned.def"
 };
 
 enum { ARCHITECTURE_COUNT = sizeof ARCHITECTURES / sizeof *ARCHITECTURES };
@@ -44,7 +57,8 @@ static const timm_architecture *find_architecture(const char *name, pe_error *re
         if (!row->type)
             pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
                          "an architecture of timm whose positions are known here; those of "
-                         "this one are not");
+                         "this one are not%s%s",
+                         row->why ? ": " : "", row->why ? row->why : "");
         return row->type ? row : NULL;
     }
     pe_problem *problem = pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
@@ -52,6 +66,9 @@ static const timm_architecture *find_architecture(const char *name, pe_error *re
     pe_problem_suggest(problem, pe_nearest(name, names, ARCHITECTURE_COUNT));
     return NULL;
 }
+
+/* Where the values of the architecture stand in a config that has been translated. */
+#define VALUES "values of the architecture"
 
 /* Take an argument out of model_args, where what is left there counts as not read. */
 static json_t *take_argument(json_t *arguments, const char *name)
@@ -78,11 +95,10 @@ static int take_number(json_t *arguments, const char *path, int fallback, pe_err
     const bool fits =
         !value || json_is_boolean(value) ||
         (json_is_number(value) && number >= 0 && number <= 1e6 && floor(number) == number);
+    if (!fits)
+        model_refuse_value(reterr, path, value, "an integer from 0 to 10^6 or a flag");
     json_decref(value);
-    if (fits)
-        return (int)number;
-    pe_error_add(reterr, PE_OUT_OF_RANGE, path, "", "an integer from 0 to 10^6 or a flag");
-    return fallback;
+    return fits ? (int)number : fallback;
 }
 
 /* Refuse arguments that give other classes of positions than the architecture has. */
@@ -94,30 +110,10 @@ static void refuse_switches(const json_t *arguments, pe_error *reterr)
         ARGUMENTS "num_reg_tokens",   ARGUMENTS "rope_type"};
     for (size_t i = 0; i < sizeof SWITCHES / sizeof *SWITCHES; i++) {
         const json_t *value = json_object_get(arguments, NAME_OF(SWITCHES[i]));
-        if (value && !json_is_null(value))
-            pe_error_add(reterr, PE_OUT_OF_RANGE, SWITCHES[i], "",
-                         "absent: what it makes of an architecture is not known here");
+        if (value)
+            model_refuse_value(reterr, SWITCHES[i], value,
+                               "absent: what it makes of an architecture is not known here");
     }
-}
-
-/* Set a side: that of model_args, else that of a list [channels, height, width], else that of
- * the architecture. */
-static void set_side(json_t *config, const char *key, json_t *given, const json_t *size,
-                     int fallback)
-{
-    if (given)
-        json_object_set(config, key, given);
-    else if (json_array_size(size) == 3)
-        json_object_set_new(
-            config, key, json_pack("[O,O]", json_array_get(size, 1), json_array_get(size, 2)));
-    else
-        json_object_set_new(config, key, json_integer(fallback));
-    json_decref(given);
-}
-
-static void set_number(json_t *config, const char *key, int number)
-{
-    json_object_set_new(config, key, json_integer(number));
 }
 
 /* Whether model_args switch the table off. False, with a problem, if the word is not known. */
@@ -127,41 +123,115 @@ static bool has_no_table(json_t *arguments, pe_error *reterr)
     const char *word = value ? json_string_value(value) : "learn";
     const bool is_none = word && (!*word || strcmp(word, "none") == 0);
     if (!word || (!is_none && strcmp(word, "learn") != 0))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "model_args.pos_embed", word ? word : "",
-                     "learn, none or empty, as the class takes it");
+        model_refuse_value(reterr, ARGUMENTS "pos_embed", value,
+                           "learn, none or empty, as the class takes it");
     json_decref(value);
     return is_none;
 }
 
-/* Give a config the values of an architecture with its arguments. */
-static void set_values(json_t *config, json_t *arguments, const timm_architecture *row,
+static void set_number(json_t *values, const char *key, int number)
+{
+    if (number > 0)
+        json_object_set_new(values, key, json_integer(number));
+}
+
+/* Set how many tokens come before the patches, and how many of them have rows of the table. */
+static void set_prefix(json_t *values, json_t *arguments, const timm_architecture *row,
                        pe_error *reterr)
 {
+    const bool is_eva = strcmp(row->type, "timm-eva") == 0;
+    int tokens = row->class_tokens + row->registers, rows = tokens;
+    if (!row->is_distilled) {
+        tokens =
+            take_number(arguments, ARGUMENTS "class_token", row->class_tokens, reterr) +
+            take_number(arguments, is_eva ? ARGUMENTS "num_reg_tokens" : ARGUMENTS "reg_tokens",
+                        row->registers, reterr);
+        rows = tokens;
+        if (take_number(arguments, ARGUMENTS "no_embed_class", row->without_prefix, reterr))
+            rows = 0;
+    }
+    json_object_set_new(values, "prefix_tokens", json_integer(tokens));
+    json_object_set_new(values, "prefix_rows", json_integer(rows));
+}
+
+/* The sides of the images that the weights were trained with, where these are fixed, as the
+ * class takes them; or NULL. */
+static json_t *read_fixed_image(const json_t *config, pe_error *reterr)
+{
     const json_t *weights = json_object_get(config, "pretrained_cfg");
-    const bool is_fixed = json_is_true(json_object_get(weights, "fixed_input_size"));
-    const json_t *size = is_fixed ? json_object_get(weights, "input_size") : NULL;
-    set_side(config, "image_size", take_argument(arguments, "img_size"), size, row->image);
-    set_side(config, "patch_size", take_argument(arguments, "patch_size"), NULL, row->patch);
-    set_number(config, "hidden_size",
-               take_number(arguments, ARGUMENTS "embed_dim", row->width, reterr));
-    set_number(config, "num_hidden_layers",
-               take_number(arguments, ARGUMENTS "depth", row->layers, reterr));
-    if (strcmp(row->type, "timm-vit") != 0) {
-        set_number(config, "num_attention_heads",
-                   take_number(arguments, ARGUMENTS "num_heads", row->heads, reterr));
-        return;
+    const json_t *size = json_object_get(weights, "input_size");
+    json_t *height = json_array_get(size, 1), *width = json_array_get(size, 2);
+    if (!json_is_true(json_object_get(weights, "fixed_input_size")) || !size)
+        return NULL;
+    if (json_number_value(height) >= 1 && json_number_value(width) >= 1)
+        return json_pack("[O,O]", height, width);
+    model_refuse_value(reterr, "pretrained_cfg.input_size", size,
+                       "a list of channels, height and width");
+    return NULL;
+}
+
+/* What the class gets where model_args say nothing. */
+static json_t *make_values(const json_t *config, const timm_architecture *row, json_t *notes,
+                           pe_error *reterr)
+{
+    json_error_t ignored;
+    json_t *values = row->values ? json_loads(row->values, 0, &ignored) : json_object();
+    json_t *image = read_fixed_image(config, reterr);
+    set_number(values, "img_size", row->image);
+    set_number(values, "patch_size", row->patch);
+    set_number(values, "embed_dim", row->width);
+    set_number(values, "depth", row->layers);
+    set_number(values, "num_heads", row->heads);
+    if (image && row->image > 0) {
+        json_object_set(values, "img_size", image);
+        model_note(notes, "Images have the size of pretrained_cfg.input_size, which is fixed, "
+                          "unless model_args has img_size.");
     }
-    if (row->is_distilled) {
-        set_number(config, "prefix_rows", row->class_tokens + row->registers);
-        return;
+    json_decref(image);
+    return values;
+}
+
+/* A copy without what is null. */
+static json_t *copy_given(const json_t *arguments)
+{
+    json_t *copy = json_object(), *value;
+    const char *key;
+    json_object_foreach((json_t *)arguments, key, value)
+    {
+        if (!json_is_null(value))
+            json_object_set(copy, key, value);
     }
-    int rows = take_number(arguments, ARGUMENTS "class_token", row->class_tokens, reterr) +
-               take_number(arguments, ARGUMENTS "reg_tokens", row->registers, reterr);
-    if (take_number(arguments, ARGUMENTS "no_embed_class", row->without_prefix, reterr))
-        rows = 0;
-    set_number(config, "prefix_rows", rows);
-    if (has_no_table(arguments, reterr))
-        json_object_set_new(config, "model_type", json_string("timm-none"));
+    return copy;
+}
+
+/* Give a config the values of an architecture with its arguments. */
+static void set_values(json_t *config, const json_t *given, const timm_architecture *row,
+                       json_t *notes, pe_error *reterr)
+{
+    json_t *arguments = copy_given(given);
+    json_t *values = make_values(config, row, notes, reterr);
+    const char *type = row->type;
+    if (strcmp(type, "timm-vit") == 0 || strcmp(type, "timm-eva") == 0)
+        set_prefix(values, arguments, row, reterr);
+    if (strcmp(type, "timm-eva") != 0)
+        refuse_switches(arguments, reterr);
+    if (strcmp(type, "timm-vit") == 0 && !row->is_distilled && has_no_table(arguments, reterr))
+        type = "timm-none";
+    json_object_set_new(config, "model_type", json_string(type));
+    json_object_set_new(config, "model_args", arguments);
+    json_object_set_new(config, VALUES, values);
+}
+
+void model_open_arguments(model_config *config)
+{
+    json_t *values = json_object_get(config->object, VALUES);
+    if (strncmp(config->type->name, "timm-", 5) != 0 || !json_is_object(values) ||
+        json_array_append(config->planner->plan->kept, values) != 0)
+        return;
+    json_object_del(config->object, VALUES);
+    config->fallback = values;
+    config->object = json_object_get(config->object, "model_args");
+    config->path = "model_args";
 }
 
 json_t *model_translate_timm(json_t *file, json_t *notes, pe_error *reterr)
@@ -170,22 +240,17 @@ json_t *model_translate_timm(json_t *file, json_t *notes, pe_error *reterr)
     const timm_architecture *row = name ? find_architecture(name, reterr) : NULL;
     if (!row) {
         if (!name)
-            pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", "",
-                         "the name of an architecture of timm, a string");
+            model_refuse_value(reterr, "architecture", json_object_get(file, "architecture"),
+                               "the name of an architecture of timm, a string");
         return NULL;
     }
     json_t *given = json_object_get(file, "model_args");
     if (given && !json_is_object(given) && !json_is_null(given)) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "model_args", "", "an object or null");
+        model_refuse_value(reterr, "model_args", given, "an object or null");
         return NULL;
     }
     json_t *config = json_copy(file);
-    json_t *arguments = json_is_object(given) ? json_copy(given) : json_object();
-    json_object_set_new(config, "model_type", json_string(row->type));
-    refuse_switches(arguments, reterr);
-    if (row->image > 0)
-        set_values(config, arguments, row, reterr);
-    json_object_set_new(config, "model_args", arguments);
+    set_values(config, given, row, notes, reterr);
     model_note(notes,
                "The file is a config of timm: what it does not hold is that of the "
                "entry point %s of the library.",

@@ -151,6 +151,8 @@ typedef struct swin_facts {
     bool pretrained;     /* … that was trained with windows of pretrained_window_sizes */
     double image, patch; /* above 0: windows shrink to the grid of the image */
     bool halved;         /* … of which each stage has half of the cells a side */
+    bool by_stage;       /* timm: stages may have windows of their own, and always_partition
+                          * keeps windows from shrinking */
 } swin_facts;
 void model_plan_swin(model_config *config, const void *facts);
 
@@ -256,6 +258,13 @@ typedef struct grid_facts {
     const char *note;
 } grid_facts;
 void model_plan_grid(model_config *config, const void *facts);
+
+/* ---- timm_rope.c ---- */
+
+/* Rotary tables of timm's Eva; of the facts theta alone is read. */
+void model_plan_timm_rope(model_config *config, const void *facts);
+
+/* ---- grids.c, without grids ---- */
 
 /* Something about the whole component: what it has instead of positions. */
 typedef struct word_facts {

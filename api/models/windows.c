@@ -33,26 +33,6 @@ static const char TRAINED_TABLE[] =
 
 /* ---- Swin ---- */
 
-/* The sides of the window. False, with a problem, if it is none. */
-static bool read_window(const model_config *config, double fallback, double ret_window[2],
-                        api_origin *ret_from)
-{
-    const json_t *given = model_find(config, "window_size", ret_from);
-    for (size_t axis = 0; axis < 2; axis++) {
-        ret_window[axis] = json_is_array(given)
-                               ? json_number_value(json_array_get(given, axis))
-                               : model_integer(config, "window_size", fallback).value;
-        if (!(ret_window[axis] >= 1 && ret_window[axis] <= 4096)) {
-            model_refuse(config->planner, *ret_from, given,
-                         "a window of 1 to 4096 cells a side");
-            return false;
-        }
-    }
-    if (!given)
-        *ret_from = model_describe_default(config);
-    return true;
-}
-
 /* A number for each stage: a list of the config, or that of the class. */
 typedef struct stage_list {
     double items[MODEL_STAGES];
@@ -101,19 +81,67 @@ void model_plan_depths(model_config *config, const void *depths_rule)
 /* What all stages of a model share. */
 typedef struct swin_keys {
     const swin_facts *facts;
-    double window[2];
+    double windows[MODEL_STAGES][2];
     api_origin window_from;
     stage_list depths, heads, pretrained;
-    double cells; /* a side of the first stage; NAN: windows never shrink */
+    double cells[2]; /* sides of the first stage; NAN: windows never shrink */
 } swin_keys;
+
+/* The sides of the window of each stage. False, with a problem, if it is none. */
+static bool read_windows(const model_config *config, swin_keys *keys)
+{
+    const swin_facts *facts = keys->facts;
+    const json_t *given = model_find(config, "window_size", &keys->window_from);
+    const size_t count = json_array_size(given);
+    const bool by_stage = facts->by_stage && json_is_array(given) && count != 2;
+    if (by_stage && count != keys->depths.count) {
+        model_refuse(config->planner, keys->window_from, given,
+                     "one number, two, or one for each of the %zu stages", keys->depths.count);
+        return false;
+    }
+    for (size_t i = 0; i < 2 * keys->depths.count; i++) {
+        const json_t *item = json_array_get(given, by_stage ? i / 2 : i % 2);
+        double *side = &keys->windows[i / 2][i % 2];
+        if (json_is_array(item))
+            item = json_array_get(item, i % 2);
+        *side = json_is_array(given)
+                    ? json_number_value(item)
+                    : model_integer(config, "window_size", facts->window).value;
+        if (!(*side >= 1 && *side <= 4096)) {
+            model_refuse(config->planner, keys->window_from, given,
+                         "a window of 1 to 4096 cells a side");
+            return false;
+        }
+    }
+    if (!given)
+        keys->window_from = model_describe_default(config);
+    return true;
+}
+
+/* The cells of the first stage, where windows shrink to those of their stage: transformers' are
+ * squares of the height. */
+static void read_stage_cells(const model_config *config, swin_keys *keys)
+{
+    const swin_facts *facts = keys->facts;
+    api_origin from;
+    keys->cells[0] = keys->cells[1] = NAN;
+    if (facts->image == 0 ||
+        (facts->by_stage && model_flag(config, "always_partition", false, &from)))
+        return;
+    for (size_t axis = 0; axis < 2; axis++) {
+        const size_t side = facts->by_stage ? axis : 0;
+        keys->cells[axis] = floor(model_side(config, "image_size", facts->image, side).value /
+                                  model_side(config, "patch_size", facts->patch, side).value);
+    }
+}
 
 /* False, with problems, if the keys contradict each other. */
 static bool read_swin(model_config *config, swin_keys *keys)
 {
     static const double NONE[MODEL_STAGES] = {0};
     const swin_facts *facts = keys->facts;
-    if (!read_window(config, facts->window, keys->window, &keys->window_from) ||
-        !read_stages(config, "depths", facts->depths, 1, &keys->depths) ||
+    if (!read_stages(config, "depths", facts->depths, 1, &keys->depths) ||
+        !read_windows(config, keys) ||
         !read_stages(config, facts->heads_keys, facts->heads, 1, &keys->heads))
         return false;
     if (keys->heads.count != keys->depths.count) {
@@ -123,10 +151,7 @@ static bool read_swin(model_config *config, swin_keys *keys)
                      keys->heads.count);
         return false;
     }
-    keys->cells = NAN;
-    if (facts->image > 0)
-        keys->cells = floor(model_side(config, "image_size", facts->image, 0).value /
-                            model_side(config, "patch_size", facts->patch, 0).value);
+    read_stage_cells(config, keys);
     return !facts->pretrained ||
            read_stages(config, "pretrained_window_sizes", NONE, 0, &keys->pretrained);
 }
@@ -152,14 +177,18 @@ static void plan_stage(model_config *config, const swin_keys *keys, size_t stage
     const char *name = model_keep(config->planner, json_sprintf("stage%d", (int)stage + 1));
     api_model_part *part =
         model_part_new(config, name, facts->network ? "swin_v2_bias" : "swin_relative_bias");
-    double window[2] = {keys->window[0], keys->window[1]};
-    double cells = facts->halved ? floor(ldexp(keys->cells, -(int)stage)) : keys->cells;
+    double window[2] = {keys->windows[stage][0], keys->windows[stage][1]};
     api_origin from = keys->window_from;
-    for (size_t axis = 0; axis < 2; axis++)
-        if (window[axis] > cells) {
+    bool is_cut = false;
+    for (size_t axis = 0; axis < 2; axis++) {
+        const double side = keys->cells[axis],
+                     cells = facts->halved ? floor(ldexp(side, -(int)stage)) : side;
+        is_cut = is_cut || window[axis] > cells;
+        if (window[axis] > cells)
             window[axis] = cells < 1 ? 1 : cells;
-            from = model_add_remark(config, from, ", cut to the cells of the stage");
-        }
+    }
+    if (is_cut)
+        from = model_add_remark(config, from, ", cut to the cells of the stage");
     add_sizes(part, window, 0, from);
     model_fact_number(part, "heads", keys->heads.items[stage], keys->heads.from);
     json_t *all = json_array();

@@ -39,7 +39,8 @@ class Peers(ServerCase):
         newest, oldest = self.sources[0], sources["4.53"]
         listed = self.get("/v1/models").json()["model_types"]
         checked = {row["model_type"] for row in listed if row["source"]["checked"]}
-        compared = {newest["release"], "0.40"}
+        timm = next(source for source in self.sources if source["library"] == "timm")
+        compared = {newest["release"], "0.40", timm["release"]}
         self.assertEqual(
             checked,
             {name for release in compared for name in kept.checked_types(self.cases, release)},
@@ -53,6 +54,7 @@ class Peers(ServerCase):
             of_type["UNet2DModel"],
             {**sources["0.40"], "checked": True},
         )
+        self.assertEqual(of_type["timm-eva"], {**timm, "checked": True})
         for query, source in (("", newest), ("&convention=transformers-4.53", oldest)):
             reply = self.post(f"/v1/models?plan=true{query}", {"model_type": "llama"})
             self.assert_ok(reply)

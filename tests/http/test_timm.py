@@ -70,6 +70,15 @@ class TimmTest(ServerCase):
             facts = self.plan(config)["parts"][0]["facts"]
             self.assertEqual(facts["rows"]["value"], rows)
 
+    def test_a_fixed_size_that_is_none_is_refused(self):
+        for size, given in (("large", "large"), ([3, 384], "a list"), ([3, "a", 8], "a list")):
+            with self.subTest(size):
+                weights = {"input_size": size, "fixed_input_size": True}
+                plan = self.plan({**VIT, "pretrained_cfg": weights}, 422)
+                (error,) = plan["errors"]
+                self.assertEqual(error["parameter"], "pretrained_cfg.input_size")
+                self.assertEqual(error["given"], given)
+
     def test_no_positions(self):
         switched_off = {**VIT, "model_args": {"pos_embed": "none"}}
         for config in ({"architecture": "resnet50"}, switched_off):
@@ -80,6 +89,101 @@ class TimmTest(ServerCase):
         self.assertEqual(part["kind"], "swin_relative_bias")
         self.assertEqual(part["facts"]["rows"]["value"], 27 * 27 + 3)
         self.assertEqual(part["facts"]["heads"]["value"], 16)
+
+    def test_swin_has_a_bias_for_each_stage(self):
+        for name, arguments, windows in (
+            ("swin_tiny_patch4_window7_224", {}, [[7, 7]] * 4),
+            ("swin_s3_tiny_224", {}, [[7, 7], [7, 7], [14, 14], [7, 7]]),
+            ("swin_s3_tiny_224", {"img_size": [96, 224]}, [[7, 7], [7, 7], [6, 14], [3, 7]]),
+            ("swinv2_tiny_window8_256", {"window_size": [4, 16]}, [[4, 16]] * 3 + [[4, 8]]),
+            ("swinv2_tiny_window8_256", {"img_size": 64}, [[8, 8], [8, 8], [4, 4], [2, 2]]),
+            (
+                "swin_tiny_patch4_window7_224",
+                {"img_size": 64},
+                [[7, 7], [7, 7], [4, 4], [2, 2]],
+            ),
+            (
+                "swin_tiny_patch4_window7_224",
+                {"img_size": 64, "always_partition": True},
+                [[7, 7]] * 4,
+            ),
+        ):
+            with self.subTest(name, arguments=arguments):
+                parts = self.plan({"architecture": name, "model_args": arguments})["parts"]
+                self.assertEqual([p["facts"]["window"]["value"] for p in parts], windows)
+
+    def arguments(self, name, **given):
+        """Those of the rotary table of an architecture."""
+        part = self.plan({"architecture": name, "model_args": given})["parts"][0]
+        self.assertEqual(part["scheme"], "axial_rope")
+        return {key: value["value"] for key, value in part["arguments"].items()}
+
+    def test_eva_turns_cells_as_its_pretraining_counted_them(self):
+        eva = {"preset": "eva", "dim": 64, "rope_theta": 10000, "prefix": 1}
+        self.assertEqual(
+            self.arguments("eva02_base_patch14_448"),
+            {**eva, "sizes": [32, 32], "reference_sizes": [16, 16]},
+        )
+        self.assertEqual(
+            self.arguments("vit_pe_core_base_patch16_224", img_size=[224, 320]),
+            {
+                **eva,
+                "sizes": [14, 20],
+                "reference_sizes": [14, 14],
+                "first_index": [1],
+                "axis_order": "reversed",
+            },
+        )
+        self.assertEqual(
+            self.arguments("vit_small_patch16_dinov3"),
+            {**eva, "preset": "dinov3", "rope_theta": 100, "sizes": [16, 16], "prefix": 5},
+        )
+
+    def test_tables_beside_turns(self):
+        for name, given, kinds in (
+            ("eva02_tiny_patch14_224", {}, ["rope_2d", "learned"]),
+            ("eva02_tiny_patch14_224", {"use_abs_pos_emb": False}, ["rope_2d"]),
+            ("eva02_tiny_patch14_224", {"use_rot_pos_emb": False}, ["learned"]),
+            ("eva_giant_patch14_224", {}, ["learned"]),
+            ("eva_giant_patch14_224", {"use_rot_pos_emb": True}, ["rope_2d", "learned"]),
+            ("vit_base_patch16_rope_ape_224", {}, ["rope_2d", "learned"]),
+            ("vit_base_patch16_rope_224", {}, ["rope_2d"]),
+        ):
+            with self.subTest(name, given=given):
+                parts = self.plan({"architecture": name, "model_args": given})["parts"]
+                self.assertEqual([part["kind"] for part in parts], kinds)
+
+    def test_a_distilled_class_has_a_table_whatever_its_arguments_say(self):
+        name = "deit_tiny_distilled_patch16_224"
+        self.assertEqual(self.rows(name, pos_embed="none", no_embed_class=True), [198, 192])
+
+    def test_a_refusal_says_why(self):
+        (error,) = self.plan({"architecture": "vit_small_patch16_rope_mixed_224"}, 422)[
+            "errors"
+        ]
+        self.assertIn("frequencies are trained", error["allowed"])
+
+    def test_problems_print_what_was_given_under_the_name_that_it_has(self):
+        swin, eva = "swin_tiny_patch4_window7_224", "eva02_tiny_patch14_224"
+        for name, key, value, given in (
+            ("vit_tiny_patch16_224", "img_size", "large", "large"),
+            ("vit_tiny_patch16_224", "img_size", [0, 8], "a list"),
+            ("vit_tiny_patch16_224", "patch_size", 0, "0"),
+            ("vit_tiny_patch16_224", "embed_dim", -4, "-4"),
+            ("vit_tiny_patch16_224", "class_token", "yes", "yes"),
+            ("vit_tiny_patch16_224", "use_rot_pos_emb", True, "true"),
+            ("beit_base_patch16_224", "num_heads", "12", "12"),
+            (swin, "window_size", [7, 7, 7], "a list"),
+            (swin, "depths", [2, 0], None),
+            (eva, "rope_type", "mixed", "mixed"),
+            (eva, "rope_rotate_half", True, "true"),
+            (eva, "ref_feat_shape", "16", "16"),
+        ):
+            with self.subTest(name, key=key, value=value):
+                config = {"architecture": name, "model_args": {key: value}}
+                (error,) = self.plan(config, 422)["errors"]
+                self.assertEqual(error["parameter"], f"model_args.{key}")
+                self.assertEqual(error["given"], given)
 
     def test_what_is_not_read_is_listed(self):
         plan = self.plan({**VIT, "rope_theta": 100, "model_args": {"rope_grid_offset": 1}})

@@ -29,6 +29,7 @@ class Plan:
 
     def __init__(self, plan, body):
         self.parts, self.components = plan["parts"], plan["components"]
+        self.model_type = plan["model_type"]
         self.notes = plan["notes"]
         self.names = [component["name"] for component in self.components]
         self.tensors = read_safetensors(body)[1] if body else {}
@@ -117,7 +118,9 @@ def check_turn(turn, part, plan):
     count = cos[0][1]
     if count != turn["pairs"]:
         return f"{count} pairs, the library has {turn['pairs']}"
-    rows = [0, 1, cos[0][0] - 1]
+    rows = turn.get("rows", [0, 1, cos[0][0] - 1])
+    if max(rows) >= cos[0][0]:
+        return f"{cos[0][0]} rows, the library has more"
     theirs = entries_of(turn, rows)
     apart = max(furthest(picked(cos, rows), theirs[0]), furthest(picked(sin, rows), theirs[1]))
     if apart > EQUAL:
@@ -291,10 +294,26 @@ def judge_distances(part, answer, plan):
     return ("right", "") if same else ("wrong", "distances between queries and keys differ")
 
 
+def has_coordinates(coordinates, tables):
+    """Whether one of the library's tables of coordinates has these, if any is of their size."""
+    found = [
+        furthest([coordinates[1][at] for at in table["at"]], table["values"])
+        for table in tables
+        if coordinates and "coords_table" in table["path"] and "at" in table
+        if math.prod(table["shape"]) == len(coordinates[1])
+    ]
+    return not found or min(found) <= EQUAL
+
+
 def judge_indices(part, answer, plan):
     """Tables for windows: by the index that the library holds, else by their shapes."""
     facts = {name: fact["value"] for name, fact in part["facts"].items()}
     tables = answer.get("tables", [])
+    held = [table["shape"] for table in tables if table["path"].endswith("bias_table")]
+    if held and [facts.get("rows"), facts.get("heads")] not in held:
+        return "wrong", f"it has no table like the library's {held[:4]}"
+    if not has_coordinates(plan.tensor(part, "coordinates"), tables):
+        return "wrong", "its coordinates differ"
     mine = plan.tensor(part, "index")
     for table in tables:
         if mine and "at" in table and math.prod(table["shape"]) == len(mine[1]):
@@ -393,6 +412,9 @@ class Verdict(NamedTuple):
     model_type: str = ""  # of the part's component
 
 
+HOLDS = re.compile(r"pos|attention_bias|bias_table")
+
+
 def judge(answer, plan):
     """Verdicts on each part, and on what the plan leaves out."""
     verdicts = []
@@ -410,9 +432,11 @@ def judge(answer, plan):
         shown = [
             table["path"]
             for table in answer.get("tables", [])
-            if "pos" in table["path"] and not ("conv" in table["path"] and silent)
+            if HOLDS.search(table["path"]) and not ("conv" in table["path"] and silent)
         ]
-        found = ("not known", f"the library has {shown[:4]}") if shown else ("right", "")
+        is_wrong = plan.model_type.startswith("timm-")  # whose tables all have such names
+        word = "wrong" if is_wrong else "not known"
+        found = (word, f"the library has {shown[:4]}") if shown else ("right", "")
         verdicts.append(Verdict("no positions", *found))
     return verdicts
 

@@ -3,7 +3,8 @@ api/models/checked.def, which types of models were right.
 
 The first lines of the file are sources: {"library", "release", "commit", "read"}. Each other
 line is a case: "type", "release", "name", "config" (or "change" from that of the type's first
-case), "query", "rows", "answer" (recorder.py; or "same", the case that has the same one) and
+case), "query", "rows", "model_type" (of timm, whose architectures are types here: the row of
+posenc's that plans it), "answer" (recorder.py; or "same", the case that has the same one) and
 "result": "right" must stay so; "noted" is a difference that a note of the plan tells; "wrong"
 and "refused" are known differences, which stand here until they are right. "unseen" are the
 model types of parts that the library's code did not show."""
@@ -44,7 +45,10 @@ def judge(case, post):
         return {**case, "result": "refused"}, [answers.Verdict("config", "refused", why[:200])]
     verdicts = answers.judge(case["answer"], plan)
     unseen = sorted({v.model_type for v in verdicts if v.verdict == "not known"})
-    return {**case, "result": answers.sum_up(verdicts, plan), "unseen": unseen}, verdicts
+    found = {"result": answers.sum_up(verdicts, plan), "unseen": unseen}
+    if "model_type" not in case["config"] and "architecture" in case["config"]:
+        found["model_type"] = plan.model_type
+    return {**case, **found}, verdicts
 
 
 def read():
@@ -61,7 +65,9 @@ def read():
         if "same" in case:
             same = case.pop("same")
             case["answer"] = next(c["answer"] for c in group if c["name"] == same)
-        if "_class_name" not in case["config"]:
+        if case["config"].get("architecture") == case["type"]:
+            case["model_type"] = case.get("model_type", group[0]["model_type"] if group else "")
+        elif "_class_name" not in case["config"]:
             case["config"] = {"model_type": case["type"], **case["config"]}
         group.append({"query": {}, "rows": answers.ROWS, **case})
     return sources, cases
@@ -81,6 +87,8 @@ def written(case, group):
         line["rows"] = case["rows"]
     if case.get("unseen"):
         line["unseen"] = case["unseen"]
+    if case.get("model_type", "") != base.get("model_type", "") or case is base:
+        line.update({"model_type": case["model_type"]} if "model_type" in case else {})
     line["result"] = case["result"]
     same = next(other["name"] for other in group if other["answer"] == case["answer"])
     line.update({"answer": case["answer"]} if same == case["name"] else {"same": same})
@@ -104,7 +112,10 @@ def write(sources, cases):
 def checked_types(cases, release):
     """Types all of whose cases of a release are right, and all of whose parts were seen, if
     only as those of a type of their own."""
-    groups = {name: group for (name, of), group in cases.items() if of == release}
+    groups = {}
+    for (name, of), group in cases.items():
+        for case in group if of == release else []:
+            groups.setdefault(case.get("model_type", name), []).append(case)
     right = {
         name
         for name, group in groups.items()

@@ -23,8 +23,8 @@ EXPERTS = re.compile(r"(Experts|NaiveMoe)$")
 RELATIVE = re.compile(r"^build_relative_position$")
 MAKES = re.compile(r"(Sine|Sinusoidal|Rel).*Position|PositionalEncoding")
 POSITIONAL = re.compile(
-    r"pos(?!t)|\brel_|relative|distance|alibi|freq|bias_table|coord|box|wpe|time_emb"
-    r"|(row|col|column)_emb",
+    r"pos(?!t)|\brel_|relative|distance|alibi|freq|bias_table|attention_bias|coord|box|wpe"
+    r"|time_emb|(row|col|column)_emb",
     re.I,
 )
 LAYER = re.compile(
@@ -315,7 +315,8 @@ def frequencies_of(table, found):
     return None, None
 
 
-def describe_turn(path, shape, turn, found):
+def describe_turn(path, shape, turn, found, rows=(0, 1, -1)):
+    """A rotation by its frequencies, else by these rows of its table."""
     if turn is None:
         return {"path": path, "pairing": "unreadable", "shape": list(shape)}
     described = {"path": path, "pairing": turn["pairing"]}
@@ -327,7 +328,9 @@ def describe_turn(path, shape, turn, found):
     if values is not None:
         described.update(pairs=len(values), first=first, scale=rounded(abs(table[0, 0]), 6)[0])
         return {**described, "inv_freq": rounded(values[columns(len(values))], 9)}
-    picked = table[[0, 1, -1]][:, columns(table.shape[1])].astype(complex)
+    picked = table[list(rows)][:, columns(table.shape[1])].astype(complex)
+    if rows != (0, 1, -1):
+        described["rows"] = list(rows)
     cos, sin = numpy.round(picked.real, 5), numpy.round(picked.imag, 5) + 0.0
     return {
         **described,
@@ -337,12 +340,12 @@ def describe_turn(path, shape, turn, found):
     }
 
 
-def describe_turns(events, found):
+def describe_turns(events, found, **rows):
     """The rotations, those that are the same in several layers as one."""
     groups = {}
     for _, path, shape, turn in events:
         path, layer = starred(path)
-        described = describe_turn(path, shape, turn, found)
+        described = describe_turn(path, shape, turn, found, **rows)
         coarse = {
             name: numpy.round(value, 3).tolist() if name in ("cos", "sin", "scale") else value
             for name, value in described.items()

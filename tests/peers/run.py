@@ -1,13 +1,15 @@
 """Holds POST /v1/models against the code of libraries: `make peers TRANSFORMERS=CHECKOUT`.
 
-    run.py [--transformers CHECKOUT]… [--diffusers CHECKOUT]… [--python PROGRAM]
-           [--types bert,llama] [--variations N] [--seed N] [--record] [--again]
+    run.py [--transformers CHECKOUT]… [--diffusers CHECKOUT]… [--timm CHECKOUT]…
+           [--python PROGRAM] [--types bert,llama] [--variations N] [--seed N] [--record]
+           [--again]
 
 For every model type that posenc lists and the checkout has: the class's own config and
-variations of it go to the library's code (transformers_peer.py, diffusers_peer.py) and to a
-server of its own, and are compared (answers.py). --record keeps the numbers in
-tests/models/peers.jsonl and writes api/models/checked.def; --again judges what was kept,
-without a library, and writes both anew. COMMIT= names that of a checkout without git."""
+variations of it go to the library's code (transformers_peer.py, diffusers_peer.py,
+timm_peer.py) and to a server of its own, and are compared (answers.py). timm's types are its
+architectures. --record keeps the numbers in tests/models/peers.jsonl and writes
+api/models/checked.def; --again judges what was kept, without a library, and writes both anew.
+COMMIT= names that of a checkout without git."""
 
 import argparse
 import collections
@@ -41,6 +43,8 @@ PATCHES = {  # pixels a side of those towers that take pictures of any size
     "pixtral": 16,
 }
 LONG = 150  # rows where buckets of distances are looked up
+RELEASES = {"timm": r"\d+\.\d+\.\d+"}  # the third number is that of a release with new models
+BATCH = 10  # types that are recorded together
 WORDS = ("right", "noted", "refused", "wrong", "not known", "the library refuses")
 
 
@@ -58,7 +62,7 @@ class Library:
             text=True,
         )
         known = self.ask({"defaults": True})
-        self.release = re.match(r"\d+\.\d+", known["release"])[0]
+        self.release = re.match(RELEASES.get(name, r"\d+\.\d+"), known["release"])[0]
         self.defaults = known["defaults"]
         git = ["git", "-C", str(checkout), "rev-parse", "--short=10", "HEAD"]
         found = subprocess.run(git, capture_output=True, text=True, check=False)
@@ -70,7 +74,7 @@ class Library:
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(
-                "the library's process has ended; run transformers_peer.py alone"
+                f"the library's process has ended; run {self.name}_peer.py alone"
             )
         return json.loads(line)
 
@@ -96,6 +100,9 @@ class Library:
 def cases_of(model_type, library, post, options):
     """(name, config, query) of a model type: the class's own config, and variations."""
     config = library.defaults[model_type]
+    if library.name == "timm":
+        yield from cases_of_timm(config, library, post, options)
+        return
     if library.name == "diffusers":
         yield "default", {"_class_name": model_type, **config}, {}
         yield "bare", {"_class_name": model_type}, {}
@@ -117,12 +124,27 @@ def cases_of(model_type, library, post, options):
     varied = variations.rotary(config, pairs[0]) if pairs else {}
     if {part["kind"] for part in parts} - {"rope"}:
         varied.update(variations.tables(config))
+    yield from sample(varied, model_type, library, options)
+
+
+def sample(varied, model_type, library, options):
+    """As many of {name: (config, query)} as are asked for, as (name, config, query)."""
     chosen = random.Random(f"{options.seed} {model_type} {library.release}")
     names = sorted(varied)
     if options.variations is not None and options.variations < len(names):
         names = chosen.sample(names, options.variations)
     for name in names:
         yield (name, *varied[name])
+
+
+def cases_of_timm(config, library, post, options):
+    """The same of an architecture. One whose positions posenc does not know has none."""
+    plan, problem = answers.ask(post, config)
+    if problem and any(e["parameter"] == "architecture" for e in problem["errors"]):
+        return
+    yield "default", config, {}
+    varied = variations.arguments(plan and plan.model_type, config)
+    yield from sample(varied, config["architecture"], library, options)
 
 
 def judge_case(library, post, name, config, query):
@@ -154,7 +176,7 @@ def show(case, verdicts, type_):
 
 def compare(library, post, listed, options):
     """The cases of all types, type by type."""
-    for model_type in options.types or listed:
+    for model_type in options.types or (library.defaults if library.name == "timm" else listed):
         if model_type not in library.defaults:
             continue
         cases = []
@@ -195,6 +217,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--transformers", action="append", default=[], metavar="CHECKOUT")
     parser.add_argument("--diffusers", action="append", default=[], metavar="CHECKOUT")
+    parser.add_argument("--timm", action="append", default=[], metavar="CHECKOUT")
     parser.add_argument("--python", default=sys.executable, help="with torch 2")
     parser.add_argument("--types", type=lambda text: text.split(","))
     parser.add_argument("--variations", type=int, help="of each type; all without it")
@@ -202,8 +225,10 @@ def parse():
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
-    if not (options.transformers or options.diffusers or options.again):
-        parser.error("which library? TRANSFORMERS=CHECKOUT or DIFFUSERS=CHECKOUT")
+    if not (options.transformers or options.diffusers or options.timm or options.again):
+        parser.error(
+            "which library? TRANSFORMERS=CHECKOUT, DIFFUSERS=CHECKOUT or TIMM=CHECKOUT"
+        )
     return options
 
 
@@ -224,16 +249,20 @@ def main():
         words = set()
         peers = [("transformers", checkout) for checkout in options.transformers]
         peers += [("diffusers", checkout) for checkout in options.diffusers]
+        peers += [("timm", checkout) for checkout in options.timm]
         for name, checkout in peers:
             began = time.monotonic()
             library = Library(name, options.python.split(), checkout)
             if options.record and not library.commit:
                 sys.exit(f"{checkout} is no git repository: name its COMMIT=")
-            found = {}
+            found, pending = {}, {}
             for model_type, cases in compare(library, post, listed, options):
-                found[model_type] = cases
-                if options.record:
-                    kept.record(library.source(), {model_type: cases})
+                found[model_type] = pending[model_type] = cases
+                if options.record and len(pending) == BATCH:
+                    kept.record(library.source(), pending)
+                    pending = {}
+            if options.record:
+                kept.record(library.source(), pending)
             library.stop()
             print_table(f"{library.name} {library.release}", found, time.monotonic() - began)
             words |= {case["result"] for cases in found.values() for case in cases}

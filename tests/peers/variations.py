@@ -289,6 +289,68 @@ def tables(config):
     return found
 
 
+# ---- arguments of timm, by the class that takes them ----
+
+PATCHES = [
+    {"img_size": 384},
+    {"img_size": [224, 448]},
+    {"img_size": 230},
+    {"patch_size": 32},
+    {"patch_size": [8, 16]},
+    {"embed_dim": 192, "num_heads": 3},
+    {"global_pool": "avg"},
+    {"dynamic_img_size": True, "img_size": 256},
+    {"class_token": False},
+    {"no_embed_class": True},
+]
+WINDOWS = [
+    {"img_size": 384},
+    {"img_size": [192, 448]},
+    {"img_size": 128},
+    {"img_size": 128, "always_partition": True},
+    {"patch_size": 8},
+    {"window_size": 8},
+    {"window_size": [4, 8]},
+    {"depths": [2, 2, 2, 2]},
+    {"depths": [1, 2], "num_heads": [2, 4]},
+    {"strict_img_size": False},
+]
+TURNED = [
+    {"img_size": [224, 448], "ref_feat_shape": [10, 20]},
+    {"img_size": [224, 448], "rope_grid_indexing": "xy"},
+    {"img_size": [224, 448], "rope_grid_indexing": "ij", "rope_grid_offset": 0.5},
+    {"rope_temperature": 50.0},
+    {"ref_feat_shape": 20},
+    {"rope_type": "dinov3", "rope_rotate_half": True},
+    {"num_reg_tokens": 3},
+    {"num_reg_tokens": 2, "class_token": False},
+    {"use_abs_pos_emb": False},
+    {"use_abs_pos_emb": True, "use_rot_pos_emb": False},
+    {"use_rot_pos_emb": True},
+]
+ARGUMENTS = {
+    "timm-vit": PATCHES
+    + [{"reg_tokens": 4}, {"reg_tokens": 3, "class_token": False}, {"pos_embed": "none"}],
+    "timm-eva": PATCHES + TURNED,
+    "timm-beit": PATCHES,
+    "timm-swin": WINDOWS + [{"window_size": [8, 8, 4, 4]}],
+    "timm-swinv2": WINDOWS + [{"pretrained_window_sizes": [6, 6, 6, 3]}],
+}
+
+
+def arguments(model_type, config):
+    """{name: (config, query)} of a config of timm: one that says nothing, and those with
+    arguments of its class."""
+    if model_type not in ARGUMENTS:
+        return {}
+    found = {"bare": ({"architecture": config["architecture"]}, {})}
+    for given in ARGUMENTS[model_type]:
+        name = ", ".join(f"{name} {value}" for name, value in given.items())
+        few = {} if "swin" in model_type else {"depth": 2}  # so that it is made quickly
+        found[name] = ({**copy.deepcopy(config), "model_args": {**few, **given}}, {})
+    return found
+
+
 def change_from(base, config):
     """What a config has otherwise: {path: value}, a key that is gone as {"gone": true}."""
     changes = {}
