@@ -293,6 +293,7 @@ void model_plan_word(model_config *config, const void *word_rule)
     config->planner->is_own_code |= facts->own_code;
     if (!facts->kind) {
         model_note(config->planner->plan->notes, "%s", facts->note);
+        config->planner->plan->is_told |= facts->told;
         return;
     }
     api_model_part *part = model_part_new(config, facts->kind, facts->kind);
