@@ -58,7 +58,7 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
                               model_or_nan(facts->patch));
     cells grid = {(double)options->height, (double)options->width, MODEL_QUERY};
     if (grid.height == 0 && facts->image > 0) {
-        model_number image = model_integer(config, "image_size|crop_size", facts->image);
+        model_number image = model_integer(config, "crop_size|image_size", facts->image);
         grid = (cells){image.value, image.value, image.from};
     }
     if (grid.height > 0 && patch.value >= 1) {
