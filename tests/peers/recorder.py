@@ -203,7 +203,7 @@ class Recorder:
 
     @staticmethod
     def turn_of(pairs, rows):
-        """What turns the first of each pair of tensors into the second; None if nothing does."""
+        """What turns the first of each pair of tensors into the second; None if nothing."""
         both = [[heads_of(tensor, rows) for tensor in pair] for pair in pairs]
         if both[0][0] is None or both[0][1] is None:
             return None
