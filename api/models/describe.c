@@ -330,7 +330,9 @@ static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes, size_t
         api_text_add(&text, "%s\n", plan->warning);
     api_text_add(&text, "%s", plan->family);
     if (plan->part_count == 0) {
-        api_text_add(&text, ": no positions, so nothing to compute.");
+        api_text_add(&text, plan->is_told
+                                ? ": this release computes none of its positions: see notes."
+                                : ": no positions, so nothing to compute.");
         return take_string(&text);
     }
     for (size_t i = 0; i < sizeof STATES / sizeof *STATES; i++) {

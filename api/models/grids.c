@@ -58,7 +58,7 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
                               model_or_nan(facts->patch));
     cells grid = {(double)options->height, (double)options->width, MODEL_QUERY};
     if (grid.height == 0 && facts->image > 0) {
-        model_number image = model_integer(config, "image_size|crop_size", facts->image);
+        model_number image = model_integer(config, "crop_size|image_size", facts->image);
         grid = (cells){image.value, image.value, image.from};
     }
     if (grid.height > 0 && patch.value >= 1) {
@@ -293,6 +293,7 @@ void model_plan_word(model_config *config, const void *word_rule)
     config->planner->is_own_code |= facts->own_code;
     if (!facts->kind) {
         model_note(config->planner->plan->notes, "%s", facts->note);
+        config->planner->plan->is_told |= facts->told;
         return;
     }
     api_model_part *part = model_part_new(config, facts->kind, facts->kind);

@@ -58,6 +58,7 @@ typedef struct api_model_component {
 typedef struct api_model_plan {
     const char *model_type;
     const char *warning; /* the first line of its summary; NULL: none */
+    bool is_told;        /* a note says what positions are that no part has */
     const char *family;  /* what the row of the model type says of it; or NULL */
     const api_model_options *options;
     api_model_component components[API_MODEL_COMPONENTS];

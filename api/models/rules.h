@@ -30,8 +30,10 @@
     }
 #define JSON(...)     #__VA_ARGS__
 #define SAY(sentence) RULE(model_plan_word, word_facts, .note = (sentence))
-#define LAYERS(...)   RULE(model_plan_layers, layer_facts, __VA_ARGS__)
-#define DEPTHS(...)   RULE(model_plan_depths, depths_facts, __VA_ARGS__)
+/* positions that this release does not compute */
+#define TELL(sentence) RULE(model_plan_word, word_facts, .note = (sentence), .told = true)
+#define LAYERS(...)    RULE(model_plan_layers, layer_facts, __VA_ARGS__)
+#define DEPTHS(...)    RULE(model_plan_depths, depths_facts, __VA_ARGS__)
 #define STACK(its_name, ...)                                                                   \
     RULE(model_plan_stack, stack_facts, .name = (its_name), __VA_ARGS__)
 #define COMPONENT(...) RULE(model_plan_component, component_facts, __VA_ARGS__)
@@ -363,6 +365,20 @@
 #define NEMOTRON_ASR                                                                           \
     COMPONENT(.name = "encoder", .keys = "encoder_config",                                     \
               .type = "nemotron_asr_streaming_encoder", .ignore_type = true)
+#define VJEPA2(...)                                                                            \
+    GRID(.kind = "rope_3d", .theta_keys = "", .theta = 10000, .image = 256, .patch = 16,       \
+         .interleaved = true, .scheme = "axial_rope", .preset = "vjepa2",                      \
+         .frames_keys = "frames_per_clip", .frames = 64, .tubelet = 2,                         \
+         .facts =                                                                              \
+             {"columns",                                                                       \
+              "frames, height, width: each 2 floor(floor(head_dim / 3) / 2); the rest is "     \
+              "not turned",                                                                    \
+              "quirk",                                                                         \
+              "the table is tiled but pairs are neighbours, so that each pair has two "        \
+              "angles: no rotation"},                                                          \
+         .numbers = {"crop_size", "crop_size", "256", "frames_per_clip", "frames_per_clip",    \
+                     "64", "tubelet_size", "tubelet_size", "2"},                               \
+         __VA_ARGS__)
 #define PE_ENCODER    ROTARY(.head = 128, .theta = 20000, .interleaved = true, .length = 10000)
 #define LATENTS_ALONE SAY("The latents are trained and have no positions.")
 #define PROJECTED                                                                              \
@@ -371,7 +387,7 @@
     SAY("Queries of the decoder have sinusoids of their boxes' coordinates, which the model "  \
         "computes itself.")
 #define TIMM_ALONE                                                                             \
-    SAY("The model is timm's, which the config names: this release does not know its "         \
-        "positions.")
+    TELL("The model is timm's, which the config names: this release does not know its "        \
+         "positions.")
 
 #endif

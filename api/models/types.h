@@ -271,6 +271,7 @@ typedef struct word_facts {
     const char *kind; /* "convolution": a part without numbers; NULL: no part */
     const char *note;
     const char *keys; /* of a number to show */
+    bool told;        /* it says what positions are that this release does not compute */
     bool own_code;    /* the class is in no library: its code comes with the checkpoint */
 } word_facts;
 void model_plan_word(model_config *config, const void *facts);

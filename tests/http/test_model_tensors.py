@@ -126,6 +126,14 @@ class ModelTensors(ServerCase):
         self.assertTrue(all(name.endswith("layers") for name in tensors), tensors)
         self.assertEqual(about["model"]["parts"], [])
 
+    def test_positions_that_are_told_and_not_computed_are_not_called_none(self):
+        for model_type, is_told in (("pvt", True), ("lightglue", True), ("resnet", False)):
+            reply = self.post("/v1/models?plan=true", {"model_type": model_type})
+            self.assert_ok(reply)
+            summary = reply.json()["summary"]
+            self.assertEqual("computes none of its positions" in summary, is_told, summary)
+            self.assertEqual("no positions" in summary, not is_told, summary)
+
     def test_a_well_known_model_may_be_kept(self):
         target = "/v1/models/llama-3.1-8b?length=64&format=safetensors"
         reply = self.assert_ok(self.get(target), "application/vnd.safetensors")

@@ -21,6 +21,7 @@ COMPONENTS = [  # of a plan, by the path of the library's module
     ("decoder", r"(^|\.)decoder\."),
     ("text", r"language|text|^model|^layers|^h\."),
 ]
+DISTANCES = ("sinusoidal", "relative_sinusoidal")  # the library may have more of them
 SILENT = {"convolution"}  # parts without numbers
 
 
@@ -45,7 +46,9 @@ class Plan:
         wanted = next((name for name, form in COMPONENTS if re.search(form, path)), None)
         if len(self.names) == 1:
             return self.names[0]
-        return self.named(wanted) or self.named("text")
+        first = path.split(".", 1)[0]  # of "global_transformer", "global" is the component
+        beside = next((name for name in self.names if name in first), None)
+        return self.named(wanted) or beside or self.named("text")
 
     def named(self, word):
         """The first component of that name, whatever its parents are called."""
@@ -103,6 +106,22 @@ def entries_of(turn, rows):
     return [scale * math.cos(a) for a in angles], [scale * math.sin(a) for a in angles]
 
 
+def rows_beside(turn, count):
+    """The rows of a plan's table of so many that the library's rotation shows, and the entries
+    of that. The library's may begin with more rows, which are trained or do not turn."""
+    if "rows" in turn:  # some of a table of as many rows
+        rows = turn["rows"]
+        return (rows, entries_of(turn, rows)) if max(rows) < count else (None, None)
+    at = turn.get("at", [0, 1, count - 1])
+    cos, sin = entries_of(turn, at)
+    more = at[-1] + 1 - count
+    if more < 0:
+        return None, None
+    shown = [row - more for row in at if row >= more]
+    width = len(cos) // len(at)
+    return shown, (cos[-width * len(shown) :], sin[-width * len(shown) :])
+
+
 def check_turn(turn, part, plan):
     """What differs between a rotation of the library and a part; None if nothing does."""
     if turn["pairing"] == "unreadable":
@@ -118,10 +137,9 @@ def check_turn(turn, part, plan):
     count = cos[0][1]
     if count != turn["pairs"]:
         return f"{count} pairs, the library has {turn['pairs']}"
-    rows = turn.get("rows", [0, 1, cos[0][0] - 1])
-    if max(rows) >= cos[0][0]:
-        return f"{cos[0][0]} rows, the library has more"
-    theirs = entries_of(turn, rows)
+    rows, theirs = rows_beside(turn, cos[0][0])
+    if rows is None:
+        return f"{cos[0][0]} rows, the library has {max(turn.get('rows', turn.get('at'))) + 1}"
     apart = max(furthest(picked(cos, rows), theirs[0]), furthest(picked(sin, rows), theirs[1]))
     if apart > EQUAL:
         reverse = [-value for value in theirs[1]]
@@ -330,13 +348,34 @@ def judge_indices(part, answer, plan):
     )
 
 
+def row_of(part, row, rows, theirs):
+    """The row of a plan's table of distances that is one of the library's, which has more."""
+    if part["kind"] == "sinusoidal":  # from the farthest to 0, where the plan's begin
+        return theirs - 1 - row
+    return row - (theirs - rows) // 2  # as many on both sides of 0
+
+
 def judge_made(part, answer, plan):
     """What a module of the library computes."""
     mine = plan.tensor(part, "encoding")
-    for made in answer.get("made", []):
-        if mine and math.prod(made["shape"]) == len(mine[1]):
-            apart = furthest([mine[1][at] for at in made["at"]], made["values"])
-            return ("right", "") if apart < EQUAL else ("wrong", f"it differs by {apart:.2g}")
+    for made in answer.get("made", []) if mine else []:
+        width, theirs = mine[0][-1], math.prod(made["shape"]) // mine[0][-1]
+        rows = len(mine[1]) // width
+        if math.prod(made["shape"]) == len(mine[1]):
+            both = [(mine[1][at], value) for at, value in zip(made["at"], made["values"])]
+        elif part["kind"] in DISTANCES and made["shape"][-1] == width and theirs > rows:
+            places = [
+                (row_of(part, at // width, rows, theirs), at % width) for at in made["at"]
+            ]
+            both = [
+                (mine[1][row * width + column], value)
+                for (row, column), value in zip(places, made["values"])
+                if 0 <= row < rows
+            ]
+        else:
+            continue
+        apart = furthest(*zip(*both))
+        return ("right", "") if apart < EQUAL else ("wrong", f"it differs by {apart:.2g}")
     return "not known", "the library does not show it"
 
 
@@ -346,7 +385,21 @@ def judge_sines(part, answer, plan):
     return judge_sinusoidal(part, answer, plan) if made[0] == "not known" else made
 
 
+def judge_trained(part, answer, plan):
+    """Trained numbers for distances: the table has their number, on one side or on both."""
+    del plan
+    size = part["facts"].get("size", {}).get("value")
+    if size is None:
+        return "not known", "the plan does not say how many"
+    counts = {size, 2 * size - 1, 2 * size, 2 * size + 1}
+    if any(counts & set(table["shape"]) for table in answer.get("tables", [])):
+        return "right", "by its shape"
+    return "not known", "the library shows no table of that size"
+
+
 JUDGES = {
+    "relative_bias": judge_trained,
+    "relative_vectors": judge_trained,
     "rope": judge_rotary,
     "rope_2d": judge_rotary,
     "rope_3d": judge_rotary,

@@ -79,7 +79,7 @@ def describe(model, question):
                 : question["rows"]
             ].numpy()
             turn = {"pairing": "interleaved", "table": table}
-            described = describe_turn(name, [2 * table.shape[1]], turn, {})
+            described = describe_turn(name, [2 * table.shape[1]], turn, {}, len(table))
             turns.append({**described, "layers": [-1]})
     answer = {"turns": turns, "made": made, "tables": describe_tables(model)[:4]}
     return {name: value for name, value in answer.items() if value}

@@ -7,19 +7,50 @@ LLAMA_3 = {
     "high_freq_factor": 4.0,
     "original_max_position_embeddings": 8192,
 }
+WRITER = {"model_type": "bert", "is_decoder": True, "add_cross_attention": True}
+TIMM = {"model_type": "timm_wrapper", "architecture": "resnet50"}
+MUSIC = {"text_encoder": {"model_type": "t5"}, "audio_encoder": {"model_type": "encodec"}}
+RESNET = {
+    "use_timm_backbone": False,
+    "use_pretrained_backbone": False,
+    "backbone": {"gone": True},
+    "backbone_kwargs": {"gone": True},
+    "backbone_config": {"model_type": "resnet", "out_features": ["stage4"]},
+}
 PUBLISHED = {
+    "encoder-decoder": {"encoder": {"model_type": "bert"}, "decoder": WRITER},
+    "vision-encoder-decoder": {
+        "encoder": {"model_type": "vit"},
+        "decoder": {"model_type": "gpt2", "add_cross_attention": True},
+    },
+    "speech-encoder-decoder": {"encoder": {"model_type": "wav2vec2"}, "decoder": WRITER},
+    "vision-text-dual-encoder": {
+        "vision_config": {"model_type": "vit"},
+        "text_config": {"model_type": "bert"},
+    },
+    "nougat": {
+        "encoder": {"model_type": "donut-swin", "image_size": [896, 672]},
+        "decoder": {"model_type": "mbart", "decoder_layers": 4, "add_cross_attention": True},
+    },
+    "rag": {
+        "question_encoder": {"model_type": "dpr"},
+        "generator": {"model_type": "bart"},
+    },
+    "musicgen": {**MUSIC, "decoder": {"model_type": "musicgen_decoder"}},
+    "musicgen_melody": {**MUSIC, "decoder": {"model_type": "musicgen_melody_decoder"}},
+    "edgetam": {
+        "vision_config": {"model_type": "edgetam_vision_model", "backbone_config": TIMM}
+    },
+    "perception_lm": {"vision_config.model_args": {"embed_dim": 1536}},
+    "edgetam_vision_model": {"backbone_config": TIMM},
     "aya_vision": {
         "vision_config.num_attention_heads": 16,
         "vision_config.model_type": "siglip_vision_model",
         "text_config.model_type": "cohere2",
     },
     "llava_onevision": {"vision_config.num_attention_heads": 16},
-    "detr": {
-        "use_timm_backbone": False,
-        "backbone": None,
-        "backbone_kwargs": None,
-        "backbone_config": {"model_type": "resnet"},
-    },
+    **{name: RESNET for name in ("detr", "conditional_detr", "dab-detr", "deformable_detr")},
+    "table-transformer": RESNET,
     "esm": {"vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32},
     "idefics3": {"text_config.vocab_size": 128259},
     "smolvlm": {"text_config.vocab_size": 128259},
@@ -82,6 +113,9 @@ PUBLISHED = {
     "granite4_vision": {
         "text_config": {"model_type": "granite4_vision_text", "num_hidden_layers": 8},
     },
+    "t5gemma2_text": {"dropout_rate": 0.0},
+    "t5gemma2_decoder": {"dropout_rate": 0.0},
+    "t5gemma2_encoder": {"text_config.dropout_rate": 0.0},
     "vjepa2": {"crop_size": 64, "frames_per_clip": 4},
     "autoformer": {"prediction_length": 24},
     "informer": {"prediction_length": 24},

@@ -1,9 +1,8 @@
-"""Runs a model of torch cheaply and records what it does about positions: rotations, look-ups
-in tables, tables and indices that it holds.
+"""Records what a model of torch does about positions in a forward: rotations, look-ups in
+tables, tables and indices that it holds.
 
-Weights of linear layers are on the meta device and give random numbers, so a forward at full
-width takes a fraction of a second. What is recorded are samples, enough to tell one table from
-another: a few columns of a few rows."""
+What is recorded are samples, enough to tell one table from another: a few columns of a few
+rows."""
 
 import inspect
 import re
@@ -11,6 +10,7 @@ import sys
 
 import numpy
 import torch
+from cheap import numbers, randn
 from questions import TooLong
 from torch import nn
 from torch.nn.modules import module as hooks
@@ -23,8 +23,8 @@ EXPERTS = re.compile(r"(Experts|NaiveMoe)$")
 RELATIVE = re.compile(r"^build_relative_position$")
 MAKES = re.compile(r"(Sine|Sinusoidal|Rel).*Position|PositionalEncoding")
 POSITIONAL = re.compile(
-    r"pos(?!t)|\brel_|relative|distance|alibi|freq|bias_table|attention_bias|coord|box|wpe"
-    r"|time_emb|(row|col|column)_emb",
+    r"pos(?!t)|\brpb|(\b|_)rel_|relative|distance|alibi|freq|bias_table|attention_bias|coord|box"
+    r"|wpe|time_emb|(row|col|column)_emb",
     re.I,
 )
 LAYER = re.compile(
@@ -33,62 +33,7 @@ LAYER = re.compile(
 DOUBLE = re.compile(
     r"\.layers?\.(\d+)\.self_attn\.([01])(?=\.|$)"
 )  # LongCat: two in each layer
-# what fills trained weights, whose values do not matter
-INITIAL = ["normal_", "uniform_", "trunc_normal_", "orthogonal_"] + [
-    f"{name}_{law}_" for name in ("xavier", "kaiming") for law in ("normal", "uniform")
-]
-MOST_WEIGHTS = 6_000_000  # of a parameter that is really made
-MOST_ZEROS = 300_000_000
-numbers = torch.Generator().manual_seed(1)
-
-
-def randn(*shape):
-    return torch.randn(*shape, generator=numbers)
-
-
-class Cheap:
-    """Replaces what makes and uses large weights."""
-
-    def __init__(self):
-        self.linear, self.linear_init = nn.functional.linear, nn.Linear.__init__
-        self.register = nn.Module.register_parameter
-
-    def install(self):
-        cheap = self
-
-        def linear_init(layer, in_features, out_features, bias=True, device=None, dtype=None):
-            del device
-            cheap.linear_init(layer, in_features, out_features, bias, "meta", dtype)
-
-        def linear(x, weight, bias=None):
-            if weight.is_meta or (bias is not None and bias.is_meta):
-                return randn(*x.shape[:-1], weight.shape[0])
-            return cheap.linear(x, weight, bias)
-
-        def register(owner, name, parameter):
-            if parameter is not None and parameter.numel() > MOST_WEIGHTS:
-                empty = torch.empty(parameter.shape, device="meta", dtype=parameter.dtype)
-                parameter = nn.Parameter(empty, requires_grad=False)
-            return cheap.register(owner, name, parameter)
-
-        nn.Linear.__init__, nn.functional.linear = linear_init, linear
-        nn.Module.register_parameter = register
-        for name in INITIAL:
-            setattr(nn.init, name, lambda tensor, *args, **named: tensor)
-        torch.empty, torch.zeros = on_meta(torch.empty), on_meta(torch.zeros)
-
-
-def on_meta(make):
-    """torch.empty or torch.zeros, on the meta device where the tensor is huge."""
-
-    def made(*args, **named):
-        shape = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-        if all(isinstance(side, int) for side in shape) and named.get("device") is None:
-            if numpy.prod(shape, dtype=float) > MOST_ZEROS:
-                named["device"] = "meta"
-        return make(*args, **named)
-
-    return made
+NO_TABLES = (nn.modules.conv._ConvNd, nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.PReLU)
 
 
 def columns(count):
@@ -114,15 +59,13 @@ def heads_of(tensor, rows):
     array = tensor.detach().float().numpy()
     if array.ndim == 4:
         array = array[0]
-    if array.ndim == 2 and array.shape[0] == rows:
+    if array.ndim == 2:
         return array[None]
-    if array.ndim != 3:
+    if array.ndim != 3 or rows not in array.shape[:2]:
         return None
     if array.shape[1] == rows and array.shape[0] != rows:
         return array[:4]
-    if array.shape[0] == rows:
-        return array[:, :4].transpose(1, 0, 2)
-    return array[:4] if array.shape[1] == rows else None
+    return array[:, :4].transpose(1, 0, 2)
 
 
 PAIRINGS = {
@@ -158,6 +101,18 @@ def read_turn(x, y):
             table = (after * before.conj()).sum(0) / (abs(before) ** 2).sum(0)
             if abs(after - table * before).max() < 1e-3 * max(1, abs(after).max()):
                 return {"pairing": pairing, "width": width, "table": table}
+    return read_two_angles(x, y)
+
+
+def read_two_angles(x, y):
+    """As read_turn, where the columns of a pair of neighbours turn by an angle each, which is
+    no rotation: a complex number for each row and column."""
+    beside = numpy.stack([-x[..., 1::2], x[..., 0::2]], axis=-1).reshape(x.shape)
+    xx, xb, bb = (x * x).sum(0), (x * beside).sum(0), (beside * beside).sum(0)
+    xy, by, scale = (x * y).sum(0), (beside * y).sum(0), xx * bb - xb * xb
+    cos, sin = (xy * bb - by * xb) / scale, (by * xx - xy * xb) / scale
+    if abs(y - cos * x - sin * beside).max() < 1e-3 * max(1, abs(y).max()):
+        return {"pairing": "interleaved", "width": x.shape[-1], "table": cos + 1j * sin}
     return None
 
 
@@ -223,6 +178,8 @@ class Recorder:
             if isinstance(value, staticmethod) and APPLIES.match(key):
                 watched = self.watched(value.__func__, self.turn)
                 setattr(found, key, staticmethod(watched))
+            elif inspect.isfunction(value) and APPLIES.match(key):
+                setattr(found, key, self.watched(value, self.turn))
         method = vars(found).get("relative_positional_encoding")
         if method:
             found.relative_positional_encoding = self.watched(method, self.encoding)
@@ -231,7 +188,11 @@ class Recorder:
         signature = inspect.signature(function)
 
         def call(*args, **named):
-            result = function(*args, **named)
+            events, self.events = self.events, None  # of this call alone, not of those within
+            try:
+                result = function(*args, **named)
+            finally:
+                self.events = events
             if self.events is not None:
                 bound = signature.bind(*args, **named)
                 record(function, bound, result)
@@ -240,6 +201,18 @@ class Recorder:
         call.is_watched = True
         return call
 
+    @staticmethod
+    def turn_of(pairs, rows):
+        """What turns the first of each pair of tensors into the second; None if nothing."""
+        both = [[heads_of(tensor, rows) for tensor in pair] for pair in pairs]
+        if both[0][0] is None or both[0][1] is None:
+            return None
+        if numpy.isnan(both[0][0]).any():
+            del both[0]
+        before, after = zip(*both)
+        turn = read_turn(numpy.concatenate(before), numpy.concatenate(after))
+        return turn or read_turn(before[-1], after[-1])  # numbers may have been huge
+
     def turn(self, function, bound, result):
         first = result[0] if isinstance(result, (tuple, list)) else result
         name, x = next(
@@ -247,19 +220,17 @@ class Recorder:
             for name, value in bound.arguments.items()
             if isinstance(value, torch.Tensor) and value.shape == first.shape
         )
-        before, after = [heads_of(x, self.rows)], [heads_of(first, self.rows)]
-        if before[0] is not None and after[0] is not None:
-            bound.arguments[name] = torch.randn(x.shape, generator=numbers).to(x.dtype)
-            again = function(*bound.args, **bound.kwargs)
-            again = again[0] if isinstance(again, (tuple, list)) else again
-            before.append(heads_of(bound.arguments[name], self.rows))
-            after.append(heads_of(again, self.rows))
-            if numpy.isnan(before[0]).any():
-                del before[0], after[0]
-            turn = read_turn(numpy.concatenate(before), numpy.concatenate(after))
-            turn = turn or read_turn(before[-1], after[-1])  # numbers may have been huge
-        else:
-            turn = None
+        bound.arguments[name] = torch.randn(x.shape, generator=numbers).to(x.dtype)
+        events, self.events = self.events, None
+        again = function(*bound.args, **bound.kwargs)
+        self.events = events
+        again = again[0] if isinstance(again, (tuple, list)) else again
+        pairs = [(x, first), (bound.arguments[name], again)]
+        axes = x.shape[-3:-1]
+        # of a picture nobody knows how many rows it has: rather more of them than heads
+        guesses = [self.rows] if self.rows in axes else sorted(axes, reverse=True)
+        turns = (self.turn_of(pairs, rows) for rows in guesses)
+        turn = next(filter(None, turns), None)
         self.events.append(("turn", self.path(), tuple(x.shape), turn))
 
     def alibi(self, function, bound, result):
@@ -278,16 +249,20 @@ class Recorder:
         distances = result.reshape(result.shape[-2:]).numpy()
         self.events.append(("relative", self.path(), None, distances))
 
-    def run(self, model, inputs, rows):
-        """Record a forward; its failure, if it has one."""
-        self.events, self.rows, self.stack = [], rows, []
+    def begin(self, model, rows):
+        """Record what happens in the model from now on."""
+        self.events, self.rows = [], rows
         self.names = {id(module): name for name, module in model.named_modules()}
+
+    def run(self, model, inputs):
+        """Record a forward of the model or of one that it consists of; its failure, if any."""
+        self.stack = []
         try:
             with torch.no_grad():
-                model(**inputs)
-        except TooLong:
+                model(**inputs())
+        except (TooLong, KeyboardInterrupt):
             raise
-        except Exception as error:  # whatever the library raises
+        except BaseException as error:  # whatever the library raises: that is not all Exception
             return f"{type(error).__name__}: {error}"[:300]
         return None
 
@@ -315,8 +290,9 @@ def frequencies_of(table, found):
     return None, None
 
 
-def describe_turn(path, shape, turn, found, rows=(0, 1, -1)):
-    """A rotation by its frequencies, else by these rows of its table."""
+def describe_turn(path, shape, turn, found, rows=None, chosen=None):
+    """A rotation by its frequencies, else by the chosen rows of its table, or the first and last
+    ones. `rows`: of a text."""
     if turn is None:
         return {"path": path, "pairing": "unreadable", "shape": list(shape)}
     described = {"path": path, "pairing": turn["pairing"]}
@@ -328,9 +304,13 @@ def describe_turn(path, shape, turn, found, rows=(0, 1, -1)):
     if values is not None:
         described.update(pairs=len(values), first=first, scale=rounded(abs(table[0, 0]), 6)[0])
         return {**described, "inv_freq": rounded(values[columns(len(values))], 9)}
-    picked = table[list(rows)][:, columns(table.shape[1])].astype(complex)
-    if rows != (0, 1, -1):
-        described["rows"] = list(rows)
+    at = chosen or [0, 1, len(table) - 1]
+    if chosen:
+        described["rows"] = list(chosen)
+    elif len(table) != rows:  # those of a picture, perhaps after some that are trained
+        at = sorted({0, 1, 2, len(table) - 1})
+        described["at"] = at
+    picked = table[list(at)][:, columns(table.shape[1])].astype(complex)
     cos, sin = numpy.round(picked.real, 5), numpy.round(picked.imag, 5) + 0.0
     return {
         **described,
@@ -340,12 +320,12 @@ def describe_turn(path, shape, turn, found, rows=(0, 1, -1)):
     }
 
 
-def describe_turns(events, found, **rows):
+def describe_turns(events, found, **which):
     """The rotations, those that are the same in several layers as one."""
     groups = {}
     for _, path, shape, turn in events:
         path, layer = starred(path)
-        described = describe_turn(path, shape, turn, found, **rows)
+        described = describe_turn(path, shape, turn, found, **which)
         coarse = {
             name: numpy.round(value, 3).tolist() if name in ("cos", "sin", "scale") else value
             for name, value in described.items()
@@ -407,8 +387,16 @@ def describe_tables(model):
         for name, value in vars(module).items()
         if isinstance(value, torch.Tensor)
     ]
+    others = {  # weights of what is no table, whatever it is called
+        f"{path}.{name}"
+        for path, module in model.named_modules()
+        if isinstance(module, NO_TABLES)
+        for name in (*module._parameters, *module._buffers)
+    }
     for name, values in [*model.named_parameters(), *model.named_buffers(), *plain]:
         owner = embeddings.get(name)
+        if name in others:
+            continue
         looks = POSITIONAL.search(name + (type(owner).__name__ if owner else ""))
         if not looks or "inv_freq" in name or values.is_complex():
             continue
@@ -426,7 +414,7 @@ def describe(model, recorder):
     events = recorder.events or []
     chosen = {kind: [event for event in events if event[0] == kind] for kind, *_ in events}
     answer = {
-        "turns": describe_turns(chosen.get("turn", []), frequencies(model)),
+        "turns": describe_turns(chosen.get("turn", []), frequencies(model), rows=recorder.rows),
         "lookups": describe_lookups(chosen.get("lookup", [])),
         "tables": describe_tables(model),
     }

@@ -32,16 +32,27 @@ from server import Server
 HERE = Path(__file__).resolve().parent
 IMAGE, CELL = [256, 320], 16  # pixels of a picture's sides, and of a token of diffusers
 FRAMES = 3  # of the latents of a video
-PATCHES = {  # pixels a side of those towers that take pictures of any size
-    "qwen2_vl_vision": 14,
-    "qwen2_5_vl_vision": 14,
-    "qwen2_5_omni_vision_encoder": 14,
-    "qwen3_vl_vision": 16,
-    "glm4v_vision": 14,
-    "cohere_compass_vision": 16,
-    "video_llama_3_vision": 16,
-    "pixtral": 16,
+PATCHED = {  # towers that take pictures of any size, as rows of patches
+    "cohere_compass_vision",
+    "ernie4_5_vl_moe_vision",
+    "exaone4_5_vision",
+    "glm4v_moe_vision",
+    "glm4v_vision",
+    "glm_ocr_vision",
+    "kimi_k25_vision",
+    "minimax_m3_vl_vision",
+    "muse_glimmer_vision",
+    "paddleocr_vl_vision",
+    "pixtral",
+    "qwen2_5_omni_vision_encoder",
+    "qwen2_5_vl_vision",
+    "qwen2_vl_vision",
+    "qwen3_omni_moe_vision_encoder",
+    "qwen3_vl_vision",
+    "video_llama_3_vision",
 }
+SINES = ("sinusoidal_2d", "detr_sine_2d")
+NO_SIZE = "the config has no image size"  # in a plan: it takes an example
 LONG = 150  # rows where buckets of distances are looked up
 RELEASES = {"timm": r"\d+\.\d+\.\d+"}  # the third number is that of a release with new models
 BATCH = 10  # types that are recorded together
@@ -108,12 +119,12 @@ def cases_of(model_type, library, post, options):
         yield "bare", {"_class_name": model_type}, {}
         return
     if isinstance(config, str):  # the class cannot be made without arguments
-        yield "bare", {"model_type": model_type}, {}
-        return
+        config = {}
     config = variations.published(model_type, variations.shrink(config))
     config = {**config, "model_type": model_type}
     yield "default", config, {}
-    yield "bare", variations.bare(model_type, config), {}
+    if variations.bare(model_type, config) != config:
+        yield "bare", variations.bare(model_type, config), {}
     plan, _ = answers.ask(post, config, library.query())
     parts = plan.parts if plan else []
     pairs = [
@@ -124,6 +135,8 @@ def cases_of(model_type, library, post, options):
     varied = variations.rotary(config, pairs[0]) if pairs else {}
     if {part["kind"] for part in parts} - {"rope"}:
         varied.update(variations.tables(config))
+    if model_type in PATCHED:  # whose patches are squares
+        varied.pop("patch_size [8, 16]", None)
     yield from sample(varied, model_type, library, options)
 
 
@@ -147,11 +160,24 @@ def cases_of_timm(config, library, post, options):
     yield from sample(varied, config["architecture"], library, options)
 
 
+def patch_of(library, config):
+    """Pixels a side of a patch, where pictures are rows of patches; or None."""
+    model_type = config.get("model_type")
+    if model_type not in PATCHED:
+        return None
+    patch = config.get("patch_size", library.defaults[model_type].get("patch_size"))
+    return patch if isinstance(patch, int) else None
+
+
 def judge_case(library, post, name, config, query):
     """A case as it is kept, and the verdicts of its parts."""
     rows, image = answers.ROWS, IMAGE
     query = {**query, **library.query()}
-    patch = PATCHES.get(config.get("model_type"))
+    patch = patch_of(library, config)
+    plan, _ = answers.ask(post, config, query)
+    sines = [part for part in plan.parts if part["kind"] in SINES] if plan else []
+    if NO_SIZE in str([part.get("arguments") for part in sines]):
+        query["image"] = ",".join(map(str, image))
     if library.name == "diffusers" or patch:
         image = [8 * patch, 12 * patch] if patch else IMAGE
         query["image"] = ",".join(map(str, image))

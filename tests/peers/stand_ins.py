@@ -9,6 +9,8 @@ import re
 import sys
 import types
 
+import torch
+
 # The packages, with the releases that a library is told. Where one is installed it is not used.
 PACKAGES = {
     "PIL": "11.1.0",  # of diffusers
@@ -139,3 +141,26 @@ def install(is_old):
     checks = types.ModuleType("transformers.dependency_versions_check")
     checks.dep_version_check = lambda *args, **named: None
     sys.modules[checks.__name__] = checks
+
+
+class Elsewhere(torch.nn.Module):
+    """In place of a model of timm."""
+
+
+def let_packages_be_missing(library):
+    """Let classes be made that ask for packages which are not there, as far as these do not
+    make their positions; before the library's modules of models are imported."""
+    for module in (library.utils, library.utils.import_utils):
+        module.requires_backends = lambda *args: None
+    texts = sys.modules.get("transformers.utils.auto_docstring")
+    if texts:  # which asks for lists of processors that are not there
+        texts.get_placeholders_dict = lambda *args: {}
+    try:
+        configs, models = (
+            importlib.import_module(f"transformers.models.timm_wrapper.{kind}_timm_wrapper")
+            for kind in ("configuration", "modeling")
+        )
+    except ImportError:  # an old release
+        return
+    configs.infer_imagenet_subset = lambda config: None
+    models._create_timm_model_with_error_handling = lambda *args, **named: Elsewhere()

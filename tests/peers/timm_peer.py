@@ -11,10 +11,11 @@ stand_ins.PACKAGES.update(torchvision="0.21.0", yaml=None)
 stand_ins.install(False)
 warnings.simplefilter("ignore")
 
-import recorder  # noqa: E402
-from recorder import Cheap, Recorder, describe_tables, describe_turns, numpy  # noqa: E402
+import cheap  # noqa: E402
+import numpy  # noqa: E402
+from recorder import Recorder, describe_tables, describe_turns  # noqa: E402
 
-Cheap().install()
+cheap.Cheap().install()
 
 import torch  # noqa: E402
 from questions import TooLong, serve  # noqa: E402
@@ -32,7 +33,7 @@ def really_arange(*args, **named):
 torch.arange = really_arange
 torch.nn.functional.scaled_dot_product_attention = lambda query, key, value, *_, **__: value
 
-recorder.randn = torch.zeros  # what layers give; rotations are tried with numbers of their own
+cheap.randn = torch.zeros  # what layers give; rotations are tried with numbers of their own
 
 import timm  # noqa: E402
 from timm.layers import weight_init  # noqa: E402
@@ -91,10 +92,11 @@ def describe(model):
         if not embed.strict_img_size:  # the image must be whole patches then
             sides = [n * side for n, side in zip(embed.grid_size, embed.patch_size)]
         image = torch.zeros(1, 3, *sides)
-        failure = RECORDER.run(model, {"x": image}, rows)
+        RECORDER.begin(model, rows)
+        failure = RECORDER.run(model, lambda: {"x": image})
         at = (0, 1, rows // 3, rows // 2, rows - 1)
         turns = [event for event in RECORDER.events if event[0] == "turn"]
-        answer["turns"] = describe_turns(turns, {}, rows=at)
+        answer["turns"] = describe_turns(turns, {}, chosen=at)
         answer.update({"failure": failure} if failure else {})
     return {name: value for name, value in answer.items() if value}
 
