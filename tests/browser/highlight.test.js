@@ -199,9 +199,12 @@ pageTest(
                 `?scheme=rope&length=16&dim=32&table=full&layout=${layout}&view=rotation` +
                     `&view.column=${column}`,
             );
-            assert.match(
-                await page.textContent('.rotation-dial.highlighted'),
-                new RegExp(`^pair ${pair}λ`),
+            await page.waitForFunction(
+                (begins) =>
+                    document
+                        .querySelector('.rotation-dial.highlighted')
+                        ?.textContent.startsWith(begins),
+                `pair ${pair}λ`, // whose wavelength comes with the frequencies
             );
         }
         await open(page, '?scheme=rope&length=16&dim=32&view=waves&view.column=16');
