@@ -5,6 +5,7 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "recognise/observation.h"
+#include "recognise/wave_fit.h"
 #include "waves/grid_presets.h"
 
 #include <math.h>
@@ -62,24 +63,38 @@ static bool read_rows(nearing *self)
     return true;
 }
 
-/* Measure the base by the first wave and the fastest-turned one behind it. */
+static pe_observed_wave fit_column(const pe_observation *seen, uint64_t column)
+{
+    pe_observed_wave wave = pe_fit_wave(seen->sample + column, (size_t)seen->columns,
+                                        seen->sampled, PE_LEAST_ANGLE);
+    wave.turns = wave.found ? wave.frequency * (double)seen->sampled : 0;
+    return wave;
+}
+
+/* Measure the base by the first wave and the slowest one that turns twice in the sample.
+ * Frequencies fall, so halving finds that one without fitting the others. */
 static bool measure_base(nearing *self)
 {
     pe_observation seen;
-    const pe_observed_wave *waves = NULL;
-    if (pe_observation_begin(&seen, self->view))
-        waves = pe_observation_waves(&seen);
-    const bool good = waves != NULL;
-    for (uint64_t stride = 1; good && stride <= 2 && self->base == 0; stride++) {
+    const bool good = pe_observation_begin(&seen, self->view);
+    for (uint64_t stride = 1; good && seen.sample && stride <= 2 && self->base == 0; stride++) {
         const uint64_t half = self->columns / 2;
+        const pe_observed_wave first = fit_column(&seen, 0);
+        pe_observed_wave slowest = first;
         uint64_t last = 0;
-        for (uint64_t i = 1; i < half; i++)
-            if (waves[i * stride].found && waves[i * stride].turns > 2 * PE_TURN &&
-                waves[i * stride].frequency < waves[last * stride].frequency)
-                last = i;
-        if (!waves[0].found || last < 2)
+        for (uint64_t beyond = half; first.found && beyond - last > 1;) {
+            const uint64_t middle = last + (beyond - last) / 2;
+            const pe_observed_wave wave = fit_column(&seen, middle * stride);
+            if (wave.turns > 2 * PE_TURN) {
+                last = middle;
+                slowest = wave;
+            } else {
+                beyond = middle;
+            }
+        }
+        if (last < 2)
             continue;
-        double slope = pe_log_double(waves[last * stride].frequency / waves[0].frequency);
+        double slope = pe_log_double(slowest.frequency / first.frequency);
         double base = pe_exp_double(-slope * (double)half / (double)last);
         if (base > 2 && base < 1e9)
             self->base = pe_find_decimal(base, 2e-3);
