@@ -125,8 +125,8 @@ typedef struct sums {
     size_t used;
 } sums;
 
-static sums sum_up(const fit *own, const double *x, size_t stride, size_t count,
-                   first_distance within, bool with_frequency)
+static sums sum_products(const fit *own, const double *x, size_t stride, size_t count,
+                         first_distance within, bool with_frequency)
 {
     sums total = {.used = 0};
     double cosine = 1, sine = 0, step_sine, step_cosine;
@@ -160,7 +160,7 @@ static sums sum_up(const fit *own, const double *x, size_t stride, size_t count,
 static bool improve(fit *own, const double *x, size_t stride, size_t count,
                     first_distance within, bool with_frequency, double *ret_spread)
 {
-    const sums total = sum_up(own, x, stride, count, within, with_frequency);
+    const sums total = sum_products(own, x, stride, count, within, with_frequency);
     double m[3][4] = {{total.aa, total.ab, total.aw, total.a},
                       {total.ab, total.bb, total.bw, total.b},
                       {total.aw, total.bw, with_frequency ? total.ww : 1, total.w}};

@@ -32,7 +32,7 @@ JSON_WHOLE = 1 << 18  # longer JSON passes with its lists cut to
 ITEMS_KEPT = 64
 JSON_MOST = 1 << 23  # and beyond this without its body
 REQUEST_MOST = 1 << 16  # bytes of an upload
-# Where a share of exchanges is drawn, so many of each operation, status and media type go first.
+# Where a share is drawn, so many exchanges of each operation, status and media type go first.
 FIRST = 20
 UNKNOWN_ROUTE = "Selected route not found"
 NO_MEDIA_TYPE = 'The received media type ""'

@@ -23,8 +23,8 @@ EXPERTS = re.compile(r"(Experts|NaiveMoe)$")
 RELATIVE = re.compile(r"^build_relative_position$")
 MAKES = re.compile(r"(Sine|Sinusoidal|Rel).*Position|PositionalEncoding")
 POSITIONAL = re.compile(
-    r"pos(?!t)|\brpb|(\b|_)rel_|relative|distance|alibi|freq|bias_table|attention_bias|coord|box"
-    r"|wpe|time_emb|(row|col|column)_emb",
+    r"pos(?!t)|\brpb|(\b|_)rel_|relative|distance|alibi|freq|bias_table|attention_bias|coord"
+    r"|box|wpe|time_emb|(row|col|column)_emb",
     re.I,
 )
 LAYER = re.compile(
@@ -291,8 +291,8 @@ def frequencies_of(table, found):
 
 
 def describe_turn(path, shape, turn, found, rows=None, chosen=None):
-    """A rotation by its frequencies, else by the chosen rows of its table, or the first and last
-    ones. `rows`: of a text."""
+    """A rotation by its frequencies, else by the chosen rows of its table, or the first ones
+    and the last. `rows`: of a text."""
     if turn is None:
         return {"path": path, "pairing": "unreadable", "shape": list(shape)}
     described = {"path": path, "pairing": turn["pairing"]}

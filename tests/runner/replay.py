@@ -66,7 +66,7 @@ class Replay:
         return next((each for each in server.Server.recent if each.address == address), None)
 
     def note_part(self, wire, data):
-        """Bytes that are no whole exchange are not replayed: what they change, no module has."""
+        """Bytes that are no whole exchange are not replayed: no module has what they change."""
         asked = self.peer_of(wire)
         with self.lock:
             self.in_parts = [(a, w) for a, w in self.in_parts if w.socket.fileno() >= 0]
