@@ -120,6 +120,7 @@ typedef struct api_host {
     size_t asset_count;
     const char *frame_ancestors; /* source expressions of a Content-Security-Policy: whose pages
                                   * may show the visualiser in a frame; NULL: this server's */
+    const char *source_url;      /* where the source is, an http address; NULL: not said */
 } api_host;
 
 typedef struct api_service api_service;

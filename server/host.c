@@ -95,6 +95,7 @@ static void fill_host(server_host *host)
         .assets = visualiser_assets,
         .asset_count = visualiser_asset_count,
         .frame_ancestors = settings->frame_ancestors[0] ? settings->frame_ancestors : NULL,
+        .source_url = settings->source_url[0] ? settings->source_url : NULL,
     };
     settings_fill_host(settings, &host->api);
 }

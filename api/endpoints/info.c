@@ -69,11 +69,11 @@ static json_t *describe_service(const api_call *call, const api_totals *totals)
     const api_host *host = call->service->host;
     json_t *store = json_pack("{s:s, s:I, s:I}", "kind", host->store->kind, "sets",
                               (json_int_t)totals->sets, "bytes", (json_int_t)totals->bytes);
-    return json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "name", "posenc", "form",
-                     FORMS[host->form], "version", PE_VERSION, "schemes",
+    return json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:s*}", "name", "posenc",
+                     "form", FORMS[host->form], "version", PE_VERSION, "schemes",
                      (json_int_t)pe_scheme_count(), "dtypes", describe_dtypes(), "formats",
                      describe_formats(), "store", store, "access", describe_access(host),
-                     "limits", describe_limits(host));
+                     "limits", describe_limits(host), "source", host->source_url);
 }
 
 api_reply *api_info(const api_call *call)

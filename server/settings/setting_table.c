@@ -101,6 +101,10 @@ const setting_row SETTINGS[SETTING_COUNT] = {
            "whose pages may show the whole visualiser in a frame, such as "
            "\"https://wiki.example https://*.school.example\", or * for everybody; the picture "
            "alone, ?embed=1, everybody may frame anyway"),
+    ACCESS(
+        "source-url", source_url, "URL", SETTING_LINK,
+        "where the source of this service is, such as https://wiki.example/posenc: a link of "
+        "the visualiser's, and in /v1/info; none: neither says it"),
     BYTES("max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
           "maximum length of a set; uploads in progress take at most about twice that "
           "in memory"),

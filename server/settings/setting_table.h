@@ -13,6 +13,7 @@ typedef enum setting_type {
     SETTING_MODE,    /* const char *: for permission_read_mode; "": none */
     SETTING_GROUP,   /* const char *: for permission_read_group; "": none */
     SETTING_ORIGINS, /* const char *: for a Content-Security-Policy; "": none */
+    SETTING_LINK,    /* const char *: an http address that pages show; "": none */
     SETTING_URL,     /* const char *: postgresql://…, never printed; "": none */
 } setting_type;
 
@@ -34,7 +35,7 @@ typedef struct action_row {
     const char *help;
 } action_row;
 
-#define SETTING_COUNT 43
+#define SETTING_COUNT 44
 #define ACTION_COUNT  5
 extern const setting_row SETTINGS[SETTING_COUNT];
 extern const action_row ACTIONS[ACTION_COUNT];

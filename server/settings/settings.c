@@ -66,6 +66,7 @@ static bool is_clear(setting_type type, const char *text)
     return type == SETTING_MODE    ? permission_read_mode(text, &(mode_t){0})
            : type == SETTING_GROUP ? permission_read_group(text, &(gid_t){0})
            : type == SETTING_URL   ? database_url_is_clear(text)
+           : type == SETTING_LINK  ? link_is_clear(text)
                                    : origins_are_clear(text);
 }
 
@@ -89,10 +90,13 @@ static void describe_values(const setting_row *setting, char *dst, size_t size)
     case SETTING_GROUP:
         snprintf(dst, size, "the name of a group on this system or a group's number");
         break;
+    case SETTING_LINK:
     case SETTING_ORIGINS:
     case SETTING_URL:
         snprintf(dst, size, "%s",
-                 setting->type == SETTING_URL ? DATABASE_URL_FORM : ORIGINS_FORM);
+                 setting->type == SETTING_URL    ? DATABASE_URL_FORM
+                 : setting->type == SETTING_LINK ? LINK_FORM
+                                                 : ORIGINS_FORM);
         break;
     case SETTING_NUMBER:
     case SETTING_BYTES:
@@ -134,6 +138,7 @@ static bool set(server_settings *settings, const setting_row *setting, const cha
         break;
     case SETTING_MODE:
     case SETTING_GROUP:
+    case SETTING_LINK:
     case SETTING_ORIGINS:
     case SETTING_URL:
         legal = !*text || is_clear(setting->type, text);
@@ -349,6 +354,7 @@ void settings_print(const server_settings *settings, FILE *out)
         case SETTING_TEXT:
         case SETTING_MODE:
         case SETTING_GROUP:
+        case SETTING_LINK:
         case SETTING_ORIGINS:
             fprintf(out, "%s\n", *(const char *const *)member);
             break;

@@ -33,6 +33,7 @@ typedef struct server_settings {
     const char *data_directory, *api_key_file; /* "": none */
     const char *tables, *tables_key_file, *cors;
     const char *frame_ancestors; /* "": none */
+    const char *source_url;      /* "": none */
     const char *database_url;    /* may hold a password; "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
     const char *spool_directory; /* "": see settings_spool_directory */

@@ -477,7 +477,7 @@ async function begun() {
         return isGone(error) ? retry.failed() : say(error.message, 'failed');
     }
     const toured = wholeAddress(location.search);
-    showRelease(byId('release')).catch(() => {}); // what is drawn will tell why
+    showRelease(byId('release'), byId('source')).catch(() => {}); // what is drawn will tell why
     if (toured) history.replaceState(null, '', toured);
     store = createStore(changed);
     const update = (patch, view = store.get().view) =>

@@ -191,6 +191,25 @@ pageTest('title and icon follow what is shown', {}, async (page) => {
     assert.match(await page.title(), /^Binary/);
 });
 
+pageTest(
+    'the page leads to the source where the operator says where it is',
+    {},
+    async (page) => {
+        await open(page, SEEN);
+        await page.waitForSelector('#release:has-text("posenc ")');
+        assert.equal(await page.isVisible('#source'), false);
+        const telling = await startServer('--source-url', 'https://wiki.example/posenc');
+        try {
+            await page.goto(`${telling.url}/${SEEN}`);
+            const link = page.getByRole('link', {name: 'source', exact: true});
+            await link.waitFor();
+            assert.equal(await link.getAttribute('href'), 'https://wiki.example/posenc');
+        } finally {
+            await telling.stop();
+        }
+    },
+);
+
 pageTest('the page leads to its version, README and licences', {}, async (page) => {
     await open(page, SEEN);
     await page.waitForSelector('#release:has-text("posenc ")');

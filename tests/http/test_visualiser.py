@@ -274,5 +274,30 @@ class Framed(ServerCase):
             self.assertIn("frame-ancestors", ended.stderr)
 
 
+class Source(ServerCase):
+    """Where the operator says where the source is."""
+
+    flags = ("--source-url", "https://wiki.example/posenc?branch=main#read-me")
+
+    def test_the_service_says_where(self):
+        self.assertEqual(self.get("/v1/info").json()["source"], self.flags[1])
+
+    def test_an_address_that_is_no_link_is_refused_at_start(self):
+        for value in (
+            "javascript:alert(1)//://",
+            "wiki.example",
+            "https://",
+            "https:///posenc",
+            'https://wiki.example/"onclick',
+            "https://wiki.example/a b",
+            "https://wiki.example/ä",
+            "ftp://wiki.example",
+            "https://" + "a" * 600,
+        ):
+            ended = run("--check-config", "--source-url", value)
+            self.assertEqual(ended.returncode, 2, value)
+            self.assertIn("an http or https address", ended.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
