@@ -330,7 +330,11 @@
          .scheme = "axial_rope", .preset = "sam2", .cells = (side),                            \
          .facts = {"columns", "x, then y"},                                                    \
          .numbers = {"feat_sizes", "memory_attention_rope_feat_sizes",                         \
-                     "[" #side ", " #side "]"})
+                     "[" #side ", " #side "]"}),                                               \
+        LEARNED(.suffix = "frames", .rows_keys = "num_maskmem", .rows = 7,                     \
+                .width_keys = "memory_encoder_output_channels", .width = 64,                   \
+                .note = "Row 0 is added to the memory of the frame before, the last row to "   \
+                        "those of frames that a user has marked.")
 #define SAM2_MEMORY SAM_MEMORY(64)
 #define SAM3_MEMORY SAM_MEMORY(72)
 #define SAM_PROMPTS                                                                            \

@@ -48,7 +48,14 @@ class Plan:
             return self.names[0]
         first = path.split(".", 1)[0]  # of "global_transformer", "global" is the component
         beside = next((name for name in self.names if name in first), None)
-        return self.named(wanted) or beside or self.named("text")
+        found = self.named(wanted) or beside or self.named("text")
+        within = (
+            name
+            for name in self.names
+            if re.fullmatch(rf"{re.escape(found or '-')}[._](\w+)", name)
+            and f".{name[len(found) + 1 :]}." in path
+        )
+        return next(within, found)
 
     def named(self, word):
         """The first component of that name, whatever its parents are called."""

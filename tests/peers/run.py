@@ -169,6 +169,15 @@ def patch_of(library, config):
     return patch if isinstance(patch, int) else None
 
 
+def sizes_in(config):
+    """Sides of pictures that a config or one within it names, as [height, width]."""
+    for name, value in config.items():
+        if name == "image_size" and value:
+            yield [value, value] if isinstance(value, int) else list(value)
+        if isinstance(value, dict):
+            yield from sizes_in(value)
+
+
 def judge_case(library, post, name, config, query):
     """A case as it is kept, and the verdicts of its parts."""
     rows, image = answers.ROWS, IMAGE
@@ -177,7 +186,8 @@ def judge_case(library, post, name, config, query):
     plan, _ = answers.ask(post, config, query)
     sines = [part for part in plan.parts if part["kind"] in SINES] if plan else []
     if NO_SIZE in str([part.get("arguments") for part in sines]):
-        query["image"] = ",".join(map(str, image))
+        whole = {**library.defaults[config["model_type"]], **config}
+        query["image"] = ",".join(map(str, next(sizes_in(whole), image)))
     if library.name == "diffusers" or patch:
         image = [8 * patch, 12 * patch] if patch else IMAGE
         query["image"] = ",".join(map(str, image))
