@@ -254,9 +254,10 @@ static api_reply *identify(void *job)
     return reply;
 }
 
-/* What the search costs in multiply-adds, as noise does, of which nothing is found: looking at
- * so many entries closely, at all of them once or twice, and at rows and columns that are as
- * long as the table; and what the set's tensors make. */
+/* What the search costs in multiply-adds, as noise does, of which nothing is found: what even
+ * the smallest table takes in its searches, up to seven with forms undone; looking at so many
+ * entries closely, at all of them once or twice, and at rows and columns that are as long as
+ * the table; and what the set's tensors make. */
 static double estimate_price(const void *job)
 {
     const identifying *self = job;
@@ -265,7 +266,7 @@ static double estimate_price(const void *job)
     double columns = view->rank > 0 ? (double)view->shape[view->rank - 1] : 1;
     double lines = elements / columns;
     double set = self->set && !self->stored ? (double)api_set_footprint(self->set) : 0;
-    return 0x1p24 + 4000 * fmin(elements, 0x1p20) + 300 * elements + 5e4 * (lines + columns) +
+    return 0x1p27 + 4000 * fmin(elements, 0x1p20) + 300 * elements + 5e4 * (lines + columns) +
            64 * set;
 }
 
