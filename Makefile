@@ -18,6 +18,11 @@ in-turn:
 	$(foreach goal,$(filter deps%,$(MAKECMDGOALS)) $(filter-out deps%,$(MAKECMDGOALS)),$(call in_turn,$(goal)))
 else
 
+# two commands that install packages wait for each other in vain: the second finds the first's lock, and fails
+ifneq ($(filter deps%,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
