@@ -22,6 +22,7 @@ extern pe_spread_bits PE_FOR_SET(pe_spread_bits);
 extern pe_draw_many PE_FOR_SET(pe_draw_many);
 extern pe_draw_variables PE_FOR_SET(pe_draw_normals), PE_FOR_SET(pe_draw_truncated);
 extern pe_scale PE_FOR_SET(pe_scale);
+extern pe_bracket PE_FOR_SET(pe_bracket);
 extern pe_weigh PE_FOR_SET(pe_weigh);
 
 /* ---- anchors ---- */
@@ -99,6 +100,7 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .normals = PE_FOR_SET(pe_draw_normals),
     .truncated = PE_FOR_SET(pe_draw_truncated),
     .scale = PE_FOR_SET(pe_scale),
+    .bracket = PE_FOR_SET(pe_bracket),
     .weigh = PE_FOR_SET(pe_weigh),
     .overlay = PE_FOR_SET(pe_overlay),
     .applying = &PE_FOR_SET(pe_applying),

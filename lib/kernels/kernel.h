@@ -116,6 +116,7 @@ typedef struct pe_kernel {
     pe_draw_many *draw;
     pe_draw_variables *normals, *truncated;
     pe_scale *scale;
+    pe_bracket *bracket;
     pe_weigh *weigh;
     pe_overlay *overlay;
     const pe_applying *applying;

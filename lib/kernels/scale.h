@@ -1,4 +1,4 @@
-/* Products of many numbers with one factor. */
+/* Products of many numbers with one factor, and of many numbers with each other. */
 #ifndef PE_SCALE_H
 #define PE_SCALE_H
 
@@ -12,5 +12,10 @@
  * a shorter dtype rounds the product. */
 typedef void pe_scale(dd factor, const double *numbers, size_t count, bool nearest,
                       double *ret_products);
+
+/* The ends of intervals around products: with a = first[i] · second[i], a·third[i] ± |a|·error.
+ */
+typedef void pe_bracket(const double *first, const double *second, const double *third,
+                        size_t count, double error, double *ret_below, double *ret_above);
 
 #endif

@@ -112,7 +112,7 @@ static void plan_tensors(const pe_growth *growth, pe_plan *plan)
     const bool even = growth->dtype != PE_F64 && !growth->positions.list;
     for (size_t t = 0; t < INV_FREQ; t++) {
         pe_plan_add(plan, TENSORS[t].name, growth->dtype, 2, shape);
-        pe_plan_price(plan, (even && t != SCALE ? 60 : 1200) / (double)copies);
+        pe_plan_price(plan, (even ? 15 : 1200) / (double)copies);
     }
     pe_plan_add(plan, "inv_freq", growth->dtype, 1, &pairs);
     pe_plan_price(plan, 30);

@@ -70,71 +70,96 @@ static void write_entry(const pe_growth *growth, pe_growth_table table, uint64_t
 
 #define PAIRS PE_KERNEL_PAIRS
 
-/* 64 frequencies of consecutive rows. The amplitudes are double-doubles; at equal distances one
- * follows from the one before, whose error of 2^-102 may grow for BLOCK rows. */
-#define BLOCK 64
+/* 64 frequencies of consecutive rows. Rows at equal distances come in blocks, whose first row
+ * has phases of its own; all blocks share what amplitudes grow by within one. The amplitude of
+ * a block's first row is computed for every LEAPS-th one, and follows in double-double from the
+ * one before for the others: an error of 2^-102 for each of some 200 factors. */
+#define BLOCK 128
+#define LEAPS 64
 typedef struct growth_chunk {
     const pe_growth *growth;
     pe_growth_table table;
-    size_t first, count; /* frequencies */
-    pe_wide phases[PAIRS], phase_steps[PAIRS];
-    double amplitudes[PAIRS];
-    dd exact[PAIRS], ratios[PAIRS];
+    const pe_kernel *kernel;
+    size_t first, count;                        /* frequencies */
+    uint64_t high[PAIRS], low[PAIRS];           /* 128 bits of a row's phases */
+    uint64_t step_high[PAIRS], step_low[PAIRS]; /* of those from row to row */
+    double amplitudes[PAIRS];                   /* at the block's first row */
+    dd exact[PAIRS], leaps[PAIRS];              /* the same, and from block to block */
+    double powers[BLOCK][PAIRS];                /* [r]: the growth in r rows */
+    double ones[PAIRS];
 } growth_chunk;
 
-static void begin_block(growth_chunk *chunk, uint64_t row)
+static void begin_block(growth_chunk *chunk, uint64_t row, bool leap)
 {
     const pe_growth *growth = chunk->growth;
     for (size_t i = 0; i < chunk->count; i++) {
         size_t f = chunk->first + i;
-        chunk->phases[i] = pe_position_phase(&growth->positions, row, growth->frequencies[f]);
-        chunk->exact[i] = pe_unscaled(compute_amplitude(growth, chunk->table.sign, row, f));
+        pe_wide phase = pe_position_phase(&growth->positions, row, growth->frequencies[f]);
+        chunk->high[i] = phase.limb[3];
+        chunk->low[i] = phase.limb[2];
+        chunk->exact[i] =
+            leap ? dd_mul(chunk->exact[i], chunk->leaps[i])
+                 : pe_unscaled(compute_amplitude(growth, chunk->table.sign, row, f));
+        chunk->amplitudes[i] = chunk->exact[i].hi;
     }
 }
 
-static void prepare_steps(growth_chunk *chunk)
+/* Compute the steps from row to row, and powers for `rows` of a block. */
+static void prepare_steps(growth_chunk *chunk, size_t rows)
 {
     const pe_growth *growth = chunk->growth;
     double step = growth->positions.step;
     for (size_t i = 0; i < chunk->count; i++) {
         size_t f = chunk->first + i;
-        chunk->phase_steps[i] = pe_wide_mul_double(growth->frequencies[f], step);
-        chunk->ratios[i] = pe_unscaled(
-            pe_exp(dd_mul_double(dd_mul_double(growth->rates[f], step), chunk->table.sign)));
+        pe_wide phase = pe_wide_mul_double(growth->frequencies[f], step);
+        chunk->step_high[i] = phase.limb[3];
+        chunk->step_low[i] = phase.limb[2];
+        dd power = {1, 0},
+           ratio = pe_unscaled(
+               pe_exp(dd_mul_double(dd_mul_double(growth->rates[f], step), chunk->table.sign)));
+        for (size_t r = 0; r < rows; r++) {
+            chunk->powers[r][i] = power.hi;
+            power = dd_mul(power, ratio);
+        }
+        chunk->leaps[i] = power;
     }
 }
 
-static void next_row(growth_chunk *chunk)
+/* Prepare the chunk for row `row` of the table, the `done`-th one of those that are written. */
+static void begin_row(growth_chunk *chunk, uint64_t row, uint64_t done)
 {
-    for (size_t i = 0; i < chunk->count; i++) {
-        chunk->phases[i] = pe_wide_add(chunk->phases[i], chunk->phase_steps[i]);
-        chunk->exact[i] = dd_mul(chunk->exact[i], chunk->ratios[i]);
-    }
+    if (chunk->growth->positions.list || done % BLOCK == 0)
+        begin_block(chunk, row, !chunk->growth->positions.list && done % (BLOCK * LEAPS) != 0);
+    else
+        chunk->kernel->advance(chunk->high, chunk->low, chunk->step_high, chunk->step_low,
+                               chunk->count);
 }
 
-/* An entry is known to within 2^-51 of its amplitude: the sine is within 0.62·2^-53, the phase
- * is cut to 64 bits, and the product is rounded. */
-#define UNCERTAINTY 0x1p-51
+/* An entry is known to within 2^-50 of its amplitude, which is off by three units of 2^-53: its
+ * two factors and their product are rounded. The sine adds 0.62 of them, the product with it
+ * one. */
+#define UNCERTAINTY 0x1p-50
 
-/* Write the chunk's entries of a row, rounded, without gaps. */
-static void write_entries(const growth_chunk *chunk, uint64_t row, unsigned char *dst)
+/* Write the chunk's entries of a row, rounded, without gaps. `powers`: the amplitudes in terms
+ * of those of the block. */
+static void write_entries(const growth_chunk *chunk, uint64_t row, const double *powers,
+                          unsigned char *dst)
 {
     const pe_growth *growth = chunk->growth;
+    const pe_kernel *kernel = chunk->kernel;
     size_t size = pe_dtype_size(growth->dtype);
-    uint64_t phases[PAIRS];
-    double sines[PAIRS], cosines[PAIRS], below[PAIRS], above[PAIRS];
+    double waves[2][PAIRS], below[PAIRS], above[PAIRS];
     unsigned char other[PAIRS * sizeof(double)];
-    for (size_t i = 0; i < chunk->count; i++)
-        phases[i] = chunk->phases[i].limb[3];
-    pe_kernel_get()->anchor(phases, chunk->count, sines, cosines);
-    const double *waves = chunk->table.kind == PE_GROWTH_SINES ? sines : cosines;
-    for (size_t i = 0; i < chunk->count; i++) {
-        double amplitude = chunk->exact[i].hi, entry = amplitude * waves[i];
-        below[i] = entry - amplitude * UNCERTAINTY;
-        above[i] = entry + amplitude * UNCERTAINTY;
-    }
-    pe_round_row(growth->dtype, below, chunk->count, dst);
-    pe_round_row(growth->dtype, above, chunk->count, other);
+    const double *wave = waves[chunk->table.kind == PE_GROWTH_SINES];
+    if (chunk->table.kind == PE_GROWTH_AMPLITUDES)
+        wave = chunk->ones;
+    else
+        kernel->anchor(chunk->high, chunk->count, waves[1], waves[0]);
+    kernel->bracket(chunk->amplitudes, powers, wave, chunk->count, UNCERTAINTY, below, above);
+    kernel->lines->round(growth->dtype, below, chunk->count, dst);
+    kernel->lines->round(growth->dtype, above, chunk->count, other);
+    if (memcmp(dst, other, chunk->count * size) == 0)
+        return;
     for (size_t i = 0; i < chunk->count; i++)
         if (memcmp(dst + i * size, other + i * size, size) != 0)
             write_entry(growth, chunk->table, row, chunk->first + i, dst + i * size);
@@ -165,30 +190,40 @@ static void write_each(const growth_chunk *chunk, uint64_t row, unsigned char *d
         write_entry(growth, chunk->table, row, chunk->first + i, dst + i * size);
 }
 
+/* Write the chunk's columns of rows [first, first + rows). */
+static void fill_chunk(growth_chunk *chunk, uint64_t first, uint64_t rows, size_t row_bytes,
+                       unsigned char *dst)
+{
+    const pe_growth *growth = chunk->growth;
+    const bool each = growth->dtype == PE_F64 || growth->dtype >= PE_DD;
+    const bool even = !growth->positions.list;
+    unsigned char entries[PAIRS * sizeof(dd)];
+    if (!each && even)
+        prepare_steps(chunk, rows < BLOCK ? (size_t)rows : BLOCK);
+    for (uint64_t r = 0; r < rows; r++) {
+        if (each) {
+            write_each(chunk, first + r, entries);
+        } else {
+            begin_row(chunk, first + r, r);
+            write_entries(chunk, first + r, even ? chunk->powers[r % BLOCK] : chunk->ones,
+                          entries);
+        }
+        store_entries(chunk, entries, dst + r * row_bytes);
+    }
+}
+
 void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t first,
                     uint64_t rows, void *dst)
 {
     size_t columns = growth->copies == PE_WAVE_ONCE ? growth->count : 2 * growth->count;
     size_t row_bytes = columns * pe_dtype_size(growth->dtype);
-    bool each =
-        growth->dtype == PE_F64 || growth->dtype >= PE_DD || table.kind == PE_GROWTH_AMPLITUDES;
-    unsigned char entries[PAIRS * sizeof(dd)];
-    for (size_t f = 0; f < growth->count; f += PAIRS) {
-        growth_chunk chunk = {.growth = growth, .table = table, .first = f};
-        chunk.count = growth->count - f < PAIRS ? growth->count - f : PAIRS;
-        if (!each && !growth->positions.list)
-            prepare_steps(&chunk);
-        for (uint64_t r = 0; r < rows; r++) {
-            if (!each && (r % BLOCK == 0 || growth->positions.list))
-                begin_block(&chunk, first + r);
-            else if (!each)
-                next_row(&chunk);
-            if (each)
-                write_each(&chunk, first + r, entries);
-            else
-                write_entries(&chunk, first + r, entries);
-            store_entries(&chunk, entries, (unsigned char *)dst + r * row_bytes);
-        }
+    growth_chunk chunk = {.growth = growth, .table = table, .kernel = pe_kernel_get()};
+    for (size_t i = 0; i < PAIRS; i++)
+        chunk.ones[i] = 1;
+    for (; chunk.first < growth->count; chunk.first += PAIRS) {
+        size_t rest = growth->count - chunk.first;
+        chunk.count = rest < PAIRS ? rest : PAIRS;
+        fill_chunk(&chunk, first, rows, row_bytes, dst);
     }
 }
 

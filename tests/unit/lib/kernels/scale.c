@@ -74,8 +74,43 @@ START_TEST(products_are_rounded_as_the_exact_ones)
 }
 END_TEST
 
+/* The sign of first · second · third ± |first · second| · slack - end. Factors have at most 17
+ * bits, so that their products are exact. */
+static int compare_end(const double *factors, double slack, double end)
+{
+    pe_exact sum = {{0}};
+    pe_exact_add(&sum, factors[0] * factors[1], factors[2]);
+    pe_exact_add(&sum, fabs(factors[0] * factors[1]), slack);
+    pe_exact_add(&sum, end, -1);
+    return pe_exact_sign(&sum);
+}
+
+START_TEST(brackets_hold_what_is_within_the_error)
+{
+    enum { COUNT = 37 };
+    const pe_kernel *kernels[8];
+    size_t count = pe_kernel_list(kernels);
+    double factors[3][COUNT], below[COUNT], above[COUNT];
+    uint64_t state = 2;
+    for (size_t i = 0; i < 3 * COUNT; i++)
+        factors[i % 3][i / 3] = ldexp((double)(unit_random(&state) >> 47) - 65536, -16);
+    for (size_t k = 0; k < count; k++) {
+        kernels[k]->bracket(factors[0], factors[1], factors[2], COUNT, 0x1p-50, below, above);
+        for (size_t i = 0; i < COUNT; i++) {
+            const double three[] = {factors[0][i], factors[1][i], factors[2][i]};
+            /* an end is rounded by less than an eighth of the error */
+            ck_assert_int_ge(compare_end(three, -0.875 * 0x1p-50, below[i]), 0);
+            ck_assert_int_le(compare_end(three, -1.125 * 0x1p-50, below[i]), 0);
+            ck_assert_int_le(compare_end(three, 0.875 * 0x1p-50, above[i]), 0);
+            ck_assert_int_ge(compare_end(three, 1.125 * 0x1p-50, above[i]), 0);
+        }
+    }
+}
+END_TEST
+
 Suite *scale_suite(void)
 {
-    const TTest *const tests[] = {products_are_rounded_as_the_exact_ones, NULL};
+    const TTest *const tests[] = {products_are_rounded_as_the_exact_ones,
+                                  brackets_hold_what_is_within_the_error, NULL};
     return unit_suite("scale", tests);
 }
