@@ -73,7 +73,7 @@ SERVER_SOURCES   := $(filter-out $(POSTGRES_SOURCES) $(NO_POSTGRES) $(COMMAND_SO
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # The kernels are compiled once more for each instruction set that is chosen at run time, but for what calls them.
-KERNEL_CALLERS := $(patsubst %,lib/kernels/%.c,copier kernel_select print)
+KERNEL_CALLERS := $(patsubst %,lib/kernels/%.c,copier intervals kernel_select print)
 KERNEL_SOURCES := $(filter-out $(KERNEL_CALLERS),$(filter lib/kernels/%.c,$(LIB_SOURCES)))
 ifneq ($(filter x86_64-%,$(TARGET)),)
 INSTRUCTION_SETS := v3 v4

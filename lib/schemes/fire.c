@@ -1,5 +1,6 @@
 /* FIRE: biases of the attention scores by a small network, whose input is the logarithm of the
  * distance over that of the query's position. */
+#include "kernels/intervals.h"
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "relative/bias.h"
@@ -51,8 +52,9 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { BIAS, DISTANCE };
 
-#define LOG_PRICE 400
-#define PRICE     350 /* of a bias, once its logarithm is known */
+#define LOG_PRICE   400
+#define PRICE       350 /* of a bias, once its logarithm is known */
+#define SHORT_PRICE 15  /* the same by intervals */
 
 typedef struct fire {
     pe_relative relative;
@@ -96,8 +98,9 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                   "expanded where a query is beyond threshold, since its biases depend on "
                   "its position, too");
     state->kept = pe_bias_kept(&relative, state->causal);
+    const bool quick = state->kept && pe_bias_is_short(state->weights.dtype);
     pe_relative_add(plan, &relative, "bias", state->weights.dtype, state->heads, 0, PRICE);
-    pe_plan_price(plan, PRICE + (state->kept ? 0 : LOG_PRICE));
+    pe_plan_price(plan, quick ? SHORT_PRICE : PRICE + (state->kept ? 0 : LOG_PRICE));
     pe_relative_add_distance(plan, &relative);
     plan->held = pe_pieces_bytes(state->hidden, state->heads);
     plan->state += sizeof(dd) * state->kept;
@@ -157,23 +160,63 @@ static bool prepare(void *context, pe_pace *pace)
            check_magnitude(state, pace) && keep_logarithms(state, pace);
 }
 
-/* Write the biases of a head and a query, whose denominator is given, at consecutive distances.
- */
-static void write_run(const fire *state, size_t head, dd below, int64_t first, uint64_t count,
-                      unsigned char *dst)
+/* Consecutive distances of a head and a query. */
+typedef struct run {
+    const fire *state;
+    size_t head;
+    dd below; /* the query's denominator */
+    int64_t first;
+} run;
+
+static uint64_t find_magnitude(const run *own, size_t i)
 {
+    int64_t distance = own->first + (int64_t)i;
+    return (uint64_t)(distance < 0 ? -distance : distance);
+}
+
+/* A pe_settle for the biases of a run. */
+static void settle(const void *context, size_t i, void *dst)
+{
+    const run *own = context;
+    const fire *state = own->state;
+    uint64_t far = find_magnitude(own, i);
+    dd above = state->logarithms ? state->logarithms[far] : logarithm(state, (double)far);
+    dd u = dd_quotient(above, own->below);
+    pe_round_dd(state->weights.dtype,
+                pe_line_value(pe_pieces_find(&state->pieces, u)[own->head], u), dst);
+}
+
+/* Write `count` <= PE_LINE_MAX biases of a run by intervals. The input is the product of two
+ * doubles, each within 2^-53, and the inverse is rounded. */
+static void write_part(const run *own, size_t count, unsigned char *dst)
+{
+    const fire *state = own->state;
+    const double inverse = 1 / own->below.hi;
+    double low[PE_LINE_MAX], high[PE_LINE_MAX];
+    size_t piece = 0;
+    for (size_t i = 0; i < count; i++)
+        pe_pieces_enclose(&state->pieces, own->head,
+                          state->logarithms[find_magnitude(own, i)].hi * inverse, &piece,
+                          &low[i], &high[i]);
+    pe_round_intervals(state->weights.dtype, low, high, count, settle, own, dst);
+}
+
+/* Write the biases of a run, and what is masked after them. */
+static void write_run(run own, uint64_t count, unsigned char *dst)
+{
+    const fire *state = own.state;
     const pe_dtype dtype = state->weights.dtype;
-    size_t size = pe_dtype_size(dtype);
-    uint64_t seen = state->causal ? pe_count_distances(first, count, 1) : count;
-    for (uint64_t done = 0; done < seen; done++, dst += size) {
-        int64_t distance = first + (int64_t)done;
-        uint64_t far = (uint64_t)(distance < 0 ? -distance : distance);
-        dd above = state->logarithms ? state->logarithms[far] : logarithm(state, (double)far);
-        dd u = dd_quotient(above, below);
-        const pe_line *lines = pe_pieces_find(&state->pieces, u);
-        pe_round_dd(dtype, pe_line_value(lines[head], u), dst);
+    const size_t size = pe_dtype_size(dtype);
+    const size_t most = state->logarithms && pe_bias_is_short(dtype) ? PE_LINE_MAX : 1;
+    uint64_t seen = state->causal ? pe_count_distances(own.first, count, 1) : count;
+    pe_masked_write(dtype, -INFINITY, count - seen, dst + seen * size);
+    for (size_t part; seen > 0; seen -= part, own.first += (int64_t)part, dst += part * size) {
+        part = seen < most ? (size_t)seen : most;
+        if (most > 1)
+            write_part(&own, part, dst);
+        else
+            settle(&own, 0, dst);
     }
-    pe_masked_write(dtype, -INFINITY, count - seen, dst);
 }
 
 static void fill(const void *context, pe_window window, void *dst)
@@ -193,8 +236,9 @@ static void fill(const void *context, pe_window window, void *dst)
         int64_t query = relative->compact ? relative->offset + (int64_t)relative->queries - 1
                                           : relative->offset + (int64_t)(line % lines);
         count = columns - column < end - row ? columns - column : end - row;
-        write_run(state, (size_t)(line / lines), denominator(state, query),
-                  (int64_t)column - query, count, at);
+        write_run((run){state, (size_t)(line / lines), denominator(state, query),
+                        (int64_t)column - query},
+                  count, at);
         at += count * pe_dtype_size(state->weights.dtype);
     }
 }

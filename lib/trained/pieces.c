@@ -32,7 +32,7 @@ double pe_pieces_price(const pe_weights *weights, uint64_t units, uint64_t outpu
 uint64_t pe_pieces_bytes(uint64_t units, uint64_t outputs)
 {
     return (units + 1) * (sizeof(relu_unit) + sizeof(dd)) +
-           (units + 1) * outputs * sizeof(pe_line);
+           (units + 1) * outputs * sizeof(pe_line) + outputs * sizeof(double);
 }
 
 static relu_unit make_unit(size_t index, double weight, double bias)
@@ -134,6 +134,10 @@ static bool find_pieces(pe_pieces *pieces, const network_tensors *tensors, relu_
         pe_trained_row(&tensors->b2, 0, h, 1, &bias);
         make_lines(units, count, pieces->corners, weights, bias, pieces->outputs,
                    pieces->lines + h);
+        pieces->steepest[h] = 0;
+        for (size_t piece = 0; piece <= pieces->corners; piece++)
+            pieces->steepest[h] = fmax(
+                pieces->steepest[h], fabs(pieces->lines[piece * pieces->outputs + h].slope.hi));
     }
     return true;
 }
@@ -150,10 +154,11 @@ bool pe_pieces_init(pe_pieces *ret_pieces, const pe_weights *weights, size_t uni
     *ret_pieces =
         (pe_pieces){.outputs = outputs,
                     .at = malloc(units * sizeof *ret_pieces->at),
-                    .lines = malloc((units + 1) * outputs * sizeof *ret_pieces->lines)};
+                    .lines = malloc((units + 1) * outputs * sizeof *ret_pieces->lines),
+                    .steepest = malloc(outputs * sizeof *ret_pieces->steepest)};
     relu_unit *sorted = malloc(units * sizeof *sorted);
     double *row = malloc(units * sizeof *row);
-    bool good = ret_pieces->at && ret_pieces->lines && sorted && row &&
+    bool good = ret_pieces->at && ret_pieces->lines && ret_pieces->steepest && sorted && row &&
                 find_pieces(ret_pieces, &tensors, sorted, units, row, pace);
     free(sorted);
     free(row);
@@ -166,6 +171,7 @@ void pe_pieces_done(pe_pieces *pieces)
 {
     free(pieces->at);
     free(pieces->lines);
+    free(pieces->steepest);
     *pieces = (pe_pieces){0};
 }
 
@@ -190,6 +196,24 @@ const pe_line *pe_pieces_find(const pe_pieces *pieces, dd u)
 dd pe_line_value(pe_line line, dd u)
 {
     return dd_snap(dd_add(dd_mul(line.slope, u), line.intercept));
+}
+
+/* In units of 2^-53, with S the steepest slope: u is off by 4, slope and product by one each of
+ * at most S·u, intercept and sum by one. Near a corner, which is rounded, the line may be the
+ * other one, which differs there by at most 2·S·5·u. That is not above 16 of S·u + |intercept|.
+ */
+void pe_pieces_enclose(const pe_pieces *pieces, size_t output, double u, size_t *piece,
+                       double *ret_low, double *ret_high)
+{
+    while (*piece < pieces->corners && pieces->at[*piece].hi < u)
+        ++*piece;
+    while (*piece > 0 && pieces->at[*piece - 1].hi >= u)
+        --*piece;
+    const pe_line *line = &pieces->lines[*piece * pieces->outputs + output];
+    double intercept = line->intercept.hi, value = line->slope.hi * u + intercept;
+    double slack = (pieces->steepest[output] * u + fabs(intercept)) * 0x1p-48;
+    *ret_low = value - slack;
+    *ret_high = value + slack;
 }
 
 /* The largest magnitude of any output at u. */

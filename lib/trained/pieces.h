@@ -19,8 +19,9 @@ typedef struct pe_line {
 
 typedef struct pe_pieces {
     size_t outputs, corners;
-    dd *at;         /* the corners above 0, ascending */
-    pe_line *lines; /* [corners + 1, outputs] */
+    dd *at;           /* the corners above 0, ascending */
+    pe_line *lines;   /* [corners + 1, outputs] */
+    double *steepest; /* [outputs]: the largest magnitude of a slope */
 } pe_pieces;
 
 /* Read or draw w1 [units, 1], b1 [units], w2 [outputs, units] and b2 [outputs] and find the
@@ -37,6 +38,11 @@ const pe_line *pe_pieces_find(const pe_pieces *pieces, dd u);
 /* y_h(u), from its line. Its error is below 2^-100 of |slope·u| + |intercept|, and where the
  * result is a number of few bits there is none. */
 dd pe_line_value(pe_line line, dd u);
+
+/* An interval that holds y_h(u) where the double u is within 2^-51 of the number that is meant,
+ * relative to it. *piece: where the last search ended, at first 0; it goes on from there. */
+void pe_pieces_enclose(const pe_pieces *pieces, size_t output, double u, size_t *piece,
+                       double *ret_low, double *ret_high);
 
 /* The largest magnitude of any output for 0 <= u <= most. */
 double pe_pieces_magnitude(const pe_pieces *pieces, dd most);

@@ -3,6 +3,7 @@
  * entries of f64 are. */
 #include "waves/growth.h"
 
+#include "kernels/intervals.h"
 #include "kernels/kernel.h"
 #include "numerics/angle.h"
 #include "numerics/dtype.h"
@@ -140,29 +141,34 @@ static void begin_row(growth_chunk *chunk, uint64_t row, uint64_t done)
  * one. */
 #define UNCERTAINTY 0x1p-50
 
+/* A row of a chunk. */
+typedef struct chunk_row {
+    const growth_chunk *chunk;
+    uint64_t row;
+} chunk_row;
+
+/* A pe_settle for the entries of a chunk_row. */
+static void settle(const void *context, size_t i, void *dst)
+{
+    const chunk_row *own = context;
+    write_entry(own->chunk->growth, own->chunk->table, own->row, own->chunk->first + i, dst);
+}
+
 /* Write the chunk's entries of a row, rounded, without gaps. `powers`: the amplitudes in terms
  * of those of the block. */
 static void write_entries(const growth_chunk *chunk, uint64_t row, const double *powers,
                           unsigned char *dst)
 {
-    const pe_growth *growth = chunk->growth;
     const pe_kernel *kernel = chunk->kernel;
-    size_t size = pe_dtype_size(growth->dtype);
+    const chunk_row own = {chunk, row};
     double waves[2][PAIRS], below[PAIRS], above[PAIRS];
-    unsigned char other[PAIRS * sizeof(double)];
     const double *wave = waves[chunk->table.kind == PE_GROWTH_SINES];
     if (chunk->table.kind == PE_GROWTH_AMPLITUDES)
         wave = chunk->ones;
     else
         kernel->anchor(chunk->high, chunk->count, waves[1], waves[0]);
     kernel->bracket(chunk->amplitudes, powers, wave, chunk->count, UNCERTAINTY, below, above);
-    kernel->lines->round(growth->dtype, below, chunk->count, dst);
-    kernel->lines->round(growth->dtype, above, chunk->count, other);
-    if (memcmp(dst, other, chunk->count * size) == 0)
-        return;
-    for (size_t i = 0; i < chunk->count; i++)
-        if (memcmp(dst + i * size, other + i * size, size) != 0)
-            write_entry(growth, chunk->table, row, chunk->first + i, dst + i * size);
+    pe_round_intervals(chunk->growth->dtype, below, above, chunk->count, settle, &own, dst);
 }
 
 /* Write entries to their columns of a row. */
@@ -184,10 +190,9 @@ static void store_entries(const growth_chunk *chunk, const unsigned char *entrie
 /* Write the chunk's entries of a row one by one. */
 static void write_each(const growth_chunk *chunk, uint64_t row, unsigned char *dst)
 {
-    const pe_growth *growth = chunk->growth;
-    size_t size = pe_dtype_size(growth->dtype);
+    const chunk_row own = {chunk, row};
     for (size_t i = 0; i < chunk->count; i++)
-        write_entry(growth, chunk->table, row, chunk->first + i, dst + i * size);
+        settle(&own, i, dst + i * pe_dtype_size(chunk->growth->dtype));
 }
 
 /* Write the chunk's columns of rows [first, first + rows). */

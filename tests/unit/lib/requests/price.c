@@ -95,7 +95,7 @@ static const char *const EXPENSIVE[][2] = {
     {"kerple", "length=2&heads=65536"},
     {"kerple", "length=20000&heads=2&query_length=2&kernel=power&dtype=f64"},
     {"fire", "length=2&heads=1000"},
-    {"fire", "length=400&heads=4"},
+    {"fire", "length=800&heads=4"},
     {"sandwich", "length=2000&heads=2&query_length=2&dtype=f64"},
     {"retnet", "length=20000&heads=4&query_length=2&dim=4&dtype=f64"},
     {"xpos", "length=20000&dim=64"},

@@ -72,6 +72,28 @@ START_TEST(outputs_are_the_sums_over_the_units)
 }
 END_TEST
 
+static void check_intervals(const pe_pieces *pieces)
+{
+    for (int far = 0; far < 3; far++)
+        for (size_t h = 0; h < OUTPUTS; h++)
+            for (size_t i = 0, piece = 0; i <= 64; i++) { /* forth, and back again */
+                double u = (i <= 32 ? (double)i : (double)(64 - i)) / 8, low, high;
+                pe_pieces_enclose(pieces, h, u * (1 + (far - 1) * 0x1p-51), &piece, &low,
+                                  &high);
+                ck_assert_msg(low <= output_of(h, u) && output_of(h, u) <= high &&
+                                  high - low < 0x1p-40,
+                              "output %zu at %g: %a to %a", h, u, low, high);
+            }
+}
+
+START_TEST(intervals_hold_the_outputs)
+{
+    store(W1, B1, W2, B2);
+    with_pieces(check_intervals);
+    unit_store(NULL, 0);
+}
+END_TEST
+
 static void check_magnitude(const pe_pieces *pieces)
 {
     /* the outputs are largest at a corner or at an end */
@@ -127,7 +149,8 @@ END_TEST
 Suite *pieces_suite(void)
 {
     const TTest *const tests[] = {
-        outputs_are_the_sums_over_the_units, the_largest_output_is_found_at_the_corners,
-        sums_that_cancel_lose_no_bits, weights_that_are_too_large_are_refused, NULL};
+        outputs_are_the_sums_over_the_units,        intervals_hold_the_outputs,
+        the_largest_output_is_found_at_the_corners, sums_that_cancel_lose_no_bits,
+        weights_that_are_too_large_are_refused,     NULL};
     return unit_suite("pieces", tests);
 }
