@@ -1,8 +1,10 @@
 /* Swin Transformer v2's continuous bias of attention in a window: a network of the offsets. */
+#include "kernels/intervals.h"
 #include "numerics/dtype.h"
+#include "relative/bias.h"
 #include "relative/offsets.h"
 #include "relative/relative.h"
-#include "trained/bias_network.h"
+#include "trained/bias_enclosure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +84,14 @@ static swin_v2 read_state(const pe_values *values)
     return state;
 }
 
+/* The price of an offset's biases. */
+static double cell_price(const swin_v2 *state)
+{
+    return pe_bias_is_short(state->weights.dtype)
+               ? pe_bias_enclose_price(state->heads, state->hidden)
+               : pe_bias_network_cell_price(state->heads, state->hidden);
+}
+
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     swin_v2 *state = ret_state;
@@ -102,12 +112,12 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_plan_add(plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});
     pe_plan_rows(plan, 2);
     pe_plan_add(plan, "coordinates", weights->dtype, 2, (uint64_t[]){rows, 2});
-    plan->held = 2 * sizeof(double) * rows * (heads + 2) +
-                 (heads + 4) * hidden * (sizeof(pe_bias_weight) + sizeof(pe_fixed));
+    plan->held = 2 * sizeof(double) * (rows * (heads + 2) + heads) +
+                 (heads + 4) * hidden * (sizeof(pe_bias_weight) + sizeof(pe_fixed)) +
+                 pe_bias_enclosure_bytes(heads, hidden);
     double sides = 2 * ((double)state->axes[0].tokens + (double)state->axes[1].tokens);
     plan->price = pe_bias_network_price(weights, heads, hidden) + COORDINATE_PRICE * sides +
-                  (double)rows * pe_bias_network_cell_price(heads, hidden) +
-                  pe_offsets_price(rows, heads + 1);
+                  (double)rows * cell_price(state) + pe_offsets_price(rows, heads + 1);
 }
 
 /* ---- preparation ---- */
@@ -163,18 +173,70 @@ static pe_fixed *make_coordinates(const side *axis, pe_pace *pace)
 /* What the table of biases is made of. */
 typedef struct maker {
     pe_bias_network network;
+    pe_bias_enclosure enclosure; /* of short dtypes */
+    bool is_short;
     pe_fixed *y, *x;      /* coordinates */
     pe_fixed *biases;     /* of one offset: [heads] */
+    double *low, *high;   /* the same, around them */
     unsigned char *table; /* [rows, heads] */
 } maker;
 
 static void maker_done(maker *work)
 {
     pe_bias_network_done(&work->network);
+    pe_bias_enclosure_done(&work->enclosure);
     free(work->y);
     free(work->x);
     free(work->biases);
+    free(work->low);
+    free(work->high);
     free(work->table);
+}
+
+/* An offset whose biases are computed. */
+typedef struct cell {
+    const maker *work;
+    const pe_fixed *at; /* its coordinates */
+    pe_dtype dtype;
+    size_t first;   /* head of the entries that are rounded */
+    bool *is_exact; /* whether work->biases has those of this offset */
+} cell;
+
+static bool compute_exactly(const cell *own)
+{
+    if (!*own->is_exact)
+        *own->is_exact =
+            pe_bias_network_compute(&own->work->network, own->at, own->work->biases);
+    return *own->is_exact;
+}
+
+/* A pe_settle for the biases of a cell, none of which is below the least one. */
+static void settle(const void *context, size_t head, void *dst)
+{
+    const cell *own = context;
+    if (compute_exactly(own))
+        write_rounded(own->dtype, own->work->biases[own->first + head], dst);
+}
+
+/* Write the biases of all heads. False: one is below the least one. */
+static bool write_cell(cell own, size_t heads, unsigned char *dst)
+{
+    const maker *work = own.work;
+    const size_t size = pe_dtype_size(own.dtype);
+    const double at[2] = {pe_fixed_nearest(own.at[0]), pe_fixed_nearest(own.at[1])};
+    bool enclosed =
+        work->is_short && pe_bias_enclose(&work->enclosure, at, work->low, work->high);
+    if (!enclosed && !compute_exactly(&own))
+        return false;
+    for (size_t part; own.first < heads; own.first += part, dst += part * size) {
+        part = heads - own.first < PE_LINE_MAX ? heads - own.first : PE_LINE_MAX;
+        if (enclosed)
+            pe_round_intervals(own.dtype, work->low + own.first, work->high + own.first, part,
+                               settle, &own, dst);
+        for (size_t h = 0; !enclosed && h < part; h++)
+            settle(&own, h, dst + h * size);
+    }
+    return true;
 }
 
 /* Compute the biases of all offsets, and write their coordinates. False: the runner cancelled
@@ -184,19 +246,19 @@ static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
     const pe_dtype dtype = state->weights.dtype;
     size_t size = pe_dtype_size(dtype), heads = state->heads;
     size_t columns = 2 * state->bias.width - 1;
-    double price = pe_bias_network_cell_price(heads, state->hidden);
+    double price = cell_price(state);
     for (size_t row = 0; row < state->rows; row++) {
         const pe_fixed at[2] = {work->y[row / columns], work->x[row % columns]};
+        bool is_exact = false;
         if (!pe_pace_may_continue(pace, price))
             return false;
-        if (!pe_bias_network_compute(&work->network, at, work->biases)) {
+        if (!write_cell((cell){work, at, dtype, 0, &is_exact}, heads,
+                        work->table + row * heads * size)) {
             pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "set", state->weights.set_name,
                          "the name of a set whose network gives at least %d before the sigmoid",
                          PE_BIAS_OUTPUT_MIN);
             return false;
         }
-        for (size_t h = 0; h < heads; h++)
-            write_rounded(dtype, work->biases[h], work->table + (row * heads + h) * size);
         for (size_t i = 0; i < 2; i++)
             write_rounded(dtype, at[i], state->coordinates + (2 * row + i) * size);
     }
@@ -205,16 +267,20 @@ static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
 
 static bool make_bias(swin_v2 *state, pe_pace *pace)
 {
-    maker work = {0};
+    maker work = {.is_short = pe_bias_is_short(state->weights.dtype)};
     size_t heads = state->heads, rows = state->rows, size = state->bias.element_size;
     if (!pe_bias_network_init(&work.network, &state->weights, heads, state->hidden, pace))
         return false;
     work.y = make_coordinates(&state->axes[0], pace);
     work.x = work.y ? make_coordinates(&state->axes[1], pace) : NULL;
     work.biases = malloc(heads * sizeof *work.biases);
+    work.low = malloc(heads * sizeof *work.low);
+    work.high = malloc(heads * sizeof *work.high);
     work.table = malloc(rows * heads * size);
     state->coordinates = malloc(rows * 2 * size);
-    bool good = work.x && work.biases && work.table && state->coordinates &&
+    bool good = work.x && work.biases && work.low && work.high && work.table &&
+                state->coordinates &&
+                (!work.is_short || pe_bias_enclosure_init(&work.enclosure, &work.network)) &&
                 write_table(state, &work, pace) &&
                 pe_offsets_take(&state->bias, work.table, heads, pace);
     maker_done(&work);

@@ -103,7 +103,7 @@ static const char *const EXPENSIVE[][2] = {
     {"levit", "length=20000&heads=16&query_length=2&query_offset=4"},
     {"decomposed",
      "height=2500&width=30&dim=256&source_height=40&query_height=2&query_width=2"},
-    {"swin_v2", "height=8&heads=3"},
+    {"swin_v2", "height=24&heads=8"},
     {"swin", "height=80&heads=32&source_height=30"},
     {"learned", "length=2000&dim=256"},
     {"resized", "height=64&source_height=40&dim=256"},

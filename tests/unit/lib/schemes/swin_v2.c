@@ -1,5 +1,6 @@
 /* Biases of a network: stored ones, its ends, and what is refused. */
 #include "sets.h"
+#include "trained/bias_enclosure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,9 +90,55 @@ START_TEST(refuses_networks_that_do_not_fit)
 }
 END_TEST
 
+#define HEADS  35 /* two panels */
+#define HIDDEN 20
+
+/* Check intervals at sevenths, which doubles are near, around the exact biases. */
+static void check_intervals(const pe_bias_network *network, int64_t y, int64_t x)
+{
+    const pe_fixed seven = {.whole = 7};
+    const pe_fixed at[2] = {pe_fixed_div((pe_fixed){.whole = y}, seven),
+                            pe_fixed_div((pe_fixed){.whole = x}, seven)};
+    const double near[2] = {pe_fixed_nearest(at[0]), pe_fixed_nearest(at[1])};
+    pe_fixed biases[HEADS];
+    double low[HEADS], high[HEADS];
+    pe_bias_enclosure enclosure;
+    ck_assert(pe_bias_enclosure_init(&enclosure, network));
+    ck_assert(pe_bias_network_compute(network, at, biases));
+    ck_assert(pe_bias_enclose(&enclosure, near, low, high));
+    for (size_t h = 0; h < HEADS; h++) {
+        double bias = pe_fixed_nearest(biases[h]);
+        ck_assert_msg(low[h] <= bias && bias <= high[h] && high[h] - low[h] < bias * 0x1p-30,
+                      "head %zu at %d/7, %d/7: %a to %a, not %a", h, (int)y, (int)x, low[h],
+                      high[h], bias);
+    }
+    pe_bias_enclosure_done(&enclosure);
+}
+
+START_TEST(intervals_hold_the_biases)
+{
+    const pe_runner runner = {.context = NULL};
+    pe_error error;
+    pe_pace pace = {.runner = &runner, .reterr = &error};
+    pe_error_init(&error);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const pe_weights weights = {.seed = seed, .dtype = PE_F32};
+        pe_bias_network network;
+        ck_assert(pe_bias_network_init(&network, &weights, HEADS, HIDDEN, &pace));
+        for (size_t i = 0; i < (3 + HEADS) * HIDDEN; i++) /* seeded ones are small */
+            network.w1[i].shift -= seed % 8;
+        network.b1[seed] = network.w1[seed];
+        for (int corner = 0; corner < 9; corner++)
+            check_intervals(&network, 5 * (corner % 3) - 6, corner / 3 - 1);
+        pe_bias_network_done(&network);
+    }
+}
+END_TEST
+
 Suite *swin_v2_suite(void)
 {
-    const TTest *const tests[] = {the_sigmoid_reaches_both_ends, offsets_are_query_minus_key,
-                                  refuses_networks_that_do_not_fit, NULL};
+    const TTest *const tests[] = {the_sigmoid_reaches_both_ends, intervals_hold_the_biases,
+                                  offsets_are_query_minus_key, refuses_networks_that_do_not_fit,
+                                  NULL};
     return unit_suite("swin_v2", tests);
 }
