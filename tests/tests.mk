@@ -128,7 +128,7 @@ fuzz-corpus: $(BUILD)/fuzz-replay ## every harness over its corpus, and mutation
 	$(BUILD)/fuzz-replay --mutations $(or $(MUTATIONS),3000) $(FUZZ)
 
 # what this finds stays under $(BUILD)/fuzz: new inputs in found/, crashes in crashes/
-FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all \
               -fno-omit-frame-pointer
 fuzz: ## libFuzzer with clang on every harness, FUZZ_SECONDS=300 each (FUZZ="query json": these)
 	$(MAKE) -k -j$(shell nproc) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="$(FUZZ_FLAGS)" \
@@ -285,7 +285,7 @@ check-arm64: all ## the arm64 build under qemu: unit suites, and 2,000 answers a
 check-image: ## build the container image twice and run it as docker/sidecar.md says (deps-image)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/support/image.py $(BUILD)
 
-SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZE := -O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
 sanitize-programs: $(BUILD)/unit-tests $(BUILD)/fuzz-replay all
 sanitize-build:

@@ -57,7 +57,7 @@ static double first_frequency(const double *x, size_t stride, size_t count, doub
     double frequency = 0;
     for (size_t lag = 1; 3 * lag <= count; lag *= 2) {
         double square = half_sine_squared(x, stride, count, lag), angle, turn;
-        if (square < least_square || square > 1.0001) {
+        if (!(square >= least_square && square <= 1.0001)) { /* NaN of infinite sums, too */
             if (frequency > 0)
                 break;
             continue;
