@@ -109,3 +109,90 @@ def numpy_mrope(text, frames, height, width, dim, section):
     angles = ids[:, :, None] * 10000.0 ** -(numpy.arange(0, dim, 2) / dim)
     parts = numpy.split(angles, numpy.cumsum(section)[:-1], axis=-1)
     return repeated(numpy.concatenate([part[i] for i, part in enumerate(parts)], axis=-1))
+
+
+# ---- in float32 throughout, as models compute them ----
+
+
+def numpy_xpos(length, dim):
+    """Cosines and sines of queries and keys, and the scale."""
+    import numpy
+
+    positions = numpy.arange(length, dtype=numpy.float32)[:, None]
+    pairs = numpy.arange(0, dim, 2, dtype=numpy.float32) / dim
+    angles = positions * 10000.0**-pairs
+    scale = ((pairs + 0.4) / 1.4) ** (positions / 512)
+    cosines, sines, inverse = numpy.cos(angles), numpy.sin(angles), 1 / scale
+    return cosines * scale, sines * scale, cosines * inverse, sines * inverse, scale
+
+
+def numpy_fire(length, heads, hidden=32):
+    import numpy
+
+    draw = numpy.random.default_rng(0)
+    w1, b1 = (draw.uniform(-1, 1, hidden).astype(numpy.float32) for _ in range(2))
+    w2 = draw.uniform(-0.2, 0.2, (hidden, heads)).astype(numpy.float32)
+    positions = numpy.arange(length, dtype=numpy.float32)
+    distances = numpy.abs(positions[:, None] - positions[None, :])
+    below = numpy.log(0.1 * numpy.maximum(positions, 512) + 1) + 1e-6
+    u = (numpy.log(0.1 * distances + 1) / below[:, None]).astype(numpy.float32)
+    units = numpy.maximum(u[..., None] * w1 + b1, 0)
+    return numpy.ascontiguousarray((units @ w2).transpose(2, 0, 1))
+
+
+def torch_fire(length, heads, hidden=32):
+    import torch
+
+    w1, b1, w2 = torch.rand(hidden, 1), torch.rand(hidden), torch.rand(heads, hidden)
+    positions = torch.arange(length, dtype=torch.float32)
+    distances = (positions[:, None] - positions[None, :]).abs()
+    below = torch.log(0.1 * positions.clamp(min=512) + 1) + 1e-6
+    u = torch.log(0.1 * distances + 1) / below[:, None]
+    units = torch.nn.functional.linear(u[..., None], w1, b1).relu_()
+    return torch.nn.functional.linear(units, w2).permute(2, 0, 1).contiguous()
+
+
+def torch_swin_v2(side, heads, hidden=512):
+    import torch
+
+    w1 = torch.empty(hidden, 2)
+    w2 = torch.empty(heads, hidden)
+    for weights in (w1, w2):
+        torch.nn.init.trunc_normal_(weights, std=0.02)
+    steps = torch.arange(1 - side, side, dtype=torch.float32) * 8 / (side - 1)
+    steps = steps.sign() * torch.log2(steps.abs() + 1) / 3
+    table = torch.stack(torch.meshgrid(steps, steps, indexing="ij"), dim=-1)
+    biases = torch.nn.functional.linear(table, w1, torch.zeros(hidden)).relu()
+    biases = 16 * torch.sigmoid(torch.nn.functional.linear(biases, w2)).view(-1, heads)
+    cells = torch.stack(torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij"))
+    cells = cells.flatten(1)
+    offset = cells[:, :, None] - cells[:, None, :] + side - 1
+    index = offset[0] * (2 * side - 1) + offset[1]
+    return index, table, biases[index].permute(2, 0, 1).contiguous()
+
+
+def numpy_random_fourier(side, features):
+    import numpy
+
+    matrix = numpy.random.default_rng(0).standard_normal((2, features), numpy.float32)
+    steps = (2 * (numpy.arange(side, dtype=numpy.float32) + 0.5) / side - 1).astype(
+        numpy.float32
+    )
+    grid = numpy.stack(numpy.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
+    angles = numpy.float32(2 * numpy.pi) * (grid @ matrix)
+    return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], axis=-1)
+
+
+def torch_learned(length, dim):
+    import torch
+
+    return torch.nn.init.normal_(torch.empty(length, dim), std=0.02)
+
+
+def torch_hierarchical(length, dim, basis=512, alpha=0.4):
+    import torch
+
+    table = torch.nn.init.normal_(torch.empty(basis, dim), std=0.02)
+    table = (table - alpha * table[:1]) / (1 - alpha)
+    rows = torch.arange(length)
+    return alpha * table[rows // basis] + (1 - alpha) * table[rows % basis]

@@ -50,6 +50,72 @@ ROTARY = {
     ),
 }
 
+# schemes that draw, or compute each entry at length: request, entries, and somebody's recipe
+RECIPES = {
+    "xPos 4096x128, all tables": (
+        "xpos?length=4096&dim=128",
+        5 << 18,
+        "numpy",
+        recipes.numpy_xpos,
+        (4096, 128),
+    ),
+    "FIRE 1024x1024, 12 heads": (
+        "fire?length=1024&heads=12",
+        12 << 20,
+        "numpy",
+        recipes.numpy_fire,
+        (1024, 12),
+    ),
+    "FIRE 1024x1024, 12 heads f32": (
+        "fire?length=1024&heads=12",
+        12 << 20,
+        "torch",
+        recipes.torch_fire,
+        (1024, 12),
+    ),
+    "Swin v2, a window of 14x14, 12 heads": (
+        "swin_v2?height=14&heads=12",
+        12 * 196**2,
+        "torch",
+        recipes.torch_swin_v2,
+        (14, 12),
+    ),
+    "256 random Fourier features of 64x64 points": (
+        "random_fourier?sizes=64,64&features=256",
+        512 << 12,
+        "numpy",
+        recipes.numpy_random_fourier,
+        (64, 256),
+    ),
+    "a learned table of 2048x768": (
+        "learned?length=2048&dim=768",
+        768 << 11,
+        "torch",
+        recipes.torch_learned,
+        (2048, 768),
+    ),
+    "a hierarchical table of 4096x768": (
+        "hierarchical?length=4096&dim=768&base_length=512",
+        768 << 12,
+        "torch",
+        recipes.torch_hierarchical,
+        (4096, 768),
+    ),
+}
+
+# schemes whose example does not grow into a size that models have
+REAL_SIZES = {
+    "swin": "swin?height=14&heads=12",
+    "swin, 32x32": "swin?height=32&heads=12",
+    "swin, 64x64": "swin?height=64&heads=12",
+    "decomposed, 64x64": "decomposed?height=64&dim=64",
+    "resized, 14x14 to 64x64": "resized?height=64&source_height=14&dim=768",
+    "axial_rope, 14x14": "axial_rope?sizes=14,14&dim=64&table=full",
+    "axial_rope, 64x64": "axial_rope?sizes=64,64&dim=64&table=full",
+    "mrope, a video of 16x32x32": "mrope?text=32,32&grids=16,32,32&dim=128&table=full",
+    "fourier, 64x64, 64 bands": "fourier?sizes=64,64&bands=64&max_frequency=32",
+    "fourier, 224x224, 64 bands": "fourier?sizes=224,224&bands=64&max_frequency=112",
+}
 
 DTYPES = ("f32", "f16", "bf16", "f64")
 
@@ -286,6 +352,20 @@ def library_rows():
             "storing as many bytes",
             None,
             against_store("table", query, 8 * MIB),
+        )
+    for what, (query, elements, peer, make, arguments) in RECIPES.items():
+        yield Row(
+            f"generate {what}",
+            peer,
+            at_least(10),
+            generation_of(query, elements, [peer], functools.partial(make, *arguments)),
+        )
+    for what, query in REAL_SIZES.items():
+        yield Row(
+            f"generate {what} f32",
+            "storing as many bytes",
+            at_least(0.3),
+            against_store("table", query, MIB),
         )
     yield from scheme_rows()
 
