@@ -144,6 +144,13 @@ def two_configs(rng, mib):
     return "POST", "/v1/models/compare", JSON, body
 
 
+def wide_configs(rng, mib):
+    """Two configs whose tables have as many columns as are compared."""
+    config = '{"model_type":"llama","hidden_size":43680,"num_attention_heads":2,"rope_theta":%d}'
+    body = '{"first":%s,"second":%s}' % (config % rng.randrange(1, 1 << 20), config % 7)
+    return "POST", "/v1/models/compare", JSON, body.encode()
+
+
 def layer(rng, mib):
     rows = rng.randrange(1, 2000)
     target = f"/v1/apply?model=llama-3.1-8b&length={rows}&heads=4"
@@ -171,6 +178,7 @@ KINDS = (
     config,
     gguf,
     two_configs,
+    wide_configs,
     layer,
     conversion,
 )

@@ -91,6 +91,16 @@ class MemoryBudget(ServerCase):
                 self.assert_problem(reply, 422, "request", code="too_large")
 
 
+    def test_tables_of_two_plans_are_reserved(self):
+        server = self.start("--memory-bytes", "64MiB", "--threads", "2")
+        rng = memory_mix.random.Random(0)
+        method, target, media_type, body = memory_mix.wide_configs(rng, LIMIT)
+        reply = server.request(method, target, {"Content-Type": media_type}, body)
+        self.assert_problem(reply, 422, "request", code="too_large")
+        small = body.replace(b"43680", b"256")
+        reply = server.request(method, target, {"Content-Type": media_type}, small)
+        self.assertEqual(reply.status, 200, reply)
+
     def test_components_of_components_take_little(self):
         """The plan keeps the path of each key that is looked for, also of components that are
         too many."""
