@@ -178,9 +178,8 @@ static pe_table *compute_positions(const pair *both, const api_model_part *part,
     size_t count = 0;
     pe_request *request = NULL;
     pe_table *table = NULL;
-    const pe_limits limits = {.elements = ENTRIES,
-                              .table_bytes = ENTRIES * sizeof(double),
-                              .list_length = POSITIONS};
+    const pe_limits limits = {
+        .elements = ENTRIES, .table_bytes = ENTRIES * sizeof(double), .list_length = POSITIONS};
     for (size_t i = 0; i < part->count; i++)
         if (!is_about_rows(part->arguments[i].name))
             arguments[count++] = part->arguments[i];

@@ -146,7 +146,9 @@ def two_configs(rng, mib):
 
 def wide_configs(rng, mib):
     """Two configs whose tables have as many columns as are compared."""
-    config = '{"model_type":"llama","hidden_size":43680,"num_attention_heads":2,"rope_theta":%d}'
+    config = (
+        '{"model_type":"llama","hidden_size":43680,"num_attention_heads":2,"rope_theta":%d}'
+    )
     body = '{"first":%s,"second":%s}' % (config % rng.randrange(1, 1 << 20), config % 7)
     return "POST", "/v1/models/compare", JSON, body.encode()
 

@@ -90,7 +90,6 @@ class MemoryBudget(ServerCase):
                 reply = self.server.request(method, target, {"Content-Type": media_type}, body)
                 self.assert_problem(reply, 422, "request", code="too_large")
 
-
     def test_tables_of_two_plans_are_reserved(self):
         server = self.start("--memory-bytes", "64MiB", "--threads", "2")
         rng = memory_mix.random.Random(0)

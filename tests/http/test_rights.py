@@ -313,7 +313,6 @@ class Formulas(StoredCase):
             reply = self.get(target)
             self.assertEqual((reply.status, self.browsers(reply)), (200, "own"))
 
-
     def test_what_is_computed_changes_no_set(self):
         before = self.get(PATH).body
         for reading in self.readings:
