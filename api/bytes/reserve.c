@@ -78,12 +78,12 @@ void api_reserve_end(void)
     call.bytes = call.lasting = 0;
 }
 
-/* Add that there is no room; returns false. */
+/* Add that there is no room, or with what the call holds never will be; returns false. */
 static bool refuse(uint64_t bytes, const char *what, pe_error *reterr)
 {
     uint64_t limit = api_memory_limit(call.memory);
     char given[48];
-    if (bytes <= limit) {
+    if (bytes <= limit - call.bytes) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for %s", what);
         return false;
     }

@@ -3,6 +3,7 @@
 
 #include "bytes/base64.h"
 #include "bytes/body.h"
+#include "bytes/reserve.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
 #include "models/difference.h"
@@ -110,6 +111,9 @@ static api_reply *answer_difference(const comparing *self, pe_error *error)
     bool equal = false;
     if (!api_may_begin(self->call, api_model_difference_price(self->plans[0], self->plans[1])))
         return NULL;
+    if (!api_reserve(api_model_difference_bytes(self->plans[0], self->plans[1]), "the tables",
+                     error))
+        return api_problem_from_error(error);
     json_t *document = api_model_difference(self->plans[0], self->plans[1],
                                             self->call->service->host->runner, &equal, error);
     char *text = api_document_readable(document);

@@ -255,8 +255,8 @@ api_body *api_printed_stream(const api_printer *printer, const api_selection *se
     }
     bool slow = false;
     for (size_t i = 0; i < selection->count; i++)
-        slow = slow ||
-               pe_stream_price(source->streams[i], sizeof source->elements) > API_QUICK_READ;
+        slow =
+            slow || api_is_slow_stream(selection, source->streams[i], sizeof source->elements);
     return api_body_from_source(&(api_source){.state = source,
                                               .size = API_LENGTH_UNKNOWN,
                                               .read = read_source,

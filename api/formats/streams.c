@@ -30,6 +30,12 @@ bool api_open_streams(const api_selection *selection, const size_t *order, size_
     return false;
 }
 
+bool api_is_slow_stream(const api_selection *selection, const pe_stream *stream, uint64_t bytes)
+{
+    return pe_stream_price(stream, bytes) > API_QUICK_READ ||
+           pe_request_held(selection->request) > API_QUICK_STATE;
+}
+
 /* An api_source's `read` and `free`. */
 static size_t read_stream(void *state, uint64_t offset, char *dst, size_t room)
 {
@@ -63,7 +69,7 @@ api_body *api_body_from_tensors(const api_selection *selection, char *header,
                                   .size = pe_stream_size(stream),
                                   .read = read_stream,
                                   .free = free_stream,
-                                  .slow = pe_stream_price(stream, 1) > API_QUICK_READ};
+                                  .slow = api_is_slow_stream(selection, stream, 1)};
         end += sources[i].size;
     }
     return api_body_from_sources(header, header_size, sources, selection->count);

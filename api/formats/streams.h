@@ -9,6 +9,14 @@
  * two. */
 #define API_QUICK_READ 0x1p22
 
+/* The most bytes of what a scheme has prepared, of which an event thread computes a row: more
+ * do not fit into caches, and the price counts arithmetic alone. */
+#define API_QUICK_STATE ((uint64_t)8 << 20)
+
+/* Whether an event thread leaves reads of so many bytes to a worker. */
+bool api_is_slow_stream(const api_selection *selection, const pe_stream *stream,
+                        uint64_t bytes);
+
 /* Open a stream for each tensor of the selection. `order` has the tensors' indices in the order
  * of ret_streams. False if one cannot be opened: reterr says why, and none stays open then. */
 bool api_open_streams(const api_selection *selection, const size_t *order, size_t block_bytes,

@@ -47,6 +47,10 @@ void model_plan_type(model_config *config)
 {
     const model_type *type = config->type;
     model_config current = *config;
+    if (config->planner->objects++ == API_MODEL_OBJECTS) /* each has rules that read it */
+        config->planner->is_full = true;
+    if (config->planner->is_full)
+        return;
     if (type->component)
         add_component(&current, config->name ? config->name : type->component);
     bool skip = false;

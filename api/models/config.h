@@ -11,6 +11,7 @@ typedef struct model_planner {
     const pe_limits *limits;
     pe_error *error;
     json_t *used;     /* the paths that have changed something, as the keys of an object */
+    size_t objects;   /* that types have read */
     bool is_unasked;  /* what is planned now was not asked for */
     bool is_own_code; /* a row of code that comes with the checkpoint has been applied */
     bool is_full;     /* there were more components or parts than a plan has room for */

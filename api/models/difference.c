@@ -12,7 +12,8 @@
 enum {
     LONGEST_WORDS = 80, /* bytes of two values that a sentence holds */
     POSITIONS = 48,     /* that tables are compared at: 0, 1, 2, 3, 4, 6, 8, 12 … */
-    POSITIONS_TEXT = POSITIONS * 12
+    POSITIONS_TEXT = POSITIONS * 12,
+    ENTRIES = 1 << 20 /* of a table at these positions, at most */
 };
 
 const pe_parameter api_model_compare_options[API_MODEL_COMPARE_OPTIONS] = {
@@ -177,9 +178,8 @@ static pe_table *compute_positions(const pair *both, const api_model_part *part,
     size_t count = 0;
     pe_request *request = NULL;
     pe_table *table = NULL;
-    const pe_limits limits = {.elements = (uint64_t)1 << 20,
-                              .table_bytes = (uint64_t)1 << 23,
-                              .list_length = POSITIONS};
+    const pe_limits limits = {
+        .elements = ENTRIES, .table_bytes = ENTRIES * sizeof(double), .list_length = POSITIONS};
     for (size_t i = 0; i < part->count; i++)
         if (!is_about_rows(part->arguments[i].name))
             arguments[count++] = part->arguments[i];
@@ -325,10 +325,48 @@ static json_t *summarise(pair *both, size_t parts)
     return sentence;
 }
 
+/* The entries of a part's table at the positions, at most. */
+static uint64_t count_entries(const api_model_part *part)
+{
+    uint64_t entries = 0;
+    if (!part->request || !takes_positions(part->scheme))
+        return 0;
+    for (size_t i = 0; i < pe_request_tensor_count(part->request); i++) {
+        const pe_tensor *tensor = pe_request_tensor(part->request, i);
+        entries += tensor->rows > 0 ? tensor->elements / tensor->rows * POSITIONS : 0;
+    }
+    return entries < ENTRIES ? entries : ENTRIES;
+}
+
+/* The entries of all tables of two plans, and of the largest one. */
+static uint64_t count_all_entries(const api_model_plan *first, const api_model_plan *second,
+                                  uint64_t *ret_most)
+{
+    const api_model_plan *const plans[] = {first, second};
+    uint64_t all = 0;
+    *ret_most = 0;
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < plans[side]->part_count; i++) {
+            const uint64_t entries = count_entries(&plans[side]->parts[i]);
+            all += entries;
+            *ret_most = entries > *ret_most ? entries : *ret_most;
+        }
+    return all;
+}
+
 double api_model_difference_price(const api_model_plan *first, const api_model_plan *second)
 {
-    enum { ROW = 4096, ENTRY = 64 }; /* columns at most that count, multiply-adds of an entry */
-    return (double)(first->part_count + second->part_count) * POSITIONS * ROW * ENTRY;
+    enum { PART = 1 << 20, ENTRY = 64 }; /* multiply-adds of a part and of an entry */
+    uint64_t most;
+    return (double)(first->part_count + second->part_count) * PART +
+           (double)count_all_entries(first, second, &most) * ENTRY;
+}
+
+uint64_t api_model_difference_bytes(const api_model_plan *first, const api_model_plan *second)
+{
+    uint64_t most;
+    (void)count_all_entries(first, second, &most);
+    return 2 * sizeof(double) * most;
 }
 
 json_t *api_model_difference(const api_model_plan *first, const api_model_plan *second,

@@ -3,6 +3,7 @@
  * little-endian. Nothing is trusted: every count is held against the bytes that are there. */
 #include "models/gguf.h"
 
+#include "bytes/reserve.h"
 #include "http/arguments.h"
 
 #include <string.h>
@@ -15,6 +16,12 @@ enum {
     PAIRS_MOST = 65536, /* pairs and tensors that are read */
     AXES_MOST = 8
 };
+
+/* Bytes that a pair takes in the metadata and in the config that is made of them, and a number
+ * of a list. Keys are copied twice. A pair has a length, a type and a value at least. */
+#define OF_PAIR    640
+#define OF_NUMBER  64
+#define PAIR_LEAST 13
 
 typedef enum gguf_type {
     GGUF_U8,
@@ -40,8 +47,16 @@ typedef struct reader {
     const unsigned char *bytes;
     size_t size, at, listed; /* `listed` numbers are kept in lists */
     bool is_short;           /* the bytes have ended */
-    bool is_broken;          /* this is no GGUF file */
+    bool is_broken;          /* this is no GGUF file, or there is an error */
+    pe_error *error;
 } reader;
+
+/* Reserve memory; false if there is none. */
+static bool reserve(reader *from, uint64_t bytes)
+{
+    from->is_broken |= !api_reserve(bytes, "the body", from->error);
+    return !from->is_broken;
+}
 
 static const unsigned char *take(reader *from, uint64_t size)
 {
@@ -126,6 +141,8 @@ static json_t *take_list(reader *from)
         return take(from, count > from->size ? UINT64_MAX : count * SIZES[type]) ? json_null()
                                                                                  : NULL;
     from->listed += count;
+    if (!reserve(from, OF_NUMBER * count))
+        return NULL;
     json_t *list = json_array();
     for (uint64_t i = 0; i < count && !from->is_short; i++)
         json_array_append_new(list, take_number(from, (gguf_type)type));
@@ -146,8 +163,9 @@ static json_t *take_value(reader *from)
     const char *text = take_text(from, &size);
     if (!text)
         return NULL;
-    return size <= TEXT_MOST && api_is_utf8(text, size) ? json_stringn(text, size)
-                                                        : json_null();
+    if (size > TEXT_MOST || !api_is_utf8(text, size))
+        return json_null();
+    return reserve(from, size) ? json_stringn(text, size) : NULL;
 }
 
 static bool is_kept(const char *key, size_t size)
@@ -163,8 +181,11 @@ static void read_pairs(reader *from, uint64_t count, json_t *metadata)
         size_t size;
         char name[KEY_MOST + 1] = "";
         const char *key = take_text(from, &size);
+        const bool kept = key && is_kept(key, size);
+        if (kept && !reserve(from, 2 * size))
+            return;
         json_t *value = key ? take_value(from) : NULL;
-        if (value && is_kept(key, size)) {
+        if (value && kept) {
             memcpy(name, key, size);
             json_object_set_new(metadata, name, value);
         } else {
@@ -210,6 +231,8 @@ static json_t *list_factors(const reader *head, const factors *wanted, uint64_t 
     if (wanted->count == 0 || begin > head->size || wanted->offset > head->size - begin)
         return json_null();
     from.at = (size_t)(begin + wanted->offset);
+    if (!reserve(&from, OF_NUMBER * wanted->count))
+        return json_null();
     json_t *list = json_array();
     for (uint64_t i = 0; i < wanted->count && !from.is_short; i++)
         json_array_append_new(list, take_number(&from, GGUF_F32));
@@ -254,7 +277,8 @@ static json_t *refuse(json_t *metadata, pe_error *reterr, const char *given, con
 
 json_t *api_gguf_read(const char *bytes, size_t size, pe_error *reterr)
 {
-    reader from = {.bytes = (const unsigned char *)bytes, .size = size, .at = 4};
+    reader from = {
+        .bytes = (const unsigned char *)bytes, .size = size, .at = 4, .error = reterr};
     uint64_t version = take_integer(&from, 4);
     size_t width = version == 1 ? 4 : 8;
     if (from.is_short || version < 1 || version > 3)
@@ -265,9 +289,15 @@ json_t *api_gguf_read(const char *bytes, size_t size, pe_error *reterr)
     if (pairs > PAIRS_MOST || tensors > PAIRS_MOST)
         return refuse(NULL, reterr, "",
                       "a GGUF file of at most 65536 pairs of metadata and 65536 tensors");
+    if (!reserve(&from, OF_PAIR * (pairs < size / PAIR_LEAST ? pairs : size / PAIR_LEAST)))
+        return NULL;
     json_t *metadata = json_object();
     read_pairs(&from, pairs, metadata);
     read_tensors(&from, tensors, metadata);
+    if (reterr->count > 0) {
+        json_decref(metadata);
+        return NULL;
+    }
     if (from.is_broken)
         return refuse(metadata, reterr, "", "a GGUF file whose head can be read");
     json_object_set_new(metadata, "cut", json_boolean(from.is_short));

@@ -108,8 +108,9 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     note_code(&planner, object);
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
-                     "a config of at most %d components with %d parts in all",
-                     API_MODEL_COMPONENTS, API_MODEL_PARTS);
+                     "a config of at most %d components with %d parts in all, in at most %d "
+                     "objects",
+                     API_MODEL_COMPONENTS, API_MODEL_PARTS, API_MODEL_OBJECTS);
     model_keep_asked(&planner);
     json_decref(planner.used);
 }

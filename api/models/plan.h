@@ -15,6 +15,7 @@
 #define API_PART_ARGUMENTS   32
 #define API_MODEL_PARTS      24
 #define API_MODEL_COMPONENTS 8
+#define API_MODEL_OBJECTS    32 /* of a config that types read, one inside another */
 #define API_MODEL_LAYERS     4096
 
 /* How a part's numbers come about. */

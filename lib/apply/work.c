@@ -5,12 +5,14 @@
 #include "apply/tensors.h"
 #include "requests/request.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define BLOCK_PRICE   0x1p18
 #define SUMS_PRICE    0x1p16 /* of a block of sums of many products */
 #define ELEMENT_PRICE 16     /* of a result that needs one entry or two */
 #define ENTRY_PRICE   16     /* of an entry that is computed for one product alone */
+#define PAIR_PRICE    640    /* of an entry of waves as a pair of doubles, for f64 */
 #define COPY_PRICE    128    /* of an element that is copied from another order */
 #define ROW_PRICE     128    /* of each column, once for the rows that are computed together */
 
@@ -186,6 +188,32 @@ double pe_apply_opening_price(const pe_view *input, const pe_apply_options *opti
     return price;
 }
 
+/* Whether the results need all entries as pairs, and these are sines and cosines: exact ones
+ * take far longer than doubles. Trained numbers are short. */
+static bool needs_pairs(const pe_request *request, const pe_view *input,
+                        const pe_apply_options *options)
+{
+    const pe_scheme *scheme = pe_request_scheme(request);
+    pe_dtype dtype = options->dtype;
+    bool trained = false;
+    if (dtype == PE_DTYPE_COUNT && !pe_element_is_real(input->element, &dtype))
+        return false;
+    for (size_t i = 0; i < scheme->info.parameter_count; i++)
+        trained |= scheme->info.parameters[i].type == PE_STORED;
+    return dtype == PE_F64 && scheme->errors == PE_ERRORS_OF_ANGLES && !trained;
+}
+
+/* How many entries are computed: once where they are kept, else for each product. */
+static double count_entries(const pe_application *rule, const pe_binding *binding,
+                            const pe_tensor *entries)
+{
+    double products = (double)binding->columns * (double)binding->rows;
+    if (rule->kind >= PE_APPLY_CONTRACT)
+        products *= (double)binding->results;
+    return pe_entries_are_kept(entries, true) ? fmin(products, (double)entries->elements)
+                                              : products;
+}
+
 double pe_apply_price(const pe_request *request, size_t application, const pe_view *input,
                       const pe_apply_options *options)
 {
@@ -196,6 +224,10 @@ double pe_apply_price(const pe_request *request, size_t application, const pe_vi
         return 0;
     pe_work work =
         pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), options, true);
-    return work.result_price * (double)binding.rows * (double)binding.results +
+    const pe_tensor *entries = pe_request_tensor(request, tensors[0]);
+    double pairs = needs_pairs(request, input, options)
+                       ? PAIR_PRICE * count_entries(rule, &binding, entries)
+                       : 0;
+    return work.result_price * (double)binding.rows * (double)binding.results + pairs +
            pe_apply_opening_price(input, options);
 }

@@ -69,6 +69,10 @@ static void narrow(const pe_row_signal *signal, interval from, double relative, 
     const double w = signal->frequency, far = fmax(fabs(from.low), fabs(from.high));
     const double error = relative * w * far + ARC_ERROR * (relative > 1e-12);
     const double shift = signal->sine ? PE_TURN / 4 : 0;
+    if (error >= arc.low && arc.high + error >= PE_TURN / 2) { /* anywhere, whatever the turn */
+        add_common(ret, from, from);
+        return;
+    }
     double turn = ceil((w * from.low - error - shift - arc.high) / PE_TURN);
     const double last = floor((w * from.high + error - shift + arc.high) / PE_TURN);
     while (turn <= last && !ret->full) {

@@ -119,6 +119,51 @@ def comparison(rng, mib):
     return "POST", target, NPY, noise(rng, (rows, 64))
 
 
+def config(rng, mib):
+    """Components below a long path, two in each."""
+    before, inner = '{"model_type":"mistral3","text_config":', '{"model_type":"sam3_video"}'
+    size = min(rng.choice((1, 4)) * 1000 * mib, 400000)
+    while len(inner) < size:
+        inner = f'{before}{inner},"vision_config":{inner}}}'
+    depth = rng.randrange(45)
+    return "POST", "/v1/models?plan=true", JSON, (before * depth + inner + "}" * depth).encode()
+
+
+def gguf(rng, mib):
+    """The head of a GGUF file with as many pairs as one may have, each a short list."""
+    most, count = 65536, rng.randrange(3)
+    values = struct.pack("<IIQ", 9, 5, count) + bytes(4 * count)
+    pairs = b"".join(struct.pack("<Q", 11) + b"llama.%05d" % i + values for i in range(most))
+    head = struct.pack("<4sIQQ", b"GGUF", 3, 0, most) + pairs
+    return "POST", "/v1/models?plan=true", "application/octet-stream", head
+
+
+def two_configs(rng, mib):
+    config = listed('{"rope":{}}', 20000, '{"model_type":"llama","a":[', "]}").decode()
+    body = f'{{"first":{config},"second":{config}}}'.encode()
+    return "POST", "/v1/models/compare", JSON, body
+
+
+def wide_configs(rng, mib):
+    """Two configs whose tables have as many columns as are compared."""
+    config = (
+        '{"model_type":"llama","hidden_size":43680,"num_attention_heads":2,"rope_theta":%d}'
+    )
+    body = '{"first":%s,"second":%s}' % (config % rng.randrange(1, 1 << 20), config % 7)
+    return "POST", "/v1/models/compare", JSON, body.encode()
+
+
+def layer(rng, mib):
+    rows = rng.randrange(1, 2000)
+    target = f"/v1/apply?model=llama-3.1-8b&length={rows}&heads=4"
+    return "POST", target, NPY, noise(rng, (1, rows, 512))
+
+
+def conversion(rng, mib):
+    target = "/v1/convert/rope?from=half&to=interleaved&heads=1&tensors=*"
+    return "POST", target, SAFETENSORS, safetensors(rng)
+
+
 KINDS = (
     similarity,
     stream,
@@ -132,6 +177,12 @@ KINDS = (
     rotation,
     identity,
     comparison,
+    config,
+    gguf,
+    two_configs,
+    wide_configs,
+    layer,
+    conversion,
 )
 
 

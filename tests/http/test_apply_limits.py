@@ -112,6 +112,19 @@ class Price(ApplyCase):
         self.assertIn("compute-cost", problem["detail"])
 
 
+class WidePrice(ApplyCase):
+    flags = ("--compute-cost", "1000000000")
+
+    def test_float64_costs_what_exact_entries_take(self):
+        query = "length=65536&query_length=1&dim=64"
+        wide = "f64", numpy.ones((1, 64)).view(numpy.uint64)
+        for dtype, tensor, status in (("f32", ones(1, 64), 200), ("f64", wide, 422)):
+            body = file_of({"query": tensor})
+            reply = self.apply("relative_sinusoidal", query, body)
+            self.assertEqual(reply.status, status, dtype)
+        self.assert_problem(reply, 422, "length", code="too_large")
+
+
 class Deadline(ApplyCase):
     flags = ("--compute-cost", "0", "--compute-seconds", "1")
 

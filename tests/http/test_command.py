@@ -273,6 +273,29 @@ class Posts(CommandCase):
         self.assertIn("The body is too large", self.refuse(1, "/v1/models", path))
 
 
+class Alone(unittest.TestCase):
+    """It opens no socket, so that nobody reaches it."""
+
+    def test_its_program_asks_for_no_socket(self):
+        listed = subprocess.run(
+            ["nm", "--dynamic", "--undefined-only", COMMAND], capture_output=True, check=True
+        )
+        names = {line.split()[-1].partition(b"@")[0] for line in listed.stdout.splitlines()}
+        self.assertIn(b"open", {name.removesuffix(b"64") for name in names})
+        self.assertEqual(names & {b"socket", b"bind", b"listen", b"accept", b"connect"}, set())
+
+    def test_it_has_no_socket_while_it_computes(self):
+        target = "/v1/encodings/sinusoidal?length=4000000&dim=64&format=raw"
+        with subprocess.Popen(
+            [COMMAND, target], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        ) as process:
+            self.assertTrue(process.stdout.read(1))
+            opened = [os.readlink(each) for each in Path(f"/proc/{process.pid}/fd").iterdir()]
+            process.kill()
+        self.assertTrue(any(name.startswith("pipe:") for name in opened))
+        self.assertFalse([name for name in opened if name.startswith("socket:")])
+
+
 class Stored(CommandCase):
     def setUp(self):
         super().setUp()

@@ -101,6 +101,14 @@ class EventThreads(ServerCase):
                 self.assertIn(reply.status, (200, 400, 409, 413, 422), reply)
                 self.assertEqual(late_callbacks(self.server.metrics()), before)
 
+    def test_a_few_bytes_of_a_row_that_needs_a_large_state_are_read_by_a_worker(self):
+        target = "/v1/similarity/sinusoidal?length=110000&dim=64&metric=pearson&format=raw"
+        before = late_callbacks(self.server.metrics())
+        for first in range(0, 3 << 34, 1 << 34):
+            reply = self.get(target, {"Range": f"bytes={first}-{first + 15}"})
+            self.assertEqual((reply.status, len(reply.body)), (206, 16))
+        self.assertEqual(late_callbacks(self.server.metrics()), before)
+
     def test_bodies_of_more_values_than_a_request_can_mean_are_refused_unparsed(self):
         for what in ("objects", "arrays", "strings"):
             with self.subTest(what):

@@ -377,6 +377,22 @@ class Units(unittest.TestCase):
         self.assertGreater(int(service["LimitNOFILE"]), int(settings["max-connections"]) + 400)
         self.assertEqual(service["Type"], "notify")
 
+    def test_the_service_has_no_privileges(self):
+        text = (UNITS / "posenc.service").read_text(encoding="utf-8")
+        settings = re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE)
+        for needed in (
+            ("DynamicUser", "yes"),
+            ("CapabilityBoundingSet", ""),
+            ("AmbientCapabilities", ""),
+            ("NoNewPrivileges", "yes"),
+            ("ProtectSystem", "strict"),
+            ("ProtectHome", "yes"),
+            ("SystemCallFilter", "@system-service"),
+            ("SystemCallFilter", "~@privileged"),
+        ):
+            self.assertIn(needed, settings)
+        self.assertNotIn("ReadWritePaths", dict(settings))
+
     def test_systemd_reads_the_units(self):
         verify = shutil.which("systemd-analyze")
         if not verify:

@@ -1,8 +1,8 @@
 """Answers and work grow with the request and no faster. Every route of the OpenAPI document has
 shapes here: requests that are hostile but keep all limits. Each is sent at three sizes, doubled
 from one to the next: no answer may be longer than FACTOR times the request and FIXED, or what
-the route answers a plain request, and CPU time may not rise much more than the size. Nobody
-asks for a table here."""
+the route answers a plain request, and CPU time may not rise much more than the size, nor be
+more than so much for each byte. Nobody asks for a table here."""
 
 import itertools
 import json
@@ -19,6 +19,7 @@ from server import ServerCase
 
 FACTOR, FIXED = 16, 256 << 10  # bytes of an answer: api/README.md, "How long answers are"
 RISE, NOISE = 3, 0.005 * (20 if SANITIZED else 1)  # CPU seconds, for twice the size
+BASE, BYTE = 0.1 * (20 if SANITIZED else 1), 2e-6 * (20 if SANITIZED else 1)  # CPU seconds
 ROUNDS, TRIES = 3, 4
 TARGET, HEAD, JSON_BODY = 3500, 4000, 64 << 10  # the least of the three sizes, in bytes
 NPY, SAFETENSORS, JSON = (
@@ -193,6 +194,27 @@ CONFIGS = {
     + '"patch_size":8,'
     + members(size // 2, lambda i: f"position_size{i:06d}")[1:]
     + "}",
+}
+
+
+def components(depth, kind):
+    """Components that have components, two in each, of which the last ones are of a kind; all
+    of them below a chain of so many."""
+
+    def shape(size, salt):
+        before = '{"model_type":"mistral3","text_config":'
+        inner = f'{{"model_type":"{kind}"}}'
+        while 2 * len(inner) + len(before) + 20 <= size - 40 * depth:
+            inner = f'{before}{inner},"vision_config":{inner}}}'
+        return f'{{"salt":"{salt}",' + (before * depth + inner + "}" * depth)[1:]
+
+    return shape
+
+
+CONFIGS |= {
+    "components in components": components(0, "deepseek_vl_hybrid"),
+    "components below a long path": components(40, "deepseek_vl_hybrid"),
+    "components of unknown types": components(0, "llama_of_nobody_else"),
 }
 
 
@@ -464,10 +486,11 @@ class Linear(ServerCase):
     def rises(self, make, sizes, salts):
         """How far CPU time rises above what is allowed, at the worst size."""
         times = [self.measure(make, size, salts) for size in sizes]
-        return max(
+        rises = [
             (later - RISE * earlier - NOISE, size)
             for (earlier, _), (later, size) in zip(times, times[1:])
-        )
+        ]
+        return max(*rises, *((time - BASE - BYTE * size, size) for time, size in times))
 
     def check(self, make, salts):
         """Send a shape at three sizes. On a busy machine caches are cold, so that a rise is

@@ -3,10 +3,13 @@ short form. What requests have reserved returns to zero on every path."""
 
 import contextlib
 import os
+import re
 import resource
 import unittest
+from pathlib import Path
 
 import memory_mix
+from faults import SANITIZED
 from memory_mix import MIB, Mix, reserved
 from server import ServerCase, wait_until
 
@@ -14,6 +17,12 @@ LIMIT = 96  # MiB
 SECONDS = float(os.environ.get("MEMORY_SECONDS", "6"))
 KINDS = memory_mix.KINDS
 SPARE = 4  # descriptors for what the server opens for moments
+
+
+def peak(server):
+    """The most that has been resident, in bytes."""
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
 
 
 class MemoryBudget(ServerCase):
@@ -75,9 +84,32 @@ class MemoryBudget(ServerCase):
         self.nothing_is_reserved()
 
     def test_what_never_fits_is_too_large(self):
-        body = memory_mix.numbers(memory_mix.random.Random(0), LIMIT)
-        reply = self.server.request(body[0], body[1], {"Content-Type": body[2]}, body[3])
+        for kind in (memory_mix.numbers, memory_mix.gguf):
+            method, target, media_type, body = kind(memory_mix.random.Random(0), LIMIT)
+            with self.subTest(kind.__name__):
+                reply = self.server.request(method, target, {"Content-Type": media_type}, body)
+                self.assert_problem(reply, 422, "request", code="too_large")
+
+    def test_tables_of_two_plans_are_reserved(self):
+        server = self.start("--memory-bytes", "64MiB", "--threads", "2")
+        rng = memory_mix.random.Random(0)
+        method, target, media_type, body = memory_mix.wide_configs(rng, LIMIT)
+        reply = server.request(method, target, {"Content-Type": media_type}, body)
         self.assert_problem(reply, 422, "request", code="too_large")
+        small = body.replace(b"43680", b"256")
+        reply = server.request(method, target, {"Content-Type": media_type}, small)
+        self.assertEqual(reply.status, 200, reply)
+
+    def test_components_of_components_take_little(self):
+        """The plan keeps the path of each key that is looked for, also of components that are
+        too many."""
+        method, target, media_type, body = memory_mix.config(memory_mix.random.Random(0), LIMIT)
+        server = self.start("--memory-bytes", "512MiB", "--threads", "2")
+        before = peak(server)
+        reply = server.request(method, target, {"Content-Type": media_type}, body)
+        self.assert_problem(reply, 422, "body")
+        if not SANITIZED:  # which holds freed memory back
+            self.assertLess(peak(server) - before, 16 * len(body) + 8 * MIB)
 
 
 class Descriptors(ServerCase):

@@ -313,6 +313,13 @@ class Formulas(StoredCase):
             reply = self.get(target)
             self.assertEqual((reply.status, self.browsers(reply)), (200, "own"))
 
+    def test_what_is_computed_changes_no_set(self):
+        before = self.get(PATH).body
+        for reading in self.readings:
+            self.assertIn(self.ask(reading, {}).status, (200, 206), reading[:2])
+        self.assertEqual(self.get(PATH).body, before)
+        self.assertEqual(self.get(f"{PATH}/secret").body, SET)
+
 
 class All(StoredCase):
     flags = ("--cors", "all")

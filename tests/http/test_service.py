@@ -8,7 +8,7 @@ from collections import Counter
 
 from openapi import written_out
 from registry import example, query_of, text_of
-from server import ServerCase
+from server import ServerCase, run
 
 LIMITS = {
     "cache-bytes": 2 << 20,
@@ -39,6 +39,13 @@ class Info(ServerCase):
         self.assertLessEqual(LIMITS.items(), published.items())
         for limit in document["limits"].values():
             self.assertTrue(limit["unit"] and limit["help"])
+
+    def test_every_flag_that_is_a_limit_is_published(self):
+        flags = re.findall(r"^ *--([\w-]+)", run("--help").stdout, re.MULTILINE)
+        limit = re.compile(r"(^|-)(max|min|compute|seconds|bytes)(-|$)")
+        limits = {name for name in flags if limit.search(name)}
+        self.assertGreater(len(limits), 20)
+        self.assertEqual(limits, set(self.get("/v1/info").json()["limits"]))
 
     def test_the_published_limits_are_the_ones_that_hold(self):
         encoding = "/v1/encodings/integer"

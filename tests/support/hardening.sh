@@ -45,8 +45,14 @@ if holds "$noted" 'GNU C'; then
     [ -z "$unprotected" ] ||
         fail "a large frame may jump over the guard page:
 $(printf '%s\n' "$unprotected" | head -n 1)"
+    unmarked=$(printf '%s\n' "$noted" | grep 'GNU C' |
+        grep -Ev 'fcf-protection=(full|branch)' || true)
+    if holds "$headers" 'Machine: .*X86-64' && [ -n "$unmarked" ]; then
+        fail "a function has no mark for jumps to it:
+$(printf '%s\n' "$unmarked" | head -n 1)"
+    fi
 else
-    echo "hardening: $program: -fstack-clash-protection is not checked:" \
+    echo "hardening: $program: large frames and marks of control flow are not checked:" \
         "there is no note of gcc's flags"
 fi
 

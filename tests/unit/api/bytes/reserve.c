@@ -37,11 +37,13 @@ START_TEST(a_call_gives_back_what_it_reserved)
     pe_error error;
     begin();
     pe_error_init(&error);
-    ck_assert(api_reserve(600, "a", &error) && api_reserve(400, "b", &error));
+    ck_assert(api_memory_reserve(memory, 200)); /* of another call */
+    ck_assert(api_reserve(600, "a", &error) && api_reserve(200, "b", &error));
     ck_assert_uint_eq(api_memory_reserved(memory), 1000);
     ck_assert(!api_reserve(1, "c", &error));
     ck_assert_int_eq(error.status, PE_NO_MEMORY);
     api_reserve_end();
+    api_memory_release(memory, 200);
     end();
 }
 END_TEST
@@ -54,6 +56,10 @@ START_TEST(what_never_fits_is_too_large)
     ck_assert(!api_reserve(1001, "the body", &error));
     ck_assert_int_eq(error.status, PE_TOO_LARGE);
     ck_assert_str_eq(error.problems[0].given, "1001 bytes for the body");
+    pe_error_init(&error);
+    ck_assert(api_reserve(600, "the body", &error)); /* beside which nothing else fits ever */
+    ck_assert(!api_reserve(401, "the tables", &error));
+    ck_assert_int_eq(error.status, PE_TOO_LARGE);
     api_reserve_end();
     end();
 }
