@@ -9,7 +9,6 @@
 #include "waves/fill.h"
 
 #include "kernels/store.h"
-#include "numerics/dtype.h"
 #include "waves/columns.h"
 #include "waves/rows.h"
 
