@@ -3,7 +3,6 @@
 #include "apply/result.h"
 #include "apply/sum.h"
 #include "apply/tensors.h"
-#include "numerics/dtype.h"
 #include "requests/request.h"
 
 #include <stdlib.h>

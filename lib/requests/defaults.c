@@ -1,6 +1,5 @@
 /* Values that arguments do not give: they come from the preset, the set, the defaults
  * or other parameters. Parameters that exclude or require each other are checked here too. */
-#include "numerics/dtype.h"
 #include "requests/reading.h"
 
 #include <stdio.h>
