@@ -71,13 +71,6 @@ copy_sized(const pe_wave *wave, const unsigned char *elements, size_t count, ser
                elements + (from.start + i * from.step) * size, size);
 }
 
-static void copy(const pe_wave *wave, const unsigned char *elements, size_t count, series from,
-                 series to, unsigned char *row)
-{
-    PE_BY_SIZE(pe_dtype_size(wave->dtype),
-               copy_sized(wave, elements, count, from, to, row, SIZE))
-}
-
 void pe_columns_place(const pe_wave *wave, size_t first, size_t count,
                       const unsigned char *sines, const unsigned char *cosines,
                       unsigned char *row)
@@ -94,7 +87,9 @@ void pe_columns_place(const pe_wave *wave, size_t first, size_t count,
             from = (series){cosine, 2};
             to = (series){first + cosine, 2};
         }
-        copy(wave, cosine ? cosines : sines, count, from, to, row);
+        const unsigned char *elements = cosine ? cosines : sines;
+        PE_BY_SIZE(pe_dtype_size(wave->dtype),
+                   copy_sized(wave, elements, count, from, to, row, SIZE))
     }
 }
 
