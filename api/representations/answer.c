@@ -285,7 +285,7 @@ api_reply *api_representation_reply(api_representation *representation)
     pe_error error;
     pe_error_init(&error);
     if (!representation->post && has_conditions(representation->call))
-        api_representation_tag(representation, &representation->etag);
+        representation->etag = api_representation_tag(representation);
     if (api_representation_is_decided(representation, &reply) ||
         !api_representation_read_range(representation, &reply))
         return reply;
