@@ -23,7 +23,7 @@ typedef struct api_call {
     const char *parameter;             /* the text of the path's {…}, or "" */
     bool head;                         /* the method is HEAD: the reply gets no body */
     api_progress *progress;            /* see api_not_yet */
-    struct api_found_sets *found_sets; /* see api_find_set */
+    struct api_found_sets *found_sets; /* see api_read_set */
 } api_call;
 
 /* What a route needs. */

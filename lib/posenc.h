@@ -272,6 +272,9 @@ const pe_parameter *pe_common_parameters(size_t *ret_count);
 size_t pe_all_parameter_count(const pe_scheme_info *info);
 const pe_parameter *pe_parameter_at(const pe_scheme_info *info, size_t index);
 
+/* The parameter of a name; NULL if the scheme has none. */
+const pe_parameter *pe_parameter_find(const pe_scheme_info *info, const char *name);
+
 /* ---- arguments ---- */
 
 /* One argument of a request. One without a text was given but could not be read: the request

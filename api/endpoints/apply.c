@@ -127,16 +127,13 @@ static void read_options(applying *self, pe_error *error)
 /* Refuse an argument that a request gives; false if it does not. */
 static bool refuse_argument(const applying *self, const char *name, pe_error *error)
 {
-    const api_arguments *arguments = &self->arguments;
-    for (size_t i = 0; i < arguments->count; i++)
-        if (strcmp(arguments->items[i].name, name) == 0) {
-            const char *given = arguments->items[i].text;
-            pe_error_add(error, PE_MALFORMED, name, given ? given : "",
-                         "left out with the tensor " API_APPLY_POSITIONS
-                         ", which has the positions");
-            return true;
-        }
-    return false;
+    const pe_argument *given =
+        api_argument_find(self->arguments.items, self->arguments.count, name);
+    if (given)
+        pe_error_add(error, PE_MALFORMED, name, given->text ? given->text : "",
+                     "left out with the tensor " API_APPLY_POSITIONS
+                     ", which has the positions");
+    return given != NULL;
 }
 
 /* Add an argument, or refuse the one that a request gives. */
@@ -147,14 +144,6 @@ static void add_argument(applying *self, const char *name, const char *text, pe_
         arguments->items[arguments->count++] = (pe_argument){.name = name, .text = text};
 }
 
-static bool has_parameter(const pe_scheme_info *info, const char *name)
-{
-    for (size_t i = 0; i < pe_all_parameter_count(info); i++)
-        if (strcmp(pe_parameter_at(info, i)->name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Ask for the rows of all positions of the file's tensor of these, if it has one and the scheme
  * has a use for it. False: they are wrong, which was added to `error`. */
 static bool read_positions(applying *self, pe_error *error)
@@ -162,8 +151,8 @@ static bool read_positions(applying *self, pe_error *error)
     const pe_scheme_info *info = pe_scheme_describe(self->scheme);
     const pe_view *ids = NULL;
     pe_position_range range;
-    bool rows = has_parameter(info, "positions");
-    bool queries = has_parameter(info, "query_offset");
+    bool rows = pe_parameter_find(info, "positions");
+    bool queries = pe_parameter_find(info, "query_offset");
     if ((rows || queries) && !api_applied_find_positions(self->applied, &ids, error))
         return false;
     if (!ids)

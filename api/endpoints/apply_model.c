@@ -46,12 +46,9 @@ static bool has_name(const char *const *names, const char *name)
     return *names != NULL;
 }
 
-static pe_argument *find_argument(api_arguments *arguments, const char *name)
+static const pe_argument *find_argument(const api_arguments *arguments, const char *name)
 {
-    for (size_t i = 0; i < arguments->count; i++)
-        if (strcmp(arguments->items[i].name, name) == 0)
-            return &arguments->items[i];
-    return NULL;
+    return api_argument_find(arguments->items, arguments->count, name);
 }
 
 /* ---- the plan ---- */
@@ -111,22 +108,14 @@ static bool make_plan(api_apply_model *model, const api_call *call, const char *
 
 /* ---- arguments ---- */
 
-/* The text of an argument that the model's part has; NULL: it has none. */
-static const char *find_own(const api_model_part *part, const char *name)
-{
-    for (size_t i = 0; i < part->count; i++)
-        if (strcmp(part->arguments[i].name, name) == 0)
-            return part->arguments[i].text;
-    return NULL;
-}
-
 /* Refuse arguments that the model does not leave open and has another text for. */
 static void refuse_others(const api_model_part *part, const api_arguments *arguments,
                           pe_error *reterr)
 {
     for (size_t i = 0; i < arguments->count; i++) {
         const pe_argument *given = &arguments->items[i];
-        const char *own = find_own(part, given->name);
+        const pe_argument *other = api_argument_find(part->arguments, part->count, given->name);
+        const char *own = other ? other->text : NULL;
         if (has_name(OWN, given->name) || (own && given->text && strcmp(given->text, own) == 0))
             continue;
         if (own)

@@ -34,10 +34,8 @@ typedef struct comparing {
 /* The text of an argument, NULL if it is not given. */
 static const char *given(const api_arguments *arguments, const char *name)
 {
-    for (size_t i = 0; i < arguments->count; i++)
-        if (strcmp(arguments->items[i].name, name) == 0)
-            return arguments->items[i].text;
-    return NULL;
+    const pe_argument *found = api_argument_find(arguments->items, arguments->count, name);
+    return found ? found->text : NULL;
 }
 
 /* Give the request the file's dtype, unless it names one or is of raw elements, which have the

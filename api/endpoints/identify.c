@@ -4,7 +4,6 @@
 #include "files/body_file.h"
 #include "files/found_sets.h"
 #include "http/arguments.h"
-#include "replies/comparison.h"
 #include "replies/document.h"
 #include "replies/identity.h"
 #include "replies/problem.h"

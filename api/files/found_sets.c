@@ -3,12 +3,13 @@
 
 #include "replies/access.h"
 #include "replies/problem.h"
-#include "replies/reply.h"
 
 #include <stdio.h>
 #include <string.h>
 
-api_store_status api_find_set(const api_call *call, const char *name, api_set **ret_set)
+/* Find a set in the store as its `find` does, or as this call has found it before: a new
+ * reference, or API_STORE_ABSENT. */
+static api_store_status find_set(const api_call *call, const char *name, api_set **ret_set)
 {
     const api_store *store = call->service->host->store;
     api_found_sets *found = call->found_sets;
@@ -35,7 +36,7 @@ bool api_read_set(const api_call *call, const char *name, api_set **ret_set,
 {
     if (api_refuse_reading(call, ret_reply))
         return false;
-    api_store_status status = api_find_set(call, name, ret_set);
+    api_store_status status = find_set(call, name, ret_set);
     *ret_reply = NULL;
     if (status == API_STORE_LATER)
         api_not_yet(call, API_LATER);

@@ -17,10 +17,6 @@ typedef struct api_found_sets {
     api_found_set items[API_FOUND_SETS_MAX];
 } api_found_sets;
 
-/* Find a set in the store as its `find` does, or as this call has found it before: a new
- * reference, or API_STORE_ABSENT. */
-api_store_status api_find_set(const api_call *call, const char *name, api_set **ret_set);
-
 /* Find a set for an answer that depends on it; ret_set is NULL if no set has the name.
  * The answer will be closed to pages of other origins (api_reply_close), and their requests are
  * refused (api_refuse_reading). False: ret_reply is the answer, NULL without memory or after

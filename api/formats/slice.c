@@ -26,8 +26,7 @@ api_slice api_slice_select(const api_selection *selection)
 }
 
 /* Add which indices a tensor takes: "… from 0,0 to 7,3". */
-static void refuse(const pe_tensor *tensor, const char *given, pe_status status,
-                   pe_error *error)
+static void refuse(const pe_tensor *tensor, const char *given, pe_error *error)
 {
     char zeros[32] = "", last[96] = ""; /* the least and the greatest indices as text */
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;
@@ -38,10 +37,10 @@ static void refuse(const pe_tensor *tensor, const char *given, pe_status status,
                                  (unsigned long long)tensor->shape[axis] - 1);
     }
     if (leading == 0)
-        pe_error_add(error, status, API_SLICE, given, "left out for a tensor of rank %zu",
-                     tensor->rank);
+        pe_error_add(error, PE_OUT_OF_RANGE, API_SLICE, given,
+                     "left out for a tensor of rank %zu", tensor->rank);
     else
-        pe_error_add(error, status, API_SLICE, given,
+        pe_error_add(error, PE_OUT_OF_RANGE, API_SLICE, given,
                      "%s from %s to %s: the tensor has %zu axes, and that picks one matrix",
                      leading > 1 ? "an index for each leading axis,"
                                  : "an index of the leading axis,",
@@ -56,7 +55,7 @@ void api_slice_check(const api_selection *selection, bool needed, pe_error *erro
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;
     if (!indices.present) {
         if (needed && leading > 0)
-            refuse(tensor, "", PE_OUT_OF_RANGE, error);
+            refuse(tensor, "", error);
         return;
     }
     bool legal = indices.count == leading && leading > 0;
@@ -66,5 +65,5 @@ void api_slice_check(const api_selection *selection, bool needed, pe_error *erro
         used += pe_print_number(given + used, indices.items[i]);
     }
     if (!legal)
-        refuse(tensor, given, PE_OUT_OF_RANGE, error);
+        refuse(tensor, given, error);
 }

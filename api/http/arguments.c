@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const pe_argument *api_argument_find(const pe_argument *arguments, size_t count,
+                                     const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(arguments[i].name, name) == 0)
+            return &arguments[i];
+    return NULL;
+}
+
 void api_arguments_done(api_arguments *arguments)
 {
     free(arguments->text);

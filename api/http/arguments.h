@@ -50,6 +50,10 @@ void api_arguments_from_object(const json_t *object, api_arguments *ret_argument
 
 void api_arguments_done(api_arguments *arguments);
 
+/* The argument of a name; NULL if there is none. */
+const pe_argument *api_argument_find(const pe_argument *arguments, size_t count,
+                                     const char *name);
+
 /* Whether text[0, size) is UTF-8 without a NUL. */
 bool api_is_utf8(const char *text, size_t size);
 

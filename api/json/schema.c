@@ -3,7 +3,6 @@
 
 #include "json/document.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The JSON type of a parameter's values. */

@@ -59,7 +59,6 @@ const char *model_keep(model_planner *planner, json_t *text);
 /* What is known without the config: the request, an option of it, a key on top, words. */
 #define MODEL_QUERY         ((api_origin){.kind = API_ORIGIN_QUERY})
 #define MODEL_OPTION(name)  ((api_origin){.kind = API_ORIGIN_QUERY, .path = (name)})
-#define MODEL_KEY(name)     ((api_origin){.kind = API_ORIGIN_CONFIG, .path = (name)})
 #define MODEL_REMARK(words) ((api_origin){.kind = API_ORIGIN_OTHER, .remark = (words)})
 #define MODEL_IMAGE_CELLS   ((api_origin){API_ORIGIN_CONFIG, "image_size", " / patch_size"})
 

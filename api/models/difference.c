@@ -46,10 +46,7 @@ static const api_model_part *find_part(const api_model_plan *plan, const char *n
 
 static const pe_argument *find_argument(const api_model_part *part, const char *name)
 {
-    for (size_t i = 0; i < part->count; i++)
-        if (strcmp(part->arguments[i].name, name) == 0)
-            return &part->arguments[i];
-    return NULL;
+    return api_argument_find(part->arguments, part->count, name);
 }
 
 /* ---- lists of differences ---- */
@@ -245,11 +242,7 @@ static void compare_tensors(pair *both, const api_model_part *part, const pe_tab
 static bool takes_positions(const char *scheme)
 {
     const pe_scheme *found = scheme ? pe_scheme_find(scheme) : NULL;
-    const pe_scheme_info *info = found ? pe_scheme_describe(found) : NULL;
-    for (size_t i = 0; info && i < pe_all_parameter_count(info); i++)
-        if (strcmp(pe_parameter_at(info, i)->name, "positions") == 0)
-            return true;
-    return false;
+    return found && pe_parameter_find(pe_scheme_describe(found), "positions");
 }
 
 static void compare_tables(pair *both, const api_model_part *first,

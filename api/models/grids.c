@@ -5,7 +5,6 @@
 #include "json/document.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char NO_SCHEME[] = "This release has no scheme for it; these are its facts.";
@@ -246,9 +245,10 @@ static turning add_rotary(const model_config *config, const grid_facts *facts,
 {
     bool fixed = facts->theta_keys && !*facts->theta_keys;
     const char *keys = facts->theta_keys ? facts->theta_keys : "rope_theta";
-    model_number theta =
-        fixed ? (model_number){false, facts->theta, model_describe_default(config)}
-              : model_real(config, keys, facts->theta);
+    model_number theta = {false, facts->theta > 0 ? facts->theta : 10000,
+                          model_describe_default(config)};
+    if (!fixed)
+        theta = model_real(config, keys, theta.value);
     part->pairing = facts->interleaved ? "interleaved" : "half";
     const model_number head = add_head(config, facts, part);
     if (!fixed) {

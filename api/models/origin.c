@@ -2,7 +2,6 @@
 #include "models/config.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 api_origin model_origin(const model_config *config, const char *key)
 {

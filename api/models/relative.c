@@ -36,6 +36,15 @@ static api_model_part *begin(const model_config *config, const relative_facts *f
     return part;
 }
 
+static void finish(model_config *config, const relative_facts *facts, api_model_part *part,
+                   const char *scheme, const char *tensors)
+{
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    model_part_finish(config, part, scheme, tensors);
+    model_use(config, part, NULL);
+}
+
 static const model_number ANY_LENGTH = {.value = NAN};
 
 void model_plan_t5(model_config *config, const void *relative_rule)
@@ -61,10 +70,7 @@ void model_plan_t5(model_config *config, const void *relative_rule)
                "The buckets are computed; the bias of each is trained, a table "
                "[num_buckets, heads]%s.",
                facts->every_layer ? " for every layer" : " that all layers share");
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "t5", "bucket");
-    model_use(config, part, NULL);
+    finish(config, facts, part, "t5", "bucket");
 }
 
 /* Whether a model with these keys has a decoder: files of encoders alone say so. */
@@ -119,10 +125,7 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
         model_argument(config, part, "mask", facts->layout, model_describe_default(config));
     if (facts->divided)
         add_divisor(config, facts, part);
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "alibi", "bias slopes");
-    model_use(config, part, NULL);
+    finish(config, facts, part, "alibi", "bias slopes");
 }
 
 void model_plan_deberta(model_config *config, const void *relative_rule)
@@ -157,8 +160,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
                                 "have: transformers ignores distances without it.");
     model_note(part->notes, "The indices are computed; the table that they point into is "
                             "trained.");
-    model_part_finish(config, part, "deberta", "c2p_index p2c_index relative_position");
-    model_use(config, part, NULL);
+    finish(config, facts, part, "deberta", "c2p_index p2c_index relative_position");
 }
 
 void model_plan_transformer_xl(model_config *config, const void *relative_rule)
@@ -181,10 +183,7 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
         model_argument_number(config, part, "clamp_length", clamp.value, clamp.from);
     }
     model_note(part->notes, "The sinusoids are computed; the vectors u and v are trained.");
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "transformer_xl", "encoding distance");
-    model_use(config, part, NULL);
+    finish(config, facts, part, "transformer_xl", "encoding distance");
 }
 
 void model_plan_two_sided(model_config *config, const void *relative_rule)
@@ -199,10 +198,7 @@ void model_plan_two_sided(model_config *config, const void *relative_rule)
     model_argument(config, part, "preset", "conformer", model_describe_default(config));
     model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
                             "-(length - 1). The vectors u and v are trained.");
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "transformer_xl", "encoding distance");
-    model_use(config, part, NULL);
+    finish(config, facts, part, "transformer_xl", "encoding distance");
 }
 
 void model_plan_shaw(model_config *config, const void *relative_rule)
@@ -236,8 +232,5 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
         model_argument(config, part, "difference", "query_minus_key",
                        model_describe_default(config));
     model_argument_flag(config, part, "keys_only", true, model_describe_default(config));
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "shaw", "keys index");
-    model_use(config, part, NULL);
+    finish(config, facts, part, "shaw", "keys index");
 }

@@ -39,7 +39,6 @@ typedef struct rotary_facts {
     bool local_scaled;        /* rope_scaling is for both tables */
     double global_head;       /* width of a head of layers of full attention … */
     const char *global_keys;  /* … and its key */
-    double local_head;        /* unused unless global_head is set */
     bool alpha;               /* rope_type dynamic reads alpha */
     bool doubled;             /* a head has twice the quotient's columns */
     bool floored;             /* widths are rounded down; an odd one turns a column more */

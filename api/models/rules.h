@@ -182,7 +182,7 @@
                 .width_keys = "embed_dim", .width = 96, .preset = "vit",                       \
                 .resized = "bicubic, align_corners False, no antialias")
 #define AXES(widths, key, ...)                                                                 \
-    GRID(.kind = "rope_nd", .theta_keys = "theta", .theta = 10000, .interleaved = true,        \
+    GRID(.kind = "rope_nd", .theta_keys = "theta", .interleaved = true,                        \
          .head_keys = "attention_head_dim", .head = 128, .scheme = "axial_rope",               \
          .preset = "flux", .stride = 16, .cells = 64, .frames_keys = "no_frames", .frames = 1, \
          .numbers = {"axis_dims", (key), (widths)},                                            \
@@ -197,15 +197,15 @@
 #define UNET_TIMESTEP(first) RULE(model_plan_unet, unet_facts, .channels = (first))
 
 #define QWEN3_VISION                                                                           \
-    GRID(.kind = "rope_2d", .width = 1152, .heads = 16, .theta_keys = "", .theta = 10000,      \
-         .patch = 16, QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                 \
+    GRID(.kind = "rope_2d", .width = 1152, .heads = 16, .theta_keys = "", .patch = 16,         \
+         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                              \
         PATCHES(.suffix = "table", .side_keys = "num_position_embeddings", .side = 2304,       \
                 .width = 1152, .preset = "qwen3_vl", .merged = true,                           \
                 .resized = "bilinear, align_corners True, to the grid",                        \
                 .note = "Rows come in merge blocks.")
 #define GLM4V_VISION                                                                           \
-    GRID(.kind = "rope_2d", .width = 1536, .heads = 12, .theta_keys = "", .theta = 10000,      \
-         .patch = 14, QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                 \
+    GRID(.kind = "rope_2d", .width = 1536, .heads = 12, .theta_keys = "", .patch = 14,         \
+         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                              \
         PATCHES(.suffix = "table", .image = 336, .patch = 14, .width = 1536, .preset = "vit",  \
                 .merged = true, .resized = "bicubic, to the grid",                             \
                 .note = "Rows come in merge blocks.")
@@ -240,6 +240,9 @@
            .sections_interleaved = true)
 #define BY_WINDOWS                                                                             \
     "The model sorts the rows by windows before its layers: the same rows in another order."
+#define QWEN2_5_VISION                                                                         \
+    GRID(.kind = "rope_2d", .width = 3584, .heads = 16, .theta_keys = "", .patch = 14,         \
+         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}, .note = BY_WINDOWS)
 
 /* Components by their row's name, and what else there is to say of them. */
 #define TEXT(...)                                                                              \
@@ -294,7 +297,7 @@
 #define RT_DETR                                                                                \
     GRID(.kind = "sinusoidal_2d", .scheme = "sinusoidal_2d", .preset = "rt_detr",              \
          .width_keys = "encoder_hidden_dim", .stride = 32, .cells = 20,                        \
-         .theta_keys = "positional_encoding_temperature", .theta = 10000,                      \
+         .theta_keys = "positional_encoding_temperature",                                      \
          .centre = "cells are counted from 0",                                                 \
          .note = "For the layers of the encoder, at stride 32."),                              \
         BACKBONE
@@ -326,7 +329,7 @@
 #define SAM_MEMORY(side)                                                                       \
     GRID(.kind = "rope_2d", .width_keys = "memory_attention_hidden_size", .width = 256,        \
          .heads_keys = "memory_attention_num_attention_heads", .heads = 1,                     \
-         .theta_keys = "memory_attention_rope_theta", .theta = 10000, .interleaved = true,     \
+         .theta_keys = "memory_attention_rope_theta", .interleaved = true,                     \
          .scheme = "axial_rope", .preset = "sam2", .cells = (side),                            \
          .facts = {"columns", "x, then y"},                                                    \
          .numbers = {"feat_sizes", "memory_attention_rope_feat_sizes",                         \
@@ -350,8 +353,8 @@
     SAY("Positions are those of the vision tower's neck, and sinusoids of boxes, which the "   \
         "model computes itself.")
 #define MLCD                                                                                   \
-    GRID(.kind = "rope_2d", .width = 1664, .heads = 16, .theta_keys = "", .theta = 10000,      \
-         .image = 336, .patch = 14, .scheme = "axial_rope",                                    \
+    GRID(.kind = "rope_2d", .width = 1664, .heads = 16, .theta_keys = "", .image = 336,        \
+         .patch = 14, .scheme = "axial_rope",                                                  \
          .facts = {"columns", "h, then w", "frequencies",                                      \
                    "theta^(-4i/head_dim), restarted for each axis"},                           \
          .note = "The angles of the class token, before the grid's rows, are trained: "        \
@@ -370,9 +373,9 @@
     COMPONENT(.name = "encoder", .keys = "encoder_config",                                     \
               .type = "nemotron_asr_streaming_encoder", .ignore_type = true)
 #define VJEPA2(...)                                                                            \
-    GRID(.kind = "rope_3d", .theta_keys = "", .theta = 10000, .image = 256, .patch = 16,       \
-         .interleaved = true, .scheme = "axial_rope", .preset = "vjepa2",                      \
-         .frames_keys = "frames_per_clip", .frames = 64, .tubelet = 2,                         \
+    GRID(.kind = "rope_3d", .theta_keys = "", .image = 256, .patch = 16, .interleaved = true,  \
+         .scheme = "axial_rope", .preset = "vjepa2", .frames_keys = "frames_per_clip",         \
+         .frames = 64, .tubelet = 2,                                                           \
          .facts =                                                                              \
              {"columns",                                                                       \
               "frames, height, width: each 2 floor(floor(head_dim / 3) / 2); the rest is "     \

@@ -9,25 +9,17 @@
 
 typedef struct library_source {
     const char *library, *release, *commit, *read;
+    const char *const *checked; /* model types; ends with NULL */
 } library_source;
 
-#define SOURCE(...) {__VA_ARGS__},
-#define CHECKED(release, type)
+#define SOURCE(its_library, its_release, its_commit, its_read, ...)                            \
+    {its_library, its_release, its_commit, its_read, (const char *const[]){__VA_ARGS__ NULL}},
 static const library_source SOURCES[] = {
 #include "models/checked.def"
 };
-#undef SOURCE
-#undef CHECKED
 
-static const library_source OWN_CODE = {"the checkpoint's own code", NULL, NULL, "2026-11"};
-
-#define SOURCE(...)
-#define CHECKED(its_release, its_type) {.release = (its_release), .type = (its_type)},
-static const struct {
-    const char *release, *type;
-} CHECKED_TYPES[] = {
-#include "models/checked.def"
-};
+static const library_source OWN_CODE = {"the checkpoint's own code", NULL, NULL, "2026-11",
+                                        (const char *const[]){NULL}};
 
 static bool has_own_code(const model_type *type)
 {
@@ -64,11 +56,10 @@ static const library_source *find_source(const char *name, const char *conventio
 
 static bool is_checked(const library_source *source, const char *name)
 {
-    for (size_t i = 0; source->release && i < sizeof CHECKED_TYPES / sizeof *CHECKED_TYPES; i++)
-        if (strcmp(CHECKED_TYPES[i].release, source->release) == 0 &&
-            strcmp(CHECKED_TYPES[i].type, name) == 0)
-            return true;
-    return false;
+    const char *const *type = source->checked;
+    while (*type && strcmp(*type, name) != 0)
+        type++;
+    return *type != NULL;
 }
 
 json_t *model_source_describe(const char *name, const char *convention)

@@ -49,9 +49,9 @@ static void rename_keys(json_t *config, const char *const *names)
     }
 }
 
-static void set_text(json_t *config, const char *key, const char *text)
+static void set_type(json_t *config, const char *type)
 {
-    json_object_set_new(config, key, json_string(text));
+    json_object_set_new(config, "model_type", json_string(type));
 }
 
 static bool is_set(const json_t *config, const char *key)
@@ -79,7 +79,7 @@ static json_t *translate_params(json_t *file, json_t *notes, pe_error *reterr)
     (void)reterr;
     json_t *config = json_copy(file);
     rename_keys(config, PARAMS);
-    set_text(config, "model_type", "llama_original");
+    set_type(config, "llama_original");
     model_note(notes, "The file is a params.json as Meta and Mistral publish it: its weights "
                       "pair neighbouring columns, those of Hugging Face's files halves.");
     if (is_set(file, "use_scaled_rope")) {
@@ -112,8 +112,7 @@ static json_t *translate_deepseek(json_t *file, json_t *notes, pe_error *reterr)
     double longest = number_or(file, "max_seq_len", 16384);
     double factor = number_or(file, "rope_factor", 40);
     rename_keys(config, DEEPSEEK);
-    set_text(config, "model_type",
-             json_object_get(file, "index_head_dim") ? "deepseek_v32" : "deepseek_v3");
+    set_type(config, json_object_get(file, "index_head_dim") ? "deepseek_v32" : "deepseek_v3");
     if (longest > original)
         json_object_set_new(
             config, "rope_scaling",
@@ -143,7 +142,7 @@ static json_t *translate_gpt_oss(json_t *file, json_t *notes, pe_error *reterr)
     json_t *config = json_copy(file);
     double original = number_or(file, "initial_context_length", 4096);
     double factor = number_or(file, "rope_scaling_factor", 32);
-    set_text(config, "model_type", "gpt_oss");
+    set_type(config, "gpt_oss");
     json_object_set_new(config, "rope_scaling",
                         json_pack("{s:s, s:f, s:f, s:f, s:b, s:f}", "rope_type", "yarn",
                                   "factor", factor, "beta_fast",
@@ -203,10 +202,9 @@ static json_t *translate_megatron(json_t *file, json_t *notes, pe_error *reterr)
     if (stretch > 1)
         json_object_set_new(config, "rope_scaling",
                             json_pack("{s:s, s:f}", "rope_type", "linear", "factor", stretch));
-    set_text(config, "model_type",
-             !turns                                 ? "gpt2"
-             : is_set(config, "rotary_interleaved") ? "llama_original"
-                                                    : "megatron");
+    set_type(config, !turns                                 ? "gpt2"
+                     : is_set(config, "rotary_interleaved") ? "llama_original"
+                                                            : "megatron");
     static const char *const READ[] = {"use_rope_scaling", "rope_scaling_factor",
                                        "rotary_seq_len_interpolation_factor",
                                        "rotary_interleaved", "position_embedding_type"};
@@ -310,7 +308,7 @@ json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
             return FILES[i].translate(file, notes, reterr);
     if (name && strcmp(name, "llama") == 0 && is_set(file, "rope_traditional")) {
         json_t *config = json_copy(file);
-        set_text(config, "model_type", "llama_original");
+        set_type(config, "llama_original");
         json_object_del(config, "rope_traditional");
         model_note(notes, "rope_traditional, of MLX: pairs are neighbouring columns.");
         return config;

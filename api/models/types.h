@@ -232,7 +232,7 @@ typedef struct grid_facts {
     const char *heads_keys; /* NULL: num_attention_heads */
     double heads;
     const char *theta_keys; /* "": fixed */
-    double theta;
+    double theta;           /* 0: 10000 */
     bool interleaved;
     double image, patch; /* defaults; 0: the grid is that of the image alone */
     const char *patch_keys;

@@ -8,14 +8,6 @@
 
 #include <stdio.h>
 
-json_t *api_string_array(const char *const *names, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, json_string(names[i]));
-    return array;
-}
-
 void api_add_query_parameter(json_t *document, json_t *list, const api_entry *entry)
 {
     json_t *parameter = json_pack("{s:s, s:s, s:s, s:O}", "name", entry->name, "in", "query",
@@ -69,7 +61,9 @@ void api_add_format_options(api_entry_adder *add, json_t *document, json_t *list
 {
     const pe_parameter *rows[API_OPTIONS_MAX];
     size_t count = api_option_rows(rows);
-    json_t *formats = api_string_array(api_format_names(), api_format_count());
+    json_t *formats = json_array();
+    for (size_t i = 0; i < api_format_count(); i++)
+        json_array_append_new(formats, json_string(api_format_names()[i]));
     add(document, list,
         &(api_entry){"format", "representation; beats Accept",
                      json_pack("{s:s, s:o}", "type", "string", "enum", formats), NULL, false});

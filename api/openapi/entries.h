@@ -34,7 +34,4 @@ void api_add_row(api_entry_adder *add, json_t *document, json_t *list, const pe_
  */
 void api_add_format_options(api_entry_adder *add, json_t *document, json_t *list);
 
-/* An array of strings. */
-json_t *api_string_array(const char *const *names, size_t count);
-
 #endif

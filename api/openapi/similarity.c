@@ -5,7 +5,6 @@
 #include "json/document.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define QUERY_MAX 256
 

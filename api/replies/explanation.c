@@ -2,7 +2,6 @@
 #include "replies/explanation.h"
 
 #include "replies/identity.h"
-#include "json/document.h"
 
 #include <math.h>
 

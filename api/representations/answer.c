@@ -95,14 +95,11 @@ static api_reply *own_reply(const api_representation *representation, pe_entry *
 static bool is_quick_to_write(const api_representation *representation)
 {
     const api_format *format = representation->format;
-    uint64_t most = UINT64_MAX;
-    if (format->measure == API_ELEMENTS)
-        most = representation->coding == API_GZIP ? QUICK_GZIP : QUICK_TEXT;
-    else if (format->measure == API_PIXELS)
-        most = QUICK_PIXELS;
-    else
+    if (format->measure == API_BYTES)
         return api_representation_bytes(representation) <= QUICK_BYTES;
-    return most == UINT64_MAX || format->work(&representation->selection) <= most;
+    const uint64_t text = representation->coding == API_GZIP ? QUICK_GZIP : QUICK_TEXT;
+    const uint64_t most = format->measure == API_PIXELS ? QUICK_PIXELS : text;
+    return format->work(&representation->selection) <= most;
 }
 
 /* Whether a quick request may compute the table and write the body. */
@@ -288,7 +285,7 @@ api_reply *api_representation_reply(api_representation *representation)
     pe_error error;
     pe_error_init(&error);
     if (!representation->post && has_conditions(representation->call))
-        api_representation_tag(representation, &representation->etag);
+        representation->etag = api_representation_tag(representation);
     if (api_representation_is_decided(representation, &reply) ||
         !api_representation_read_range(representation, &reply))
         return reply;

@@ -3,7 +3,6 @@
 
 #include "bytes/reserve.h"
 
-#include "bytes/gzip.h"
 #include "http/accept.h"
 #include "http/target.h"
 #include "replies/cacheable.h"

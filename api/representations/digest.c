@@ -25,25 +25,17 @@ uint64_t api_representation_body_bytes(const api_representation *representation)
     return format->measure == API_PIXELS ? work : work * ELEMENT_TEXT;
 }
 
-static api_etag find_tag(const api_representation *representation)
-{
-    api_etag etag = representation->etag;
-    if (!etag.text[0])
-        api_representation_tag(representation, &etag);
-    return etag;
-}
-
 bool api_representation_find_digest(const api_representation *representation,
                                     api_digest *ret_digest)
 {
-    const api_etag etag = find_tag(representation);
+    const api_etag etag = api_representation_tag(representation);
     return api_known_digests_find(representation->call->service->digests, &etag, ret_digest);
 }
 
 void api_representation_note_digest(const api_representation *representation,
                                     const api_digest *digest)
 {
-    const api_etag etag = find_tag(representation);
+    const api_etag etag = api_representation_tag(representation);
     api_known_digests_add(representation->call->service->digests, &etag, digest);
 }
 

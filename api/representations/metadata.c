@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-void api_representation_tag(const api_representation *representation, api_etag *ret_etag)
+api_etag api_representation_tag(const api_representation *representation)
 {
+    if (representation->etag.text[0])
+        return representation->etag;
+    api_etag etag;
     char form[192 + API_VARIANT_BYTES]; /* format, tensors, coding and options */
     size_t key_length;
     const api_format *format = representation->format;
@@ -26,7 +29,8 @@ void api_representation_tag(const api_representation *representation, api_etag *
         {info->formula, strlen(info->formula)}, /* safetensors carry these three texts */
         {info->convention, strlen(info->convention)},
         {info->reference, strlen(info->reference)}};
-    api_etag_compute(ret_etag, pieces, sizeof pieces / sizeof *pieces);
+    api_etag_compute(&etag, pieces, sizeof pieces / sizeof *pieces);
+    return etag;
 }
 
 /* Add the fields that a 304 has as well: ETag, Cache-Control and Vary, which names the request
@@ -34,13 +38,10 @@ void api_representation_tag(const api_representation *representation, api_etag *
  * that header admits no coding at all, which is answered with 406. */
 static void add_cache_fields(const api_representation *representation, api_reply *reply)
 {
-    api_etag etag = representation->etag;
     const bool stored = representation->facts.stored, text = representation->format->text;
     if (stored && !representation->call->service->host->stored_for_all)
         api_reply_close(reply); /* hits share it */
-    if (!etag.text[0])
-        api_representation_tag(representation, &etag);
-    api_reply_add(reply, "ETag", "%s", etag.text);
+    api_reply_add(reply, "ETag", "%s", api_representation_tag(representation).text);
     api_reply_add(reply, "Cache-Control", "%s",
                   stored ? "no-cache" /* the set may be replaced at any time */
                          : "public, max-age=86400, stale-while-revalidate=604800");

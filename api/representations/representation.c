@@ -10,10 +10,21 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- tensors ---- */
+
+/* The index of the tensor that is asked for; `count`, and a problem, if there is none. */
+static size_t find_tensor(const char *const *names, size_t count, const char *asked,
+                          pe_error *error)
+{
+    size_t index = 0;
+    while (index < count && strcmp(names[index], asked) != 0)
+        index++;
+    if (index == count)
+        pe_error_add_choice(error, "tensor", asked, names, count);
+    return index;
+}
 
 /* Select the tensor that is asked for by name, or all tensors if `asked` is NULL. A name that
  * no tensor has is added to `error`. */
@@ -27,17 +38,13 @@ static void select_tensors(api_representation *representation, const char *asked
                         .count = count,
                         .options = &representation->options,
                         .runner = representation->call->service->host->runner};
-    if (!asked)
-        return;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         names[i] = pe_request_tensor(representation->request, i)->name;
-        if (strcmp(names[i], asked) == 0) {
-            representation->selection.first = i;
-            representation->selection.count = 1;
-            return;
-        }
+    const size_t found = asked ? find_tensor(names, count, asked, error) : count;
+    if (found < count) {
+        representation->selection.first = found;
+        representation->selection.count = 1;
     }
-    pe_error_add_choice(error, "tensor", asked, names, count);
 }
 
 /* Check the name of a tensor against the documentation of the scheme. This is for requests that
@@ -46,12 +53,9 @@ static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_
 {
     const char *names[PE_TENSORS_MAX];
     assert(info->tensor_count <= PE_TENSORS_MAX);
-    for (size_t i = 0; i < info->tensor_count; i++) {
+    for (size_t i = 0; i < info->tensor_count; i++)
         names[i] = info->tensors[i].name;
-        if (strcmp(names[i], asked) == 0)
-            return;
-    }
-    pe_error_add_choice(error, "tensor", asked, names, info->tensor_count);
+    find_tensor(names, info->tensor_count, asked, error);
 }
 
 /* ---- what is computed ---- */

@@ -85,9 +85,9 @@ void api_representation_done(api_representation *representation);
 
 /* ---- metadata.c ---- */
 
-/* Find the strong entity tag. It hashes everything that the bytes depend on, and not the bytes,
- * so that nothing has to be computed for it. */
-void api_representation_tag(const api_representation *representation, api_etag *ret_etag);
+/* The strong entity tag. It hashes everything that the bytes depend on, and not the bytes, so
+ * that nothing has to be computed for it. */
+api_etag api_representation_tag(const api_representation *representation);
 
 /* A new reply without a body: 200 or 206 with all metadata; or 304 with those that it has, too.
  * The caller adds the fields that say how the tensors were obtained. NULL without memory. */

@@ -3,7 +3,6 @@
 #include "apply/result.h"
 #include "apply/sum.h"
 #include "apply/tensors.h"
-#include "numerics/dtype.h"
 #include "requests/request.h"
 
 #include <stdlib.h>
@@ -64,7 +63,7 @@ static bool fits_complex(const pe_apply *self, const pe_apply_options *options,
     const pe_scheme_info *info = &self->exact->values.scheme->info;
     if (!self->input.view.is_complex)
         return true;
-    const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, "layout"));
+    const pe_parameter *row = pe_parameter_find(info, "layout");
     const char *layout = row->choices[pe_choice(&self->exact->values, "layout")];
     if (strcmp(layout, "interleaved") == 0 && options->output_layout != PE_OUTPUT_HALF)
         return true;

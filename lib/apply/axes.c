@@ -1,6 +1,8 @@
 /* Names of axes: reading them, and dividing what several lie in. */
 #include "apply/axes.h"
 
+#include "requests/parameters.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,16 +68,6 @@ size_t pe_axes_find_same(const pe_axis_names *names, const pe_axis_names *of, si
 
 /* ---- problems ---- */
 
-void pe_axes_write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size)
-{
-    size_t used = (size_t)snprintf(dst, size, "[");
-    for (size_t i = 0; i < rank && used < size; i++)
-        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)shape[i]);
-    if (used < size)
-        snprintf(dst + used, size - used, "]");
-}
-
 bool pe_axes_refuse_shape(pe_error *reterr, const pe_view *input, const char *allowed, ...)
 {
     char given[96], text[400];
@@ -83,7 +75,7 @@ bool pe_axes_refuse_shape(pe_error *reterr, const pe_view *input, const char *al
     va_start(list, allowed);
     vsnprintf(text, sizeof text, allowed, list);
     va_end(list);
-    pe_axes_write_shape(input->shape, input->rank, given, sizeof given);
+    pe_write_shape(input->shape, input->rank, given, sizeof given);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given, "%s", text);
     return false;
 }

@@ -40,7 +40,4 @@ bool pe_axes_divide(const pe_application *rule, const pe_axis_names *names,
 bool pe_axes_refuse_shape(pe_error *reterr, const pe_view *input, const char *allowed, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Write a shape as "[2, 3]". */
-void pe_axes_write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size);
-
 #endif

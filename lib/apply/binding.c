@@ -2,6 +2,7 @@
 #include "apply/binding.h"
 
 #include "apply/ids.h"
+#include "requests/parameters.h"
 #include "requests/request.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const char *read_axis_names(const pe_request *request, const char *axes)
     if (!colon)
         return axes;
     const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, "shape"));
+    const pe_parameter *row = pe_parameter_find(info, "shape");
     const char *choice = row->choices[pe_choice(&request->values, "shape")];
     size_t length = strlen(choice);
     while (strncmp(axes, choice, length) != 0 || axes[length] != ':')
@@ -110,7 +111,7 @@ static bool fits(const binder *self, size_t axis, size_t of)
     char shape[96];
     if (self->extents[axis] == self->entries->shape[of])
         return true;
-    pe_axes_write_shape(self->entries->shape, self->entries->rank, shape, sizeof shape);
+    pe_write_shape(self->entries->shape, self->entries->rank, shape, sizeof shape);
     return pe_axes_refuse_shape(
         self->error, self->input,
         "%llu along the axis %.*s of %s, as the tensor %s has, whose shape is %s",

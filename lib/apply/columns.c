@@ -11,7 +11,7 @@
 static const char *find_choice(const pe_request *request, const char *name)
 {
     const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, name));
+    const pe_parameter *row = pe_parameter_find(info, name);
     return row->choices[pe_choice(&request->values, name)];
 }
 

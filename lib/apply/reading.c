@@ -2,7 +2,6 @@
 #include "apply/result.h"
 
 #include "kernels/kernel.h"
-#include "numerics/dtype.h"
 
 #include <string.h>
 

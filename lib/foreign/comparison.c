@@ -4,6 +4,7 @@
 #include "foreign/repeats.h"
 #include "foreign/tolerance.h"
 #include "numerics/dtype.h"
+#include "requests/parameters.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -311,16 +312,6 @@ static pe_view find_shape(const pe_exact_side *side)
     return pe_view_squeezed(&shape);
 }
 
-static void write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size)
-{
-    size_t used = (size_t)snprintf(dst, size, "[");
-    for (size_t i = 0; i < rank && used < size; i++)
-        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)shape[i]);
-    if (used < size)
-        snprintf(dst + used, size - used, "]");
-}
-
 /* Find the part of a view that has the exact shape: all of it, or one index of each axis along
  * which it is constant. */
 static bool find_table(const pe_view *view, const pe_exact_side *side, pe_view *ret_table)
@@ -340,8 +331,8 @@ bool pe_compare_fits(const pe_view *view, const pe_exact_side *side, pe_error *r
     if (find_table(view, side, &table))
         return true;
     char given[96], allowed[96];
-    write_shape(view->shape, view->rank, given, sizeof given);
-    write_shape(side->shape, side->rank, allowed, sizeof allowed);
+    pe_write_shape(view->shape, view->rank, given, sizeof given);
+    pe_write_shape(side->shape, side->rank, allowed, sizeof allowed);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
                  "%s, as the tensor %s of this request", allowed, side->name);
     return false;

@@ -78,11 +78,10 @@ static void end(blocks *self)
     free(self->other);
 }
 
-/* Whether an index has the elements of another one. */
-static bool are_same_indices(blocks *self, const pe_view *view, size_t axis, uint64_t one,
-                             uint64_t other)
+/* Whether an index has the elements of the first one. */
+static bool is_as_first(blocks *self, const pe_view *view, size_t axis, uint64_t index)
 {
-    const pe_view a = pe_view_at(view, axis, one), b = pe_view_at(view, axis, other);
+    const pe_view a = pe_view_at(view, axis, 0), b = pe_view_at(view, axis, index);
     return are_same(self, &a, &b);
 }
 
@@ -92,8 +91,7 @@ static bool has_period(blocks *self, const pe_view *view, size_t axis, uint64_t 
     const uint64_t count = view->shape[axis] - period;
     const pe_view one = pe_view_part(view, axis, 0, count),
                   other = pe_view_part(view, axis, period, count);
-    return are_same_indices(self, view, axis, 0, period) && self->read &&
-           are_same(self, &one, &other);
+    return is_as_first(self, view, axis, period) && self->read && are_same(self, &one, &other);
 }
 
 /* Whether each index comes `run` times in a row. */
@@ -138,7 +136,7 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
     good = good && self.read;
     uint64_t run = 1;
     while (good && ret_repeats->period == extent && run < extent &&
-           are_same_indices(&self, view, axis, 0, run))
+           is_as_first(&self, view, axis, run))
         run++;
     if (good && run > 1 && extent % run == 0 && has_run(&self, view, axis, run))
         ret_repeats->run = run;

@@ -1,6 +1,5 @@
 /* Other requests that make the same table as a request that was found: candidates of several
  * kinds, each compared with it, byte by byte. */
-#include "identify/judge.h"
 #include "identify/query.h"
 #include "identify/watch.h"
 #include "recognise/recognisers.h"

@@ -1,6 +1,5 @@
 #include "identify/exact_waves.h"
 
-#include "identify/judge.h"
 #include "recognise/wave_fit.h"
 #include "requests/request.h"
 

@@ -39,11 +39,7 @@ bool pe_formula_is_exact(size_t formula)
 
 static const pe_parameter *find_parameter(const pe_values *values, const char *name)
 {
-    const pe_scheme_info *info = pe_scheme_describe(values->scheme);
-    for (size_t i = 0; i < pe_all_parameter_count(info); i++)
-        if (strcmp(pe_parameter_at(info, i)->name, name) == 0)
-            return pe_parameter_at(info, i);
-    return NULL;
+    return pe_parameter_find(pe_scheme_describe(values->scheme), name);
 }
 
 /* Whether a request has a choice of a parameter. */

@@ -3,7 +3,6 @@
 #define PE_JUDGE_H
 
 #include "identify/exact_waves.h"
-#include "recognise/proposal.h"
 
 /* How far entries of a table may be off. */
 typedef struct pe_error_bound {

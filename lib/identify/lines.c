@@ -1,9 +1,7 @@
 #include "identify/lines.h"
 
 #include "foreign/tolerance.h"
-#include "identify/judge.h"
 #include "numerics/dtype.h"
-#include "requests/request.h"
 
 #include <math.h>
 #include <stdlib.h>

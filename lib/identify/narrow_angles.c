@@ -1,6 +1,5 @@
 /* Explaining by angles in 16 bits: positions, frequencies or their products were rounded to
  * bfloat16 or float16 before the sine and the cosine. */
-#include "identify/judge.h"
 #include "identify/lines.h"
 #include "identify/mistakes.h"
 #include "numerics/dtype.h"

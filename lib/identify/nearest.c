@@ -1,8 +1,6 @@
 #include "identify/nearest.h"
 
-#include "identify/judge.h"
 #include "identify/query.h"
-#include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "recognise/observation.h"
 #include "recognise/wave_fit.h"

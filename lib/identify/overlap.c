@@ -2,8 +2,6 @@
  * axis have no counterpart, and the others are compared one by one. */
 #include "identify/lines.h"
 #include "identify/mistakes.h"
-#include "numerics/dtype.h"
-#include "requests/request.h"
 
 #include <math.h>
 

@@ -1,9 +1,7 @@
 /* Explaining by rows that are shifted: a row in the middle is looked for among those before and
  * behind. */
-#include "identify/judge.h"
 #include "identify/lines.h"
 #include "identify/mistakes.h"
-#include "numerics/dtype.h"
 #include "requests/request.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "identify/slope_computation.h"
 
-#include "identify/judge.h"
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "requests/request.h"

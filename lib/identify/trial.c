@@ -1,6 +1,5 @@
 #include "identify/trial.h"
 
-#include "identify/judge.h"
 #include "identify/lines.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"

@@ -171,6 +171,7 @@ double pe_element_value(pe_dtype dtype, const void *element)
     uint16_t half;
     switch (dtype) {
     case PE_F64:
+    case PE_DD:
     case PE_LOSS:
         memcpy(&double_precision, element, sizeof double_precision);
         return double_precision;
@@ -183,9 +184,6 @@ double pe_element_value(pe_dtype dtype, const void *element)
     case PE_BF16:
         memcpy(&half, element, sizeof half);
         return (double)pe_float_of_bf16(half);
-    case PE_DD:
-        memcpy(&double_precision, element, sizeof double_precision);
-        return double_precision;
     case PE_I32:
     case PE_DTYPE_COUNT:
         break;

@@ -5,8 +5,6 @@
 
 #include "numerics/double_bits.h"
 
-#include <stdbool.h>
-
 /* What a double loses: bits of its fraction, and of its exponent's bias. */
 enum { PE_F16_DROPPED = 42, PE_F16_BIAS = 1008, PE_BF16_DROPPED = 45, PE_BF16_BIAS = 896 };
 

@@ -62,6 +62,16 @@ dd pe_phase_radians(pe_wide frequency)
     return dd_mul(pe_phase_fraction(frequency), DD_TWO_PI);
 }
 
+pe_wide pe_phase_snap(pe_wide phase, pe_wide margin)
+{
+    const pe_wide eighth = {{0, 0, 0, 1ULL << 61}};
+    pe_wide nearest = pe_wide_add(phase, eighth);
+    nearest = (pe_wide){{0, 0, 0, nearest.limb[3] >> 62 << 62}};
+    const pe_wide above = pe_wide_add(pe_wide_sub(phase, nearest), margin);
+    const pe_wide width = pe_wide_add(margin, margin);
+    return pe_limbs_compare(above.limb, width.limb, 4) < 0 ? nearest : phase;
+}
+
 void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos)
 {
     /* the nearest quarter turn; the rest as a sign and a magnitude of at most an eighth */

@@ -9,6 +9,9 @@
  * Multiples of a quarter turn are exact. */
 void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos);
 
+/* The multiple of a quarter turn that a phase is within `margin` of; else the phase itself. */
+pe_wide pe_phase_snap(pe_wide phase, pe_wide margin);
+
 /* The leading 106 bits of a fraction. */
 dd pe_phase_fraction(pe_wide magnitude);
 

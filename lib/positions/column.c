@@ -3,7 +3,6 @@
 #include "positions/column.h"
 
 #include "kernels/store.h"
-#include "numerics/dtype.h"
 
 /* Write the elements of rows [row, row + count), count <= PE_LINE_MAX. */
 static void write_elements(const pe_column *column, uint64_t row, size_t count, void *dst)

@@ -1,6 +1,5 @@
 /* Proposing rotary tables of grids: sizes by the columns that each axis turns, frequencies and
  * coordinates by the waves along each axis. */
-#include "numerics/angle.h"
 #include "numerics/elementary.h"
 #include "recognise/axial_columns.h"
 #include "recognise/lattice.h"

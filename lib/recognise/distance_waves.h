@@ -3,7 +3,6 @@
 #define PE_RECOGNISE_DISTANCE_WAVES_H
 
 #include "recognise/distances.h"
-#include "recognise/proposal.h"
 #include "waves/wave.h"
 
 /* What the cosines of a table [queries, keys, dim] or [distances, dim] say. Cosines do not tell

@@ -7,7 +7,6 @@
 #include "recognise/wave_law.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FAR        5.0    /* errors: a measured frequency that is further off does not fit */

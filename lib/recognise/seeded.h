@@ -4,7 +4,6 @@
 
 #include "recognise/distances.h"
 #include "recognise/origin.h"
-#include "recognise/proposal.h"
 
 /* A tensor [rows, columns] that may be drawn; a stored one may have fewer rows. */
 typedef struct pe_seeded {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define NEAREST         1e-5 /* how near a decimal must be at least to be taken for a number */
 #define FARTHEST        0.05 /* and at most, relative */

@@ -1,6 +1,5 @@
 /* Values that arguments do not give: they come from the preset, the set, the defaults
  * or other parameters. Parameters that exclude or require each other are checked here too. */
-#include "numerics/dtype.h"
 #include "requests/reading.h"
 
 #include <stdio.h>
@@ -60,12 +59,9 @@ static void refuse_set(const pe_reading *reading, const char *given, const char 
 /* Write what a tensor has, such as " [3] of f32". */
 static void describe_tensor(const pe_tensor *tensor, char *dst, size_t size)
 {
-    size_t used = (size_t)snprintf(dst, size, " [");
-    for (size_t i = 0; i < tensor->rank && used < size; i++)
-        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i ? ", " : "",
-                                 (unsigned long long)tensor->shape[i]);
-    if (used < size)
-        snprintf(dst + used, size - used, "] of %s", pe_dtype_name(tensor->dtype));
+    char shape[PE_RANK_MAX * 24];
+    pe_write_shape(tensor->shape, tensor->rank, shape, sizeof shape);
+    snprintf(dst, size, " %s of %s", shape, pe_dtype_name(tensor->dtype));
 }
 
 /* Find the extent that the set has for a parameter. 0: the tensor is missing, or the

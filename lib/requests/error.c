@@ -115,7 +115,7 @@ pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reter
 {
     const pe_scheme_info *info = &values->scheme->info;
     const pe_value *value = pe_value_find(values, name);
-    const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, name));
+    const pe_parameter *row = pe_parameter_find(info, name);
     char shown[PE_PRINT_MAX];
     va_list list;
     va_start(list, allowed);

@@ -15,6 +15,16 @@ const char *pe_plain_number(double number, char *dst)
     return dst;
 }
 
+void pe_write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size)
+{
+    size_t used = (size_t)snprintf(dst, size, "[");
+    for (size_t i = 0; i < rank && used < size; i++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i > 0 ? ", " : "",
+                                 (unsigned long long)shape[i]);
+    if (used < size)
+        snprintf(dst + used, size - used, "]");
+}
+
 const char *pe_value_text(const pe_parameter *parameter, const pe_value *value, char *dst)
 {
     switch (parameter->type) {

@@ -50,4 +50,7 @@ const char *pe_value_text(const pe_parameter *parameter, const pe_value *value, 
 /* A double as text, integers without a point. `dst` has room for PE_PRINT_MAX. */
 const char *pe_plain_number(double number, char *dst);
 
+/* Write a shape as "[2, 3]". */
+void pe_write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size);
+
 #endif

@@ -40,6 +40,12 @@ size_t pe_parameter_index(const pe_scheme_info *info, const char *name)
     return index;
 }
 
+const pe_parameter *pe_parameter_find(const pe_scheme_info *info, const char *name)
+{
+    const size_t index = pe_parameter_index(info, name);
+    return index < pe_all_parameter_count(info) ? pe_parameter_at(info, index) : NULL;
+}
+
 bool pe_parameter_has_name(const pe_parameter *parameter, const char *name)
 {
     return strcmp(parameter->name, name) == 0 ||

@@ -187,17 +187,17 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 /* Every so many slopes one is computed by itself. */
 #define SERIES 16
 
-/* Compute the slopes of heads first, first + step … of `heads` heads. They are a geometric
+/* Compute the slopes of heads 1, 1 + step … of `heads` heads. They are a geometric
  * series: a slope is the one before it times their ratio, whose error of about 2^-245 hardly
  * grows. Powers of two are exact. False: the runner cancelled it. */
-static bool make_series(double max, size_t first, size_t step, size_t heads, size_t count,
-                        dd *ret_slopes, pe_pace *pace)
+static bool make_series(double max, size_t step, size_t heads, size_t count, dd *ret_slopes,
+                        pe_pace *pace)
 {
     pe_wide ratio = compute_power(find_exponent(max, step, heads)), power = ratio;
     for (size_t i = 0; i < count; i++) {
         if (!pe_pace_may_continue(pace, SLOPE_PRICE))
             return false;
-        pe_fixed exponent = find_exponent(max, first + i * step, heads);
+        pe_fixed exponent = find_exponent(max, 1 + i * step, heads);
         if (i % SERIES == 0 || pe_limbs_are_zero(exponent.part.limb, 4))
             power = compute_power(exponent);
         else
@@ -214,10 +214,10 @@ static bool make_slopes(alibi *state, pe_pace *pace)
     size_t heads = state->bias.heads, power = round_to_power(heads);
     bool done;
     if (state->geometric)
-        done = make_series(max, 1, 1, heads, heads, state->slopes, pace);
+        done = make_series(max, 1, heads, heads, state->slopes, pace);
     else
-        done = make_series(max, 1, 1, power, power, state->slopes, pace) &&
-               make_series(max, 1, 2, 2 * power, heads - power, state->slopes + power, pace);
+        done = make_series(max, 1, power, power, state->slopes, pace) &&
+               make_series(max, 2, 2 * power, heads - power, state->slopes + power, pace);
     for (size_t h = 0; done && h < heads; h++)
         state->slopes[h] = round_slope(state, state->slopes[h]);
     return done;

@@ -121,26 +121,26 @@ static int64_t find_index(const deberta *state, int64_t bucket)
     return index < 0 ? 0 : index > 2 * span - 1 ? 2 * span - 1 : index;
 }
 
+static void write_indices(const deberta *state, int sign, int64_t first, uint64_t count,
+                          int32_t *dst)
+{
+    for (uint64_t t = 0; t < count; t++)
+        dst[t] = (int32_t)find_index(state, find_bucket(state, sign * (first + (int64_t)t)));
+}
+
 static void write_c2p(const void *context, size_t head, int64_t first, uint64_t count,
                       void *dst)
 {
     (void)head;
-    for (uint64_t t = 0; t < count; t++)
-        ((int32_t *)dst)[t] =
-            (int32_t)find_index(context, find_bucket(context, -(first + (int64_t)t)));
+    write_indices(context, -1, first, count, dst);
 }
 
 static void write_p2c(const void *context, size_t head, int64_t first, uint64_t count,
                       void *dst)
 {
     const deberta *state = context;
-    if (!state->paper) {
-        write_c2p(context, head, first, count, dst);
-        return;
-    }
-    for (uint64_t t = 0; t < count; t++)
-        ((int32_t *)dst)[t] =
-            (int32_t)find_index(context, find_bucket(context, first + (int64_t)t));
+    (void)head;
+    write_indices(state, state->paper ? 1 : -1, first, count, dst);
 }
 
 static void write_relative(const void *context, size_t head, int64_t first, uint64_t count,

@@ -1,7 +1,6 @@
 /* Decomposed relative positions: a learned vector for each offset of rows, and one of columns.
  */
 #include "kernels/copier.h"
-#include "numerics/dtype.h"
 #include "trained/resized_table.h"
 
 #include <stdio.h>

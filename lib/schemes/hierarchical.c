@@ -1,6 +1,5 @@
 /* The hierarchical encoding: a table of N rows that is extrapolated to N² positions. */
 #include "numerics/blend.h"
-#include "numerics/dtype.h"
 #include "positions/positions.h"
 #include "trained/trained.h"
 

@@ -1,5 +1,4 @@
 /* The learned encoding: each position has a row of a table, which is stored or drawn. */
-#include "numerics/dtype.h"
 #include "positions/positions.h"
 #include "trained/trained.h"
 

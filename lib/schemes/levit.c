@@ -1,6 +1,5 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
 #include "kernels/by_size.h"
-#include "numerics/dtype.h"
 #include "relative/offsets.h"
 #include "trained/gather.h"
 

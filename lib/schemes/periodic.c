@@ -69,7 +69,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->dyadic = pe_choice(values, "frequencies") == DYADIC;
     state->base = pe_real(values, "base");
     state->repeats = are_repeated(state);
-    pe_wave_add(plan, &state->wave, "encoding");
+    pe_wave_add(plan, &state->wave);
     if (state->repeats)
         plan->price += SINE_PRICE * (double)PERIOD;
     else if (state->dyadic) /* in every other row a sine may be 0, which only its phase shows */

@@ -1,7 +1,6 @@
 /* Rotations as matrices: those that rotary embeddings multiply by, or those that move a
  * sinusoidal encoding to another position. */
 #include "kernels/store.h"
-#include "numerics/dtype.h"
 #include "waves/fill.h"
 
 #include <stdalign.h>

@@ -1,6 +1,5 @@
 /* Shaw's relative position representations: a vector for keys and one for values at each
  * clipped distance. */
-#include "numerics/dtype.h"
 #include "trained/gather.h"
 #include "waves/distance_wave.h"
 

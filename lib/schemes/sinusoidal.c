@@ -145,7 +145,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     check_columns(values, state, reterr);
     check_scale(state, reterr);
     pe_check_magnitude(wave->dtype, "amplitude", fabs(wave->amplitude), reterr);
-    pe_wave_add(plan, wave, "encoding");
+    pe_wave_add(plan, wave);
     if (state->frequencies == PER_COLUMN) {
         wave->layout = PE_WAVE_ALTERNATING;
         wave->count = wave->columns;

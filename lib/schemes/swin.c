@@ -1,6 +1,5 @@
 /* Swin Transformer's bias of attention in a window: a learned number for each head and offset.
  */
-#include "numerics/dtype.h"
 #include "relative/offsets.h"
 #include "relative/relative.h"
 #include "trained/resized_table.h"

@@ -12,9 +12,8 @@
 struct pe_cache {
     pthread_mutex_t lock;
     pthread_cond_t computed; /* broadcast when a computation has ended */
-    pe_entry **buckets;
-    size_t bucket_count, entry_count; /* bucket_count: a power of two */
-    pe_entry *newest, *oldest;        /* the list of recent use */
+    pe_chains entries;
+    pe_entry *newest, *oldest; /* the list of recent use */
     pe_shortcut *shortcuts[PE_SHORTCUT_SLOTS];
     pe_failures failures;
     uint64_t reserved; /* bytes of the large tables that are being computed */
@@ -23,7 +22,7 @@ struct pe_cache {
     pe_cache_stats stats;
 };
 
-#define FIRST_BUCKETS  256
+#define FIRST_CHAINS   256
 #define TENSOR_PADDING 64 /* bytes between two tensors of a table, at most */
 
 pe_cache *pe_cache_new(uint64_t budget_bytes)
@@ -31,16 +30,15 @@ pe_cache *pe_cache_new(uint64_t budget_bytes)
     pe_cache *cache = calloc(1, sizeof *cache);
     if (!cache)
         return NULL;
-    cache->buckets = calloc(FIRST_BUCKETS, sizeof *cache->buckets);
+    const bool has_chains = pe_chains_grow(&cache->entries, FIRST_CHAINS);
     cache->pool = pe_pool_new();
-    if (!cache->buckets || !cache->pool) {
+    if (!has_chains || !cache->pool) {
         pe_pool_close(cache->pool);
-        free(cache->buckets);
+        free(cache->entries.first);
         free(cache);
         return NULL;
     }
     cache->runner.pool = cache->pool;
-    cache->bucket_count = FIRST_BUCKETS;
     cache->stats.budget = budget_bytes;
     pthread_mutex_init(&cache->lock, NULL);
     pthread_cond_init(&cache->computed, NULL);
@@ -60,65 +58,26 @@ pe_pool *pe_cache_pool(pe_cache *cache)
 
 /* ---- the hash table; the lock is held ---- */
 
-static pe_entry **find_bucket(pe_cache *cache, uint64_t hash)
-{
-    return &cache->buckets[(hash ^ hash >> 32) & (cache->bucket_count - 1)];
-}
-
 /* Find an entry that serves the request: one that is there, or else one that is in flight. */
 static pe_entry *find(pe_cache *cache, const pe_request *request)
 {
     pe_entry *found = NULL;
-    for (pe_entry *entry = *find_bucket(cache, request->key_hash); entry; entry = entry->chain)
-        if (pe_entry_serves(entry, request)) {
-            found = entry;
-            if (entry->state == PE_ENTRY_READY)
-                break;
-        }
+    pe_link *link = pe_chains_find(&cache->entries, request->key_hash);
+    for (; link; link = link->next) {
+        pe_entry *entry = (pe_entry *)link;
+        if (!pe_entry_serves(entry, request))
+            continue;
+        found = entry;
+        if (entry->state == PE_ENTRY_READY)
+            break;
+    }
     return found;
 }
 
-static void put_in_bucket(pe_cache *cache, pe_entry *entry)
-{
-    pe_entry **bucket = find_bucket(cache, entry->hash);
-    entry->chain = *bucket;
-    *bucket = entry;
-}
-
-/* Double the buckets. Without memory for that the chains just get longer. */
-static void grow(pe_cache *cache)
-{
-    size_t old_count = cache->bucket_count;
-    pe_entry **old = cache->buckets;
-    pe_entry **buckets = calloc(2 * old_count, sizeof *buckets);
-    if (!buckets)
-        return;
-    cache->buckets = buckets;
-    cache->bucket_count = 2 * old_count;
-    for (size_t i = 0; i < old_count; i++)
-        for (pe_entry *next, *entry = old[i]; entry; entry = next) {
-            next = entry->chain;
-            put_in_bucket(cache, entry);
-        }
-    free(old);
-}
-
-static void insert(pe_cache *cache, pe_entry *entry)
-{
-    if (cache->entry_count >= cache->bucket_count)
-        grow(cache);
-    put_in_bucket(cache, entry);
-    cache->entry_count++;
-}
-
-/* Take an entry out of its bucket and drop the cache's reference to it. */
+/* Drop an entry and the cache's reference to it. */
 static void remove_entry(pe_cache *cache, pe_entry *entry)
 {
-    pe_entry **link = find_bucket(cache, entry->hash);
-    while (*link != entry)
-        link = &(*link)->chain;
-    *link = entry->chain;
-    cache->entry_count--;
+    pe_chains_remove(&cache->entries, &entry->link);
     pe_entry_unref(entry);
 }
 
@@ -283,7 +242,7 @@ static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome 
         return NULL;
     *ret_outcome = PE_MISS;
     cache->stats.misses++;
-    insert(cache, entry);
+    pe_chains_add(&cache->entries, &entry->link);
     compute(cache, request, entry);
     return entry;
 }
@@ -428,6 +387,6 @@ void pe_cache_free(pe_cache *cache)
     pe_pool_close(cache->pool);
     pthread_cond_destroy(&cache->computed);
     pthread_mutex_destroy(&cache->lock);
-    free(cache->buckets);
+    free(cache->entries.first);
     free(cache);
 }

@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chains of a new hash table. It is doubled when there are as many attachments as chains, so
- * there are never more than this many chains per attachment. */
-#define FIRST_CHAINS 4
-
 typedef struct pe_attachment_node {
-    struct pe_attachment_node *next;
-    uint64_t hash;
+    pe_link link;
     unsigned id;
     bool building; /* the attachment is not there yet; the builder's thread ends this */
     pe_attachment attachment;
@@ -31,7 +26,7 @@ pe_entry *pe_entry_new(const pe_request *request)
     }
     memcpy(entry->key, request->key, request->key_length);
     entry->key_length = request->key_length;
-    entry->hash = request->key_hash;
+    entry->link.hash = request->key_hash;
     entry->tensors = request->chosen;
     entry->state = PE_ENTRY_COMPUTING;
     atomic_init(&entry->references, 2); /* the cache's and the caller's */
@@ -50,7 +45,7 @@ void pe_entry_fail(pe_entry *entry, const pe_error *error, bool abandoned)
 
 bool pe_entry_serves(const pe_entry *entry, const pe_request *request)
 {
-    return entry->hash == request->key_hash && (request->chosen & ~entry->tensors) == 0 &&
+    return entry->link.hash == request->key_hash && (request->chosen & ~entry->tensors) == 0 &&
            entry->key_length == request->key_length &&
            memcmp(entry->key, request->key, request->key_length) == 0;
 }
@@ -61,10 +56,11 @@ pe_entry *pe_entry_ref(pe_entry *entry)
     return entry;
 }
 
-static void free_chain(pe_attachment_node *first)
+static void free_chain(pe_link *first)
 {
-    for (pe_attachment_node *next, *node = first; node; node = next) {
-        next = node->next;
+    for (pe_link *next, *link = first; link; link = next) {
+        pe_attachment_node *node = (pe_attachment_node *)link;
+        next = link->next;
         node->attachment.destroy(node->attachment.object);
         free(node);
     }
@@ -74,9 +70,9 @@ void pe_entry_unref(pe_entry *entry)
 {
     if (!entry || atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) > 1)
         return;
-    for (size_t i = 0; i < entry->chain_count; i++)
-        free_chain(entry->chains[i]);
-    free(entry->chains);
+    for (size_t i = 0; i < entry->attachments.count; i++)
+        free_chain(entry->attachments.first[i]);
+    free(entry->attachments.first);
     pthread_cond_destroy(&entry->built);
     pthread_mutex_destroy(&entry->attachments_lock);
     pe_table_unref(entry->table);
@@ -102,70 +98,32 @@ static uint64_t compute_hash(unsigned id, const char *variant)
     return pe_hash_text(variant, strlen(variant)) ^ id * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static void add_to_chain(pe_attachment_node **chains, size_t count, pe_attachment_node *node)
-{
-    pe_attachment_node **chain = &chains[(node->hash >> 32) & (count - 1)];
-    node->next = *chain;
-    *chain = node;
-}
-
-/* Double the hash table if it is full: clients choose the options that make variants, so there
- * may be many. Returns false only if there is no table at all; without memory for a larger one
- * the chains just get longer. */
-static bool grow_chains(pe_entry *entry)
-{
-    if (entry->attachment_count < entry->chain_count)
-        return true;
-    size_t count = entry->chain_count ? 2 * entry->chain_count : FIRST_CHAINS;
-    pe_attachment_node **chains = calloc(count, sizeof *chains);
-    if (!chains)
-        return entry->chain_count > 0;
-    for (size_t i = 0; i < entry->chain_count; i++)
-        for (pe_attachment_node *next, *node = entry->chains[i]; node; node = next) {
-            next = node->next;
-            add_to_chain(chains, count, node);
-        }
-    free(entry->chains);
-    entry->chains = chains;
-    entry->chain_count = count;
-    return true;
-}
-
 static pe_attachment_node *find_node(const pe_entry *entry, unsigned id, const char *variant)
 {
-    if (entry->chain_count == 0)
-        return NULL;
-    uint64_t hash = compute_hash(id, variant);
-    pe_attachment_node *node = entry->chains[(hash >> 32) & (entry->chain_count - 1)];
-    while (node &&
-           (node->hash != hash || node->id != id || strcmp(node->variant, variant) != 0))
-        node = node->next;
-    return node;
-}
-
-static void remove_node(pe_entry *entry, pe_attachment_node *node)
-{
-    pe_attachment_node **link = &entry->chains[(node->hash >> 32) & (entry->chain_count - 1)];
-    while (*link != node)
-        link = &(*link)->next;
-    *link = node->next;
-    entry->attachment_count--;
-    free(node);
+    const uint64_t hash = compute_hash(id, variant);
+    pe_link *link = pe_chains_find(&entry->attachments, hash);
+    for (; link; link = link->next) {
+        pe_attachment_node *node = (pe_attachment_node *)link;
+        if (link->hash == hash && node->id == id && strcmp(node->variant, variant) == 0)
+            return node;
+    }
+    return NULL;
 }
 
 /* Add a node whose attachment is still to be built. NULL without memory. */
 static pe_attachment_node *add_node(pe_entry *entry, unsigned id, const char *variant)
 {
-    pe_attachment_node *node = grow_chains(entry) ? calloc(1, node_size(variant)) : NULL;
+    pe_attachment_node *node = calloc(1, node_size(variant));
     if (!node)
         return NULL;
     node->id = id;
-    node->hash = compute_hash(id, variant);
+    node->link.hash = compute_hash(id, variant);
     node->building = true;
     memcpy(node->variant, variant, strlen(variant) + 1);
-    add_to_chain(entry->chains, entry->chain_count, node);
-    entry->attachment_count++;
-    return node;
+    if (pe_chains_add(&entry->attachments, &node->link))
+        return node;
+    free(node);
+    return NULL;
 }
 
 /* ---- single flight; attachments_lock is held at entry and exit ---- */
@@ -183,7 +141,8 @@ static pe_attachment_node *build_node(pe_entry *entry, unsigned id, const char *
     pthread_mutex_lock(&entry->attachments_lock);
     node->building = false;
     if (!complete) {
-        remove_node(entry, node);
+        pe_chains_remove(&entry->attachments, &node->link);
+        free(node);
         node = NULL;
     }
     pthread_cond_broadcast(&entry->built);
@@ -213,7 +172,7 @@ void *pe_entry_get_attachment(pe_entry *entry, unsigned id, const char *variant,
         node = build_node(entry, id, variant, build, context);
         if (node) /* the attachment, its node, and its part of the hash table */
             *ret_gained = node->attachment.bytes + node_size(variant) +
-                          FIRST_CHAINS * sizeof *entry->chains;
+                          PE_CHAINS_FIRST * sizeof *entry->attachments.first;
     }
     void *object = node && !node->building ? node->attachment.object : NULL;
     pthread_mutex_unlock(&entry->attachments_lock);

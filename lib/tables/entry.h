@@ -4,6 +4,7 @@
 
 #include "locks.h"
 #include "requests/request.h"
+#include "tables/chains.h"
 
 #include <stdatomic.h>
 
@@ -15,26 +16,24 @@ typedef enum pe_entry_state {
 } pe_entry_state;
 
 struct pe_entry {
-    atomic_uint references; /* the callers', and the cache's while the entry is in a bucket */
+    pe_link link; /* of the cache's hash table, whose mutex guards it; its hash is constant */
+    atomic_uint references; /* the callers', and the cache's while the entry is in its table */
     char *key;
     size_t key_length;
-    uint64_t hash;
     unsigned tensors; /* that its table has, a bit for each */
     /* guarded by the cache's mutex */
     pe_entry_state state;
     pe_error *error;               /* why it failed; NULL if memory ran out */
     uint64_t bytes;                /* counted in the cache's budget while `listed` */
     bool listed;                   /* in the list of recent use, so kept until it is evicted */
-    pe_entry *chain;               /* the next entry of the bucket */
     pe_entry *newer, *older;       /* neighbours in the list of recent use */
     struct pe_shortcut *shortcuts; /* all that lead to this entry; none unless `listed` */
     /* set before the state is PE_ENTRY_READY, then constant */
     pe_table *table;
     /* guarded by attachments_lock, which is not held while an attachment is built */
     pthread_mutex_t attachments_lock;
-    pthread_cond_t built;               /* broadcast when building an attachment has ended */
-    struct pe_attachment_node **chains; /* a hash table of attachments; NULL before the first */
-    size_t chain_count, attachment_count; /* chain_count: a power of two */
+    pthread_cond_t built; /* broadcast when building an attachment has ended */
+    pe_chains attachments;
 };
 
 /* Create an entry for the request's key and chosen tensors, in the state PE_ENTRY_COMPUTING,

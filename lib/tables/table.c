@@ -1,7 +1,6 @@
 /* Tables: the tensors of one request in one block of memory, with reference counting. */
 #include "locks.h"
 #include "requests/request.h"
-#include "tables/buffer.h"
 
 #include <assert.h>
 #include <stdatomic.h>

@@ -7,10 +7,9 @@
 #include "numerics/fixed.h"
 #include "trained/trained.h"
 
-#define PE_BIAS_WEIGHT_MAX     16     /* the largest magnitude of an element */
-#define PE_BIAS_COORDINATE_MAX 6      /* of a coordinate */
-#define PE_BIAS_HIDDEN_MAX     4096   /* units */
-#define PE_BIAS_OUTPUT_MIN     (-100) /* of w2 · relu(…): smaller ones would lose their bits */
+#define PE_BIAS_WEIGHT_MAX 16     /* the largest magnitude of an element */
+#define PE_BIAS_HIDDEN_MAX 4096   /* units */
+#define PE_BIAS_OUTPUT_MIN (-100) /* of w2 · relu(…): smaller ones would lose their bits */
 
 /* A number as significand · 2^-shift. */
 typedef struct pe_bias_weight {

@@ -98,20 +98,11 @@ static pe_wide point_phase(const pe_projection *projection, uint64_t point, size
     return phase;
 }
 
-/* The multiple of a quarter turn that a phase of a grid should be, if it is within 2^-230 of
- * one: quotients have been cut off. Elements are such that no other phase is that near. */
-static pe_wide quarters_snapped(pe_wide phase)
-{
-    const pe_wide eighth = {{0, 0, 0, 1ULL << 61}}, margin = {{1ULL << 26, 0, 0, 0}};
-    pe_wide nearest = pe_wide_add(phase, eighth);
-    nearest = (pe_wide){{0, 0, 0, nearest.limb[3] >> 62 << 62}};
-    pe_wide above = pe_wide_add(pe_wide_sub(phase, nearest), margin);
-    bool is_near = (above.limb[3] | above.limb[2] | above.limb[1]) == 0 &&
-                   above.limb[0] < 2 * margin.limb[0];
-    return is_near ? nearest : phase;
-}
-
 /* ---- one entry, exactly ---- */
+
+/* A phase of a grid that is within 2^-230 of a multiple of a quarter turn is one: quotients
+ * have been cut off. Elements are such that no other phase is that near. */
+#define MARGIN ((pe_wide){{1ULL << 26, 0, 0, 0}})
 
 #define NONE        (-10000)
 #define SCALED_FROM (-100) /* binary exponents: phases below have too few bits left */
@@ -166,7 +157,7 @@ static void write_exactly(const pe_projection *projection, uint64_t point, size_
     find_wholes(projection, point, wholes);
     pe_wide phase = projection->turns ? grid_phase(projection, wholes, column)
                                       : point_phase(projection, point, column, 0);
-    pe_phase_sincos(quarters_snapped(phase), &parts[0], &parts[1]);
+    pe_phase_sincos(pe_phase_snap(phase, MARGIN), &parts[0], &parts[1]);
     pe_round_dd(projection->dtype, parts[cosine], dst);
 }
 

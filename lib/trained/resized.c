@@ -7,7 +7,6 @@
 
 #include "kernels/copier.h"
 #include "kernels/kernel.h"
-#include "numerics/dtype.h"
 #include "numerics/weighted.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* Making resized tables, some rows at a time. */
 #include "trained/resized_table.h"
 
-#include "numerics/dtype.h"
-
 #include <stdlib.h>
 
 static uint64_t count_rows(const pe_resized_source *source)

@@ -42,10 +42,8 @@ void pe_anchor_cache_init(pe_anchor_cache *cache, const pe_chunk *chunk)
     cache->chunk = chunk;
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
-        cache->one.high[i] = turns.limb[3];
-        cache->one.low[i] = turns.limb[2];
-        cache->block.high[i] = turns.limb[3] * BLOCK | turns.limb[2] / (1ULL << 58);
-        cache->block.low[i] = turns.limb[2] * BLOCK;
+        pe_phases_set(&cache->one, i, turns);
+        pe_phases_set(&cache->block, i, pe_wide_mul_integer(turns, BLOCK));
     }
     cache->hi_phases.position = NAN;
     cache->lo_phases.position = NAN;
@@ -65,9 +63,7 @@ static void move_phases(const pe_chunk *chunk, pe_placed_phases *at, const pe_ph
     } else {
         for (size_t i = 0; i < chunk->count; i++) {
             pe_wide turns = {{0, 0, step->low[i], step->high[i]}};
-            pe_wide product = pe_wide_mul_integer(turns, (int64_t)position);
-            at->phases.high[i] = product.limb[3];
-            at->phases.low[i] = product.limb[2];
+            pe_phases_set(&at->phases, i, pe_wide_mul_integer(turns, (int64_t)position));
         }
     }
     at->position = position;
@@ -84,7 +80,7 @@ pe_sincos pe_hi_anchors(pe_anchor_cache *cache, double hi)
 }
 
 /* Compute the phases of a fractional lo + tail: the phase of the whole position less that of
- * 64·hi. Only the leading 64 bits are set. */
+ * 64·hi. */
 static void fractional_phases(const pe_chunk *chunk, pe_split split, uint64_t row,
                               pe_phases *ret_phases)
 {
@@ -95,7 +91,7 @@ static void fractional_phases(const pe_chunk *chunk, pe_split split, uint64_t ro
         else
             phase = pe_wide_sub(pe_position_phase(&chunk->wave->positions, row, turns),
                                 pe_wide_mul_integer(turns, (int64_t)split.hi * BLOCK));
-        ret_phases->high[i] = phase.limb[3];
+        pe_phases_set(ret_phases, i, phase);
     }
 }
 

@@ -17,6 +17,13 @@ typedef struct pe_anchors {
     double cos[PE_KERNEL_PAIRS];
 } pe_anchors;
 
+/* Set the phase of one frequency. */
+static inline void pe_phases_set(pe_phases *phases, size_t i, pe_wide turns)
+{
+    phases->high[i] = turns.limb[3];
+    phases->low[i] = turns.limb[2];
+}
+
 static inline pe_sincos pe_sincos_init(const pe_anchors *anchors)
 {
     return (pe_sincos){anchors->sin, anchors->cos};

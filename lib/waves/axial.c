@@ -28,29 +28,14 @@ static run find_run(const pe_axial *axial, uint64_t cell)
     const size_t axes = axial->axes->count, last = axes - 1;
     const uint64_t merge = axial->merge, width = axial->sizes[last];
     run at = {.count = axial->zipped ? width - cell : width - cell % width};
-    size_t outer = last;
-    if (axial->zipped) {
-        for (size_t a = 0; a < axes; a++)
-            at.index[a] = cell;
-        return at;
-    }
-    if (merge == 1) {
-        at.index[last] = cell % width;
-        cell /= width;
-    } else { /* squares row by row, and the cells of a square row by row */
-        uint64_t squares = width / merge, rows = axial->sizes[last - 1] / merge;
-        uint64_t column = cell % merge, row = cell / merge % merge;
-        uint64_t square = cell / (merge * merge);
-        at.index[last] = square % squares * merge + column;
-        at.index[last - 1] = square / squares % rows * merge + row;
+    if (merge > 1) { /* squares row by row, and the cells of a square row by row */
+        const uint64_t column = cell % merge, row = cell / merge % merge;
+        const uint64_t square = cell / (merge * merge), squares = width / merge;
+        cell = (square / squares * merge + row) * width + square % squares * merge + column;
         at.count = merge - column;
-        cell = square / (squares * rows);
-        outer = last - 1;
     }
-    while (outer-- > 0) {
-        at.index[outer] = cell % axial->sizes[outer];
-        cell /= axial->sizes[outer];
-    }
+    for (size_t a = axes; a-- > 0; cell /= axial->zipped ? 1 : axial->sizes[a])
+        at.index[a] = axial->zipped ? cell : cell % axial->sizes[a];
     return at;
 }
 

@@ -2,7 +2,6 @@
 #ifndef PE_AXIS_H
 #define PE_AXIS_H
 
-#include "numerics/fixed.h"
 #include "waves/wave.h"
 
 /* Cell k, counted from 0, has the position first/2 + k, a multiple of 1/2. The angle of

@@ -204,15 +204,6 @@ static bool is_small_angle(const pe_wide *turns, dd position, dd *ret_angle)
     return ret_angle->hi != 0 && fabs(ret_angle->hi) < 0x1p-20;
 }
 
-/* A phase of a rational wave, or the multiple of a quarter turn that it should be. */
-static pe_wide quarters_snapped(pe_wide phase)
-{
-    const pe_wide eighth = {{0, 0, 0, 1ULL << 61}};
-    pe_wide nearest = pe_wide_add(phase, eighth);
-    nearest = (pe_wide){{0, 0, 0, nearest.limb[3] >> 62 << 62}};
-    return pe_wide_add(nearest, pe_wave_snap(pe_wide_sub(phase, nearest)));
-}
-
 /* Whether the phase of a row is a multiple of a quarter turn, and its sine and cosine. Tiny
  * phases may be 0 because their bits are cut off, so these are left to the caller. A frequency
  * such as 1/12 of a turn is cut off, too: phases are known to about 2^-200, and one that is
@@ -227,7 +218,7 @@ static bool is_quarter_turn(const pe_wave *wave, uint64_t row, dd position, pe_w
     static const pe_wide tolerance = {{0, 1, 0, 0}}; /* 2^-192 */
     pe_wide phase = pe_position_phase(&wave->positions, row, turns);
     if (wave->rational)
-        phase = quarters_snapped(phase);
+        phase = pe_phase_snap(phase, PE_WAVE_RATIONAL);
     phase = pe_wide_add(phase, tolerance); /* a quarter turn is 0 to 2^-191 above it now */
     if (phase.limb[3] << 2 != 0 || phase.limb[2] != 0 || phase.limb[1] > 2)
         return false;

@@ -9,57 +9,42 @@
 
 /* ---- sines and cosines ---- */
 
-bool pe_columns_direct(const pe_wave *wave, size_t first, unsigned char *row, pe_rows *ret_rows)
-{
-    size_t size = pe_dtype_size(wave->dtype), half = wave->count * size;
-    bool complete = 2 * wave->count == wave->columns; /* no column is dropped */
-    first *= size;
-    ret_rows->stride = (ptrdiff_t)pe_wave_row_bytes(wave);
-    ret_rows->cosines = NULL;
-    ret_rows->alone = false;
-    switch (wave->layout) {
-    case PE_WAVE_INTERLEAVED:
-        ret_rows->sines = row + 2 * first;
-        return complete;
-    case PE_WAVE_CONCAT:
-        ret_rows->sines = row + first;
-        ret_rows->cosines = row + half + first;
-        return complete;
-    case PE_WAVE_CONCAT_COS_FIRST:
-        ret_rows->cosines = row + first;
-        ret_rows->sines = row + half + first;
-        return complete;
-    case PE_WAVE_ALTERNATING:
-    case PE_WAVE_SINES:
-    case PE_WAVE_COSINES:
-        break;
-    }
-    return false;
-}
-
-bool pe_has_column(const pe_wave *wave, size_t frequency, bool cosine)
-{
-    switch (wave->layout) {
-    case PE_WAVE_INTERLEAVED:
-        return 2 * frequency + cosine < wave->columns;
-    case PE_WAVE_CONCAT:
-        return frequency + (cosine ? wave->count : 0) < wave->columns;
-    case PE_WAVE_CONCAT_COS_FIRST:
-        return frequency + (cosine ? 0 : wave->count) < wave->columns;
-    case PE_WAVE_ALTERNATING:
-        return frequency % 2 == cosine;
-    case PE_WAVE_SINES:
-        return !cosine;
-    case PE_WAVE_COSINES:
-        return cosine;
-    }
-    return false;
-}
-
 /* Indices start, start + step, start + 2·step, … */
 typedef struct series {
     size_t start, step;
 } series;
+
+/* The columns of the sines, or the cosines, of frequencies 0, 1, 2, … where every frequency has
+ * both. */
+static series find_columns(const pe_wave *wave, bool cosine)
+{
+    if (wave->layout == PE_WAVE_INTERLEAVED)
+        return (series){cosine, 2};
+    const bool is_second = cosine != (wave->layout == PE_WAVE_CONCAT_COS_FIRST);
+    return (series){is_second ? wave->count : 0, 1};
+}
+
+bool pe_columns_direct(const pe_wave *wave, size_t first, unsigned char *row, pe_rows *ret_rows)
+{
+    const size_t size = pe_dtype_size(wave->dtype);
+    const series sines = find_columns(wave, false), cosines = find_columns(wave, true);
+    unsigned char *at = row + first * sines.step * size;
+    *ret_rows = (pe_rows){
+        .sines = at + sines.start * size,
+        .cosines = wave->layout == PE_WAVE_INTERLEAVED ? NULL : at + cosines.start * size,
+        .stride = (ptrdiff_t)pe_wave_row_bytes(wave)};
+    return wave->layout != PE_WAVE_ALTERNATING && 2 * wave->count == wave->columns;
+}
+
+bool pe_has_column(const pe_wave *wave, size_t frequency, bool cosine)
+{
+    if (pe_is_alone(wave))
+        return cosine == (wave->layout == PE_WAVE_COSINES);
+    if (wave->layout == PE_WAVE_ALTERNATING)
+        return frequency % 2 == cosine;
+    const series columns = find_columns(wave, cosine);
+    return columns.start + frequency * columns.step < wave->columns;
+}
 
 /* How many indices of a series are below a limit. */
 static size_t count_indices(series indices, size_t limit)
@@ -86,42 +71,25 @@ copy_sized(const pe_wave *wave, const unsigned char *elements, size_t count, ser
                elements + (from.start + i * from.step) * size, size);
 }
 
-static void copy(const pe_wave *wave, const unsigned char *elements, size_t count, series from,
-                 series to, unsigned char *row)
-{
-    PE_BY_SIZE(pe_dtype_size(wave->dtype),
-               copy_sized(wave, elements, count, from, to, row, SIZE))
-}
-
 void pe_columns_place(const pe_wave *wave, size_t first, size_t count,
                       const unsigned char *sines, const unsigned char *cosines,
                       unsigned char *row)
 {
-    const series all = {0, 1}, even = {0, 2}, odd = {1, 2}; /* elements */
-    pe_run run = pe_run_init(wave, first, count, NULL);
-    switch (wave->layout) {
-    case PE_WAVE_INTERLEAVED:
-        copy(wave, sines, count, all, (series){2 * first, 2}, row);
-        copy(wave, cosines, count, all, (series){2 * first + 1, 2}, row);
-        break;
-    case PE_WAVE_CONCAT:
-        copy(wave, sines, count, all, (series){first, 1}, row);
-        copy(wave, cosines, count, all, (series){wave->count + first, 1}, row);
-        break;
-    case PE_WAVE_CONCAT_COS_FIRST:
-        copy(wave, cosines, count, all, (series){first, 1}, row);
-        copy(wave, sines, count, all, (series){wave->count + first, 1}, row);
-        break;
-    case PE_WAVE_ALTERNATING: /* `first` is even, as all chunks begin at multiples of 64 */
-        copy(wave, sines, count, even, (series){first, 2}, row);
-        copy(wave, cosines, count, odd, (series){first + 1, 2}, row);
-        break;
-    case PE_WAVE_SINES:
-        pe_run_write(&run, sines, 1, row);
-        break;
-    case PE_WAVE_COSINES:
-        pe_run_write(&run, cosines, 1, row);
-        break;
+    if (pe_is_alone(wave)) {
+        const pe_run run = pe_run_init(wave, first, count, NULL);
+        pe_run_write(&run, wave->layout == PE_WAVE_SINES ? sines : cosines, 1, row);
+        return;
+    }
+    for (size_t cosine = 0; cosine < 2; cosine++) {
+        series from = {0, 1}, to = find_columns(wave, cosine);
+        to.start += first * to.step;
+        if (wave->layout == PE_WAVE_ALTERNATING) { /* `first` is even, as in all chunks */
+            from = (series){cosine, 2};
+            to = (series){first + cosine, 2};
+        }
+        const unsigned char *elements = cosine ? cosines : sines;
+        PE_BY_SIZE(pe_dtype_size(wave->dtype),
+                   copy_sized(wave, elements, count, from, to, row, SIZE))
     }
 }
 
@@ -207,7 +175,7 @@ static void copy_rows(const pe_run *run, const unsigned char *elements, size_t r
 static void double_rows(const pe_run *run, const unsigned char *elements, size_t rows,
                         unsigned char *dst)
 {
-    _Alignas(64) unsigned char doubled[2 * PE_PROMPT_MAX * sizeof(double)];
+    _Alignas(64) unsigned char doubled[2 * PE_KERNEL_PAIRS * sizeof(double)];
     size_t bytes = run->count * run->size;
     for (size_t r = 0; r < rows; r++, elements += bytes, dst += run->row_bytes)
         if (run->nontemporal) {
@@ -231,20 +199,34 @@ void pe_run_write(const pe_run *run, const unsigned char *elements, size_t rows,
         copy_rows(run, elements, rows, dst + run->all * run->size + start);
 }
 
-void pe_still_write(const pe_wave *wave, uint64_t rows, unsigned char *dst)
+/* Write `bytes` bytes that repeat what the `ready` bytes of `copies` are. */
+static void repeat(const pe_kernel *nontemporal, const unsigned char *copies, size_t ready,
+                   unsigned char *dst, size_t bytes)
 {
-    size_t size = pe_dtype_size(wave->dtype);
-    unsigned char elements[PE_PROMPT_MAX * sizeof(dd)];
+    for (size_t part; bytes > 0; bytes -= part, dst += part) {
+        part = bytes < ready ? bytes : ready;
+        pe_store(nontemporal, dst, copies, part);
+    }
+}
+
+void pe_constant_write(const pe_wave *wave, size_t begin, size_t end, uint64_t rows,
+                       const pe_kernel *nontemporal, unsigned char *dst)
+{
+    _Alignas(64) unsigned char copies[4096];
+    const bool in_pairs = wave->copies == PE_WAVE_IN_PAIRS;
+    const size_t size = pe_dtype_size(wave->dtype), row_bytes = pe_wave_row_bytes(wave);
+    const size_t bytes = (end - begin) * size * (in_pairs ? 2 : 1);
+    const size_t ready = bytes < sizeof copies ? bytes : sizeof copies;
     dd entry = {0, 0}; /* sin 0 */
     if (wave->layout == PE_WAVE_COSINES)
         entry = (dd){wave->amplitude, wave->amplitude_rest};
-    for (size_t i = 0; i < PE_PROMPT_MAX; i++)
-        pe_round_dd(wave->dtype, entry, elements + i * size);
-    for (uint64_t r = 0; r < rows; r++)
-        for (size_t f = wave->count - wave->still; f < wave->count; f += PE_PROMPT_MAX) {
-            size_t rest = wave->count - f;
-            pe_run run =
-                pe_run_init(wave, f, rest < PE_PROMPT_MAX ? rest : PE_PROMPT_MAX, NULL);
-            pe_run_write(&run, elements, 1, dst + r * run.row_bytes);
-        }
+    pe_round_dd(wave->dtype, entry, copies);
+    for (size_t at = size; at < ready; at += size)
+        memcpy(copies + at, copies, size);
+    dst += begin * size * (in_pairs ? 2 : 1);
+    for (uint64_t r = 0; r < rows; r++, dst += row_bytes) {
+        repeat(nontemporal, copies, ready, dst, bytes);
+        if (wave->copies == PE_WAVE_IN_HALVES)
+            repeat(nontemporal, copies, ready, dst + wave->count * size, bytes);
+    }
 }

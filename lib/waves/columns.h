@@ -32,7 +32,8 @@ bool pe_has_column(const pe_wave *wave, size_t frequency, bool cosine);
 
 /* ---- one function alone: waves of sines or of cosines ---- */
 
-/* The entries of frequencies [first, first + count) of a wave that has `all` frequencies. */
+/* The entries of frequencies [first, first + count), at most PE_KERNEL_PAIRS, of a wave that
+ * has `all` frequencies. */
 typedef struct pe_run {
     size_t first, count, all;
     size_t size; /* bytes of an element */
@@ -40,8 +41,6 @@ typedef struct pe_run {
     size_t row_bytes;             /* from row to row of the destination */
     const pe_kernel *nontemporal; /* for non-temporal stores; or NULL */
 } pe_run;
-
-#define PE_PROMPT_MAX PE_KERNEL_PAIRS
 
 pe_run pe_run_init(const pe_wave *wave, size_t first, size_t count,
                    const pe_kernel *nontemporal);
@@ -51,7 +50,9 @@ pe_run pe_run_init(const pe_wave *wave, size_t first, size_t count,
 void pe_run_write(const pe_run *run, const unsigned char *elements, size_t rows,
                   unsigned char *dst);
 
-/* Write the entries of a wave's zero frequencies, which are constant, in `rows` rows. */
-void pe_still_write(const pe_wave *wave, uint64_t rows, unsigned char *dst);
+/* Write the entries of frequencies [begin, end) in `rows` rows where all of them are sines or
+ * cosines of 0: of frequencies that are 0, and of sines that round to 0. */
+void pe_constant_write(const pe_wave *wave, size_t begin, size_t end, uint64_t rows,
+                       const pe_kernel *nontemporal, unsigned char *dst);
 
 #endif

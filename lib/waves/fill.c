@@ -8,8 +8,7 @@
  * and a window has the same bits as the same rows of the whole table. */
 #include "waves/fill.h"
 
-#include "kernels/kernel.h"
-#include "numerics/dtype.h"
+#include "kernels/store.h"
 #include "waves/columns.h"
 #include "waves/rows.h"
 
@@ -69,52 +68,46 @@ static void write_losses(const pe_chunk *chunk, uint64_t first, uint64_t rows,
     }
 }
 
-/* Whether rows can be computed from their distances to one in the middle. */
-static bool can_use_distances(const pe_chunk *chunk, uint64_t rows)
-{
-    const pe_wave *wave = chunk->wave;
-    return !wave->positions.list && rows >= 2 && chunk->is_rounded_by_kernel;
-}
-
-/* Write the frequencies that are not still. */
-static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bool nontemporal,
-                          unsigned char *dst)
+/* Write the frequencies that are not still, past the caches if there is a kernel for that. */
+static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows,
+                          const pe_kernel *nontemporal, unsigned char *dst)
 {
     const size_t end = wave->count - wave->still;
+    const bool is_regular = !wave->positions.list && rows >= 2;
     const pe_small_part part = pe_small_part_find(wave, first, rows);
     for (size_t f = 0; f < part.small; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = pe_chunk_init(wave, f, part.small, nontemporal);
+        const pe_chunk chunk = pe_chunk_init(wave, f, part.small, nontemporal != NULL);
         if (wave->dtype == PE_DD)
             write_exactly(&chunk, first, rows, dst);
         else if (wave->dtype == PE_LOSS)
             write_losses(&chunk, first, rows, dst);
         else if (wave->dtype == PE_F64)
             pe_rows_f64(&chunk, first, rows, dst);
-        else if (can_use_distances(&chunk, rows))
+        else if (is_regular && chunk.is_rounded_by_kernel)
             pe_rows_by_distance(&chunk, first, rows, dst);
         else
             pe_rows_by_position(&chunk, first, rows, dst);
     }
     if (part.small < part.vanishing)
-        pe_rows_small(wave, part.small, part.vanishing, first, rows, nontemporal, dst);
+        pe_rows_small(wave, part.small, part.vanishing, first, rows, nontemporal != NULL, dst);
     if (part.vanishing < end)
-        pe_rows_vanishing(wave, part.vanishing, end, rows, nontemporal, dst);
+        pe_constant_write(wave, part.vanishing, end, rows, nontemporal, dst);
 }
 
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
-    bool nontemporal =
-        rows * pe_wave_row_bytes(wave) >= PE_NONTEMPORAL_MIN && wave->dtype < PE_DD;
-    size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
+    const pe_kernel *nontemporal =
+        wave->dtype < PE_DD ? pe_streaming_kernel(rows * pe_wave_row_bytes(wave)) : NULL;
+    const size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
     assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
     (void)copies; /* unused without assertions */
     unsigned char *start =
         (unsigned char *)dst + wave->first_column * pe_dtype_size(wave->dtype);
     write_turning(wave, first, rows, nontemporal, start);
-    if (nontemporal)
-        pe_kernel_get()->fence();
     if (wave->still > 0)
-        pe_still_write(wave, rows, start);
+        pe_constant_write(wave, wave->count - wave->still, wave->count, rows, nontemporal,
+                          start);
+    pe_store_end(nontemporal);
     write_zeros(wave, first, rows, dst);
 }
 

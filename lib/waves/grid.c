@@ -3,7 +3,6 @@
 
 #include "kernels/by_size.h"
 #include "kernels/store.h"
-#include "numerics/dtype.h"
 #include "waves/fill.h"
 
 #include <stdlib.h>

@@ -175,15 +175,12 @@ typedef struct run {
 
 static run find_run(const pe_lattice *lattice, uint64_t first, uint64_t points)
 {
-    const size_t last = lattice->axis_count - 1, width = lattice->axes[last].places;
+    const size_t axes = lattice->axis_count, width = lattice->axes[axes - 1].places;
     run at = {.count = (size_t)points};
     if (!lattice->together)
         at.count = smaller((size_t)points, width - first % width);
-    for (size_t a = last + 1; a-- > 0;) {
-        const size_t places = lattice->axes[a].places;
-        at.places[a] = (size_t)(lattice->together ? first : first % places);
-        first /= lattice->together ? 1 : places;
-    }
+    for (size_t a = axes; a-- > 0; first /= lattice->together ? 1 : lattice->axes[a].places)
+        at.places[a] = (size_t)(lattice->together ? first : first % lattice->axes[a].places);
     return at;
 }
 

@@ -32,10 +32,6 @@ pe_small_part pe_small_part_find(const pe_wave *wave, uint64_t first, uint64_t r
 void pe_rows_small(const pe_wave *wave, size_t begin, size_t end, uint64_t first, uint64_t rows,
                    bool nontemporal, unsigned char *dst);
 
-/* Write rows of frequencies [begin, end) whose entries, sines alone, are all 0. */
-void pe_rows_vanishing(const pe_wave *wave, size_t begin, size_t end, uint64_t rows,
-                       bool nontemporal, unsigned char *dst);
-
 /* ---- blocks of rows around a middle ---- */
 
 /* How many rows lie on each side of a full block's middle: at the least, unless there are fewer

@@ -37,12 +37,6 @@ static void anchor(const pe_chunk *chunk, const pe_phases *at, pe_anchors_f64 *r
     chunk->kernel->anchor_f64(at->high, at->low, chunk->count, ret_anchors);
 }
 
-static void set_phase(pe_phases *ret, size_t i, pe_wide turns)
-{
-    ret->high[i] = turns.limb[3];
-    ret->low[i] = turns.limb[2];
-}
-
 /* Multiply anchors by the wave's amplitude. */
 static void amplify(const pe_chunk *chunk, pe_anchors_f64 *anchors)
 {
@@ -69,7 +63,7 @@ static void compute_middle(block_maker *maker, uint64_t row, pe_anchors_f64 *ret
         for (size_t i = 0; i < chunk->count; i++) {
             pe_wide half = {{0, 0, maker->half.low[i], maker->half.high[i]}};
             pe_wide steps = pe_wide_mul_integer(maker->step[i], (int64_t)row);
-            set_phase(middle, i, pe_wide_sub(pe_wide_add(maker->origin[i], steps), half));
+            pe_phases_set(middle, i, pe_wide_sub(pe_wide_add(maker->origin[i], steps), half));
         }
         maker->added = 0;
     }
@@ -83,7 +77,7 @@ static void make_distances(block_maker *maker)
     const pe_chunk *chunk = maker->chunk;
     pe_phases at = maker->half, step;
     for (size_t i = 0; i < chunk->count; i++)
-        set_phase(&step, i, maker->step[i]);
+        pe_phases_set(&step, i, maker->step[i]);
     for (size_t j = 0; j < maker->radius; j++) {
         anchor(chunk, &at, &maker->distances[j]);
         pe_phases_advance(chunk, &at, &step);
@@ -101,9 +95,9 @@ static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
         maker->origin[i] = pe_wide_mul_double(turns, positions->offset);
         maker->step[i] = pe_wide_mul_double(turns, positions->step);
-        set_phase(&maker->half, i, pe_wide_mul_double(turns, positions->step / 2));
-        set_phase(&maker->block, i,
-                  pe_wide_mul_integer(maker->step[i], (int64_t)(2 * maker->radius)));
+        pe_phases_set(&maker->half, i, pe_wide_mul_double(turns, positions->step / 2));
+        pe_phases_set(&maker->block, i,
+                      pe_wide_mul_integer(maker->step[i], (int64_t)(2 * maker->radius)));
     }
     make_distances(maker);
 }
@@ -168,9 +162,9 @@ static void write_row(const pe_chunk *chunk, uint64_t row, unsigned char *dst)
     pe_anchors_f64 anchors;
     dd sines[PE_KERNEL_PAIRS], cosines[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < chunk->count; i++)
-        set_phase(&at, i,
-                  pe_position_phase(&chunk->wave->positions, row,
-                                    chunk->wave->frequencies[chunk->first + i]));
+        pe_phases_set(&at, i,
+                      pe_position_phase(&chunk->wave->positions, row,
+                                        chunk->wave->frequencies[chunk->first + i]));
     anchor(chunk, &at, &anchors);
     amplify(chunk, &anchors);
     for (size_t i = 0; i < chunk->count; i++) {

@@ -158,27 +158,3 @@ void pe_rows_small(const pe_wave *wave, size_t begin, size_t end, uint64_t first
         }
     }
 }
-
-/* Write zeros, past the caches if there is a kernel for that. */
-static void clear(const pe_kernel *nontemporal, unsigned char *dst, size_t size)
-{
-    static const unsigned char zeros[4096];
-    for (size_t part; nontemporal && size > 0; size -= part, dst += part) {
-        part = size < sizeof zeros ? size : sizeof zeros;
-        nontemporal->stream(dst, zeros, part);
-    }
-    memset(dst, 0, size);
-}
-
-void pe_rows_vanishing(const pe_wave *wave, size_t begin, size_t end, uint64_t rows,
-                       bool nontemporal, unsigned char *dst)
-{
-    const pe_kernel *kernel = nontemporal ? pe_kernel_get() : NULL;
-    const size_t size = pe_dtype_size(wave->dtype), row_bytes = pe_wave_row_bytes(wave);
-    const size_t each = wave->copies == PE_WAVE_IN_PAIRS ? 2 * size : size;
-    for (uint64_t r = 0; r < rows; r++, dst += row_bytes) {
-        clear(kernel, dst + begin * each, (end - begin) * each);
-        if (wave->copies == PE_WAVE_IN_HALVES)
-            clear(kernel, dst + (wave->count + begin) * size, (end - begin) * size);
-    }
-}

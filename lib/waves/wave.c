@@ -42,8 +42,7 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
 
 pe_wide pe_wave_snap(pe_wide frequency)
 {
-    const pe_wide near =
-        pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 63}}, PE_WAVE_RATIONAL - 1);
+    const pe_wide near = PE_WAVE_RATIONAL;
     pe_wide above = pe_wide_add(frequency, near);
     bool is_zero = pe_limbs_compare(above.limb, pe_wide_add(near, near).limb, 4) < 0;
     return is_zero ? (pe_wide){{0, 0, 0, 0}} : frequency;
@@ -87,9 +86,9 @@ double pe_wave_entry_price(const pe_wave *wave)
     return wave->dtype != PE_F64 && !wave->positions.list ? 1 : 3;
 }
 
-void pe_wave_add(pe_plan *plan, const pe_wave *wave, const char *name)
+void pe_wave_add(pe_plan *plan, const pe_wave *wave)
 {
-    pe_plan_add(plan, name, wave->dtype, 2,
+    pe_plan_add(plan, "encoding", wave->dtype, 2,
                 (uint64_t[]){wave->positions.count, wave->row_columns});
     pe_plan_price(plan, pe_wave_entry_price(wave));
     plan->price += PE_WAVE_FREQUENCY_PRICE * (double)wave->row_columns;

@@ -85,7 +85,7 @@ typedef struct pe_wave {
 /* The angle in turns below which a rational number is 0. A wave is rational if no phase of it
  * is nearer to a multiple of a quarter turn than this, unless it is one. A frequency is cut off
  * after 256 bits; so a phase that should be such a multiple is that near to it. */
-#define PE_WAVE_RATIONAL 180 /* 2^-180 */
+#define PE_WAVE_RATIONAL ((pe_wide){{0, 1 << 12, 0, 0}}) /* 2^-180 */
 
 /* Whether the wave has only sines or only cosines. */
 static inline bool pe_is_alone(const pe_wave *wave)
@@ -110,8 +110,8 @@ static inline size_t pe_wave_row_bytes(const pe_wave *wave)
 pe_wave pe_wave_read(const pe_values *values, size_t columns, pe_wave_layout layout,
                      pe_error *reterr);
 
-/* Plan the tensor [positions, columns] of a wave, and what it costs. */
-void pe_wave_add(pe_plan *plan, const pe_wave *wave, const char *name);
+/* Plan the tensor `encoding` [positions, columns] of a wave, and what it costs. */
+void pe_wave_add(pe_plan *plan, const pe_wave *wave);
 
 /* What a frequency of a wave, with the anchors of a block of rows, and an entry cost. */
 #define PE_WAVE_FREQUENCY_PRICE 60

@@ -9,7 +9,6 @@
 
 #include <microhttpd.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 /* What holds for all streams of a server. */
 typedef struct stream_rules {

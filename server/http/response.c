@@ -11,8 +11,6 @@
 #include "http/access.h"
 #include "http/body_stream.h"
 
-#include <stdlib.h>
-
 static void release_body(void *cls)
 {
     api_body_unref(cls);

@@ -6,7 +6,6 @@
 #include "settings/settings.h"
 #include "store/set_store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What a page bears by default; the other settings are a server's. */

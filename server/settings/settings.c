@@ -8,7 +8,6 @@
 #include "settings/wrapped_text.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

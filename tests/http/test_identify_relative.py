@@ -1,6 +1,5 @@
 """/v1/identify: tables of relative positions, their indices and biases."""
 
-import io
 import json
 import math
 import random
@@ -9,8 +8,8 @@ import numpy
 
 from confusion import Table
 from forms import undone
-from server import ServerCase
-from test_compare import NPY, RAW, npy
+from identify_case import IdentifyCase
+from test_compare import RAW, npy
 
 F = numpy.float32
 
@@ -21,16 +20,7 @@ def table_of(target, reply):
     return Table(target, dtype, tuple(json.loads(f"[{shape.strip('[]')}]")), reply.body)
 
 
-class RelativeCase(ServerCase):
-    def identify(self, body, query="", media_type=NPY):
-        reply = self.server.request(
-            "POST", f"/v1/identify{query}", {"Content-Type": media_type}, body
-        )
-        return self.assert_ok(reply, "application/json").json()
-
-    def fetch(self, target):
-        return numpy.load(io.BytesIO(self.assert_ok(self.get(target + "&format=npy")).body))
-
+class RelativeCase(IdentifyCase):
     def identify_own(self, target, dtype):
         """Identify a table of posenc's in any dtype; what is said to be exact has the same
         bits. None: there is no such table."""

@@ -19,6 +19,7 @@ REQUESTS = int(os.environ.get("MIXED_REQUESTS", "150"))  # of each client
 WORKING_SET = 120
 NAMES = ("a", "b", "c")
 ROWS, DIM = 40, 64
+FLAGS = "--cache-bytes 256KiB --threads 3 --drain-seconds 1 --compute-queue 4096".split()
 
 
 def table_set(first):
@@ -63,18 +64,7 @@ class MixedLoad(ServerCase):
     def setUpClass(cls):
         directory = tempfile.TemporaryDirectory(prefix="posenc-")
         cls.addClassCleanup(directory.cleanup)
-        cls.flags = (
-            "--cache-bytes",
-            "256KiB",
-            "--threads",
-            "3",
-            "--drain-seconds",
-            "1",
-            "--compute-queue",
-            "4096",
-            "--data-dir",
-            directory.name,
-        )
+        cls.flags = (*FLAGS, "--data-dir", directory.name)
         super().setUpClass()
         cls.held, cls.streams = targets()
 
@@ -191,16 +181,7 @@ class MixedLoad(ServerCase):
         self.assertGreater(len(self.digests), min(WORKING_SET // 2, asked // 4))
 
     def test_it_stops_in_the_middle(self):
-        server = self.start(
-            "--cache-bytes",
-            "256KiB",
-            "--threads",
-            "3",
-            "--drain-seconds",
-            "1",
-            "--compute-queue",
-            "4096",
-        )
+        server = self.start(*FLAGS)
         asked, end = [0] * CLIENTS, threading.Event()
 
         def ask(number):

@@ -7,17 +7,9 @@ import unittest
 
 import gguf_file
 from server import ServerCase
+from test_model_files import LLAMA_CONFIG as LLAMA
 
 BYTES, JSON = {"Content-Type": "application/octet-stream"}, {"Content-Type": "application/json"}
-LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "num_hidden_layers": 32,
-    "max_position_embeddings": 131072,
-    "rope_theta": 500000.0,
-}
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 
 

@@ -10,6 +10,7 @@ and "refused" are known differences, which stand here until they are right. "uns
 model types of parts that the library's code did not show."""
 
 import json
+import textwrap
 from pathlib import Path
 
 import answers
@@ -138,12 +139,13 @@ def table_text(sources, cases):
     lines = [
         "/* Which model types agree with a library's own code, in all configs of",
         " * tests/models/peers.jsonl: `make peers` writes this file, nobody else does. */",
+        "/* clang-format off */",
     ]
     for source in sources:
-        names = ("library", "release", "commit", "read")
-        lines.append(f"SOURCE({', '.join(json.dumps(source[name]) for name in names)})")
-        for name in checked_types(cases, source["release"]):
-            lines.append(f'CHECKED("{source["release"]}", "{name}")')
+        texts = [source[name] for name in ("library", "release", "commit", "read")]
+        lines.append(f"SOURCE({', '.join(json.dumps(text) for text in texts)},")
+        names = " ".join(f'"{name}",' for name in checked_types(cases, source["release"]))
+        lines.append(textwrap.fill(names, 96, break_on_hyphens=False) + ")")
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,11 @@
 """Keys of published files, without which a class of a library cannot be made or run."""
 
+GLM_SECTIONS = {
+    "rope_type": "default",
+    "rope_theta": 10000.0,
+    "partial_rotary_factor": 0.5,
+    "mrope_section": [8, 12, 12],
+}
 LLAMA_3 = {
     "rope_type": "llama3",
     "factor": 8.0,
@@ -78,22 +84,8 @@ PUBLISHED = {
         "num_hidden_layers": 8,
         "layer_types": ["conv", "conv", "full_attention", "conv"] * 2,
     },
-    "glm4v_text": {
-        "rope_parameters": {
-            "rope_type": "default",
-            "rope_theta": 10000.0,
-            "partial_rotary_factor": 0.5,
-            "mrope_section": [8, 12, 12],
-        },
-    },
-    "glm_image_text": {
-        "rope_parameters": {
-            "rope_type": "default",
-            "rope_theta": 10000.0,
-            "partial_rotary_factor": 0.5,
-            "mrope_section": [8, 12, 12],
-        },
-    },
+    "glm4v_text": {"rope_parameters": GLM_SECTIONS},
+    "glm_image_text": {"rope_parameters": GLM_SECTIONS},
     "dbrx": {"attn_config": {"rope_theta": 500000.0}},
     "granitemoehybrid": {"layer_types": ["attention"] * 8, "num_hidden_layers": 8},
     "mllama": {"text_config.rope_scaling": LLAMA_3},

@@ -5,11 +5,9 @@
 #include "formats/slice.h"
 
 #include "unit.h"
-#include "unit_service.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void read_options(const char *query, api_options *ret_options, pe_error *ret_error)

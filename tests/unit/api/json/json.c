@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 static api_body *write_json(const char *query, pe_table **ret_table, size_t *ret_bytes)

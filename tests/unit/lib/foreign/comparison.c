@@ -1,48 +1,27 @@
 /* Tests of comparisons: every difference is found, counted and named. */
+#include "held.h"
 #include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy of a table, which a test damages, as a view. */
+/* A copy of a table, which a test damages. */
 typedef struct copy {
     pe_request *request;
-    unsigned char *data;
-    size_t size;
-    pe_view view;
+    unit_held held;
 } copy;
-
-static bool read_copy(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const copy *self = context;
-    if (offset > self->size || size > self->size - offset)
-        return false;
-    memcpy(dst, self->data + offset, size);
-    return true;
-}
 
 static void begin(copy *self, const char *scheme, const char *query, size_t tensor)
 {
-    pe_table *table = unit_table(scheme, query);
     self->request = unit_legal_request(scheme, query);
-    const pe_tensor *shape = pe_request_tensor(self->request, tensor);
-    self->size = (size_t)shape->bytes;
-    self->data = malloc(self->size);
-    memcpy(self->data, pe_table_data(table, tensor), self->size);
-    self->view = (pe_view){.read = read_copy,
-                           .context = self,
-                           .element = pe_get_element(shape->dtype),
-                           .rank = shape->rank};
-    memcpy(self->view.shape, shape->shape, shape->rank * sizeof *shape->shape);
-    pe_view_set_row_major(&self->view);
-    pe_table_unref(table);
+    unit_hold_tensor(&self->held, unit_table(scheme, query), tensor);
 }
 
 static void end(copy *self)
 {
     pe_request_unref(self->request);
-    free(self->data);
+    free(self->held.data);
 }
 
 static pe_comparison compared(copy *self, size_t tensor, pe_tolerance tolerance)
@@ -50,7 +29,7 @@ static pe_comparison compared(copy *self, size_t tensor, pe_tolerance tolerance)
     pe_comparison result;
     pe_error error;
     ck_assert_int_eq(
-        pe_compare(self->request, tensor, &self->view, tolerance, NULL, &result, &error),
+        pe_compare(self->request, tensor, &self->held.view, tolerance, NULL, &result, &error),
         PE_OK);
     return result;
 }
@@ -85,16 +64,17 @@ START_TEST(fortran_order_and_axes_of_one_change_nothing)
 {
     copy table;
     begin(&table, "sinusoidal", "length=40&dim=6", 0);
-    unsigned char *turned = malloc(table.size);
+    unsigned char *turned = malloc(table.held.size);
     for (size_t row = 0; row < 40; row++)
         for (size_t column = 0; column < 6; column++)
-            memcpy(turned + 4 * (column * 40 + row), table.data + 4 * (row * 6 + column), 4);
-    free(table.data);
-    table.data = turned;
-    table.view.rank = 3;
+            memcpy(turned + 4 * (column * 40 + row), table.held.data + 4 * (row * 6 + column),
+                   4);
+    free(table.held.data);
+    table.held.data = turned;
+    table.held.view.rank = 3;
     const uint64_t shape[] = {1, 40, 6}, strides[] = {240, 1, 40};
-    memcpy(table.view.shape, shape, sizeof shape);
-    memcpy(table.view.strides, strides, sizeof strides);
+    memcpy(table.held.view.shape, shape, sizeof shape);
+    memcpy(table.held.view.strides, strides, sizeof strides);
     ck_assert_uint_eq(compared(&table, 0, NONE).differing, 0);
     end(&table);
 }
@@ -104,7 +84,7 @@ START_TEST(differences_are_counted_and_named)
 {
     copy table;
     begin(&table, "sinusoidal", "length=1000&dim=8", 0);
-    float *data = (float *)(void *)table.data;
+    float *data = (float *)(void *)table.held.data;
     float next = nextafterf(data[8 * 500 + 3], 2);
     double exact = (double)data[8 * 700 + 2];
     data[8 * 500 + 3] = next;
@@ -147,7 +127,7 @@ START_TEST(what_is_within_a_tolerance_is_not_outside)
 {
     copy table;
     begin(&table, "sinusoidal", "length=10&dim=8", 0);
-    float *data = (float *)(void *)table.data;
+    float *data = (float *)(void *)table.held.data;
     data[9] = nextafterf(data[9], 2);
     data[13] += 0x1p-10f;
     ck_assert_uint_eq(compared(&table, 0, (pe_tolerance){.ulps = 1}).outside, 1);
@@ -163,14 +143,16 @@ START_TEST(another_shape_and_a_short_body_are_refused)
     pe_comparison result;
     pe_error error;
     begin(&table, "sinusoidal", "length=10&dim=8", 0);
-    table.view.shape[0] = 9;
-    ck_assert_int_eq(pe_compare(table.request, 0, &table.view, NONE, NULL, &result, &error),
-                     PE_OUT_OF_RANGE);
+    table.held.view.shape[0] = 9;
+    ck_assert_int_eq(
+        pe_compare(table.request, 0, &table.held.view, NONE, NULL, &result, &error),
+        PE_OUT_OF_RANGE);
     ck_assert_str_eq(unit_problem(&error, "shape")->given, "[9, 8]");
-    table.view.shape[0] = 10;
-    table.size -= 4;
-    ck_assert_int_eq(pe_compare(table.request, 0, &table.view, NONE, NULL, &result, &error),
-                     PE_MALFORMED);
+    table.held.view.shape[0] = 10;
+    table.held.size -= 4;
+    ck_assert_int_eq(
+        pe_compare(table.request, 0, &table.held.view, NONE, NULL, &result, &error),
+        PE_MALFORMED);
     ck_assert(unit_error_names(&error, "body"));
     end(&table);
 }

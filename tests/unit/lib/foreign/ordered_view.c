@@ -2,35 +2,11 @@
  * elements. */
 #include "foreign/ordered_view.h"
 
+#include "held.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct memory {
-    const unsigned char *data;
-    size_t size;
-} memory;
-
-static bool read_memory(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const memory *self = context;
-    if (offset > self->size || size > self->size - offset)
-        return false;
-    memcpy(dst, self->data + offset, size);
-    return true;
-}
-
-static pe_view view_of(memory *self, pe_element element, uint64_t rows, uint64_t columns)
-{
-    pe_view view = {.read = read_memory,
-                    .context = self,
-                    .element = element,
-                    .rank = 2,
-                    .shape = {rows, columns}};
-    pe_view_set_row_major(&view);
-    return view;
-}
 
 #define ROWS    5
 #define COLUMNS 7
@@ -45,9 +21,9 @@ START_TEST(rows_parts_columns_and_transposed_views_have_ordered_columns)
     pe_view view;
     for (int i = 0; i < ROWS * COLUMNS; i++)
         data[i] = (float)i;
-    memory bytes = {(const unsigned char *)data, sizeof data};
-    const pe_view source = view_of(&bytes, PE_ELEMENT_F32, ROWS, COLUMNS);
-    ck_assert(pe_ordered_view_init(&ordered, &source, ORDER, &view));
+    unit_held table;
+    unit_hold(&table, data, PE_ELEMENT_F32, 2, (const uint64_t[]){ROWS, COLUMNS});
+    ck_assert(pe_ordered_view_init(&ordered, &table.view, ORDER, &view));
     ck_assert(pe_view_read(&view, 0, ROWS, values));
     for (int i = 0; i < ROWS * COLUMNS; i++)
         unit_assert(values[i] == i / COLUMNS * COLUMNS + ORDER[i % COLUMNS]);
@@ -76,9 +52,10 @@ START_TEST(every_size_of_element_order_of_bytes_and_axes_is_read)
     for (size_t e = 0; e < UNIT_COUNT(ELEMENTS); e++)
         for (int turned = 0; turned < 2; turned++) {
             const size_t size = pe_element_size(ELEMENTS[e]);
-            memory bytes = {data, size * ROWS * COLUMNS};
-            pe_view source =
-                view_of(&bytes, ELEMENTS[e], turned ? COLUMNS : ROWS, turned ? ROWS : COLUMNS);
+            const uint64_t shape[] = {turned ? COLUMNS : ROWS, turned ? ROWS : COLUMNS};
+            unit_held table;
+            unit_hold(&table, data, ELEMENTS[e], 2, shape);
+            pe_view source = table.view;
             if (turned)
                 source = pe_view_transposed(&source, 0, 1);
             source.swapped = true;
@@ -104,8 +81,9 @@ START_TEST(a_table_of_many_blocks_is_read_from_any_element_on)
     const size_t rows = 100, count = rows * WIDE;
     uint16_t order[WIDE];
     float *data = malloc(count * sizeof *data), *found = malloc(count * sizeof *found);
-    memory bytes = {(const unsigned char *)data, count * sizeof *data};
-    const pe_view source = view_of(&bytes, PE_ELEMENT_F32, rows, WIDE);
+    unit_held table;
+    unit_hold(&table, data, PE_ELEMENT_F32, 2, (const uint64_t[]){rows, WIDE});
+    const pe_view source = table.view;
     pe_ordered_view ordered;
     pe_view view;
     ck_assert(data && found);
@@ -130,8 +108,10 @@ END_TEST
 START_TEST(a_source_that_ends_early_and_lack_of_memory_are_noticed)
 {
     float data[3] = {0}, values[4];
-    memory bytes = {(const unsigned char *)data, sizeof data};
-    const pe_view source = view_of(&bytes, PE_ELEMENT_F32, 2, 2);
+    unit_held table;
+    unit_hold(&table, data, PE_ELEMENT_F32, 2, (const uint64_t[]){2, 2});
+    table.size = sizeof data;
+    const pe_view source = table.view;
     const uint16_t order[] = {1, 0};
     pe_ordered_view ordered;
     pe_view view;

@@ -1,30 +1,10 @@
 /* Tests of views: elements are the same whatever their order, byte order and type. */
 #include "foreign/repeats.h"
+
+#include "held.h"
 #include "unit.h"
 
 #include <string.h>
-
-typedef struct memory {
-    const unsigned char *data;
-    size_t size;
-} memory;
-
-static bool read_memory(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const memory *self = context;
-    if (offset > self->size || size > self->size - offset)
-        return false;
-    memcpy(dst, self->data + offset, size);
-    return true;
-}
-
-static pe_view view_of(memory *self, pe_element element, size_t rank, const uint64_t *shape)
-{
-    pe_view view = {.read = read_memory, .context = self, .element = element, .rank = rank};
-    memcpy(view.shape, shape, rank * sizeof *shape);
-    pe_view_set_row_major(&view);
-    return view;
-}
 
 START_TEST(rows_are_read_in_row_major_and_in_fortran_order)
 {
@@ -33,8 +13,9 @@ START_TEST(rows_are_read_in_row_major_and_in_fortran_order)
     const uint64_t shape[] = {2, 3, 4};
     for (int i = 0; i < 24; i++)
         data[i] = (float)i;
-    memory bytes = {(const unsigned char *)data, sizeof data};
-    pe_view view = view_of(&bytes, PE_ELEMENT_F32, 3, shape);
+    unit_held table;
+    unit_hold(&table, data, PE_ELEMENT_F32, 3, shape);
+    const pe_view view = table.view;
     ck_assert_uint_eq(pe_view_elements(&view), 24);
     ck_assert(pe_view_read(&view, 1, 1, values));
     for (int i = 0; i < 12; i++)
@@ -60,9 +41,9 @@ START_TEST(parts_and_indices_of_an_axis_are_views)
     const uint64_t shape[] = {5, 1, 6};
     for (int16_t i = 0; i < 30; i++)
         data[i] = (int16_t)(i - 10);
-    memory bytes = {(const unsigned char *)data, sizeof data};
-    const pe_view view = view_of(&bytes, PE_ELEMENT_I16, 3, shape);
-    const pe_view flat = pe_view_squeezed(&view);
+    unit_held table;
+    unit_hold(&table, data, PE_ELEMENT_I16, 3, shape);
+    const pe_view flat = pe_view_squeezed(&table.view);
     ck_assert_uint_eq(flat.rank, 2);
     const pe_view part = pe_view_part(&flat, 1, 2, 3);
     ck_assert(pe_view_read(&part, 3, 2, values));
@@ -99,19 +80,19 @@ START_TEST(every_element_type_and_byte_order_has_its_value)
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         size_t size = pe_element_size(CASES[i].element);
-        unsigned char turned[8];
+        unsigned char plain[8], turned[8];
         const uint64_t shape[] = {1};
         double value = 0;
         for (size_t b = 0; b < size; b++)
             turned[b] = CASES[i].bytes[size - 1 - b];
-        memory plain = {CASES[i].bytes, size}, other = {turned, size};
-        pe_view view = view_of(&plain, CASES[i].element, 1, shape);
-        ck_assert(pe_view_read(&view, 0, 1, &value));
-        ck_assert_double_eq(value, CASES[i].value);
-        view = view_of(&other, CASES[i].element, 1, shape);
-        view.swapped = true;
-        ck_assert(pe_view_read(&view, 0, 1, &value));
-        ck_assert_double_eq(value, CASES[i].value);
+        memcpy(plain, CASES[i].bytes, size);
+        for (int swapped = 0; swapped < 2; swapped++) {
+            unit_held element;
+            unit_hold(&element, swapped ? turned : plain, CASES[i].element, 1, shape);
+            element.view.swapped = swapped;
+            ck_assert(pe_view_read(&element.view, 0, 1, &value));
+            ck_assert_double_eq(value, CASES[i].value);
+        }
     }
     ck_assert_str_eq(pe_element_name(PE_ELEMENT_U64), "u64");
 }
@@ -122,8 +103,10 @@ START_TEST(a_source_that_ends_early_is_noticed)
     const uint64_t shape[] = {4, 4};
     float data[15] = {0};
     double values[16];
-    memory bytes = {(const unsigned char *)data, sizeof data};
-    pe_view view = view_of(&bytes, PE_ELEMENT_F32, 2, shape);
+    unit_held table;
+    unit_hold(&table, data, PE_ELEMENT_F32, 2, shape);
+    table.size = sizeof data;
+    pe_view view = table.view;
     ck_assert(pe_view_read(&view, 0, 3, values));
     ck_assert(!pe_view_read(&view, 0, 4, values));
     view = pe_view_transposed(&view, 0, 1);
@@ -138,8 +121,9 @@ START_TEST(the_least_period_of_an_axis_is_found)
     unsigned char data[120];
     for (uint64_t extent = 1; extent <= sizeof data; extent++)
         for (uint64_t period = 1; period <= extent; period++) {
-            memory bytes = {data, extent};
-            pe_view view = view_of(&bytes, PE_ELEMENT_U8, 1, &extent);
+            unit_held table;
+            unit_hold(&table, data, PE_ELEMENT_U8, 1, &extent);
+            const pe_view view = table.view;
             pe_repeats found;
             bool constant;
             if (extent % period != 0)

@@ -2,6 +2,7 @@
  * of other kinds have none. */
 #include "identify/column_order.h"
 
+#include "held.h"
 #include "unit.h"
 
 #include <math.h>
@@ -9,64 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A matrix in memory. */
-typedef struct held {
-    unsigned char *data;
-    size_t size, element;
-    pe_view view;
-} held;
-
-static bool read_held(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const held *self = context;
-    if (offset > self->size || size > self->size - offset)
-        return false;
-    memcpy(dst, self->data + offset, size);
-    return true;
-}
-
-static void hold_bytes(held *self, const void *bytes, pe_element element, uint64_t rows,
-                       uint64_t columns)
-{
-    self->element = pe_element_size(element);
-    self->size = (size_t)(rows * columns) * self->element;
-    self->data = malloc(self->size);
-    ck_assert(self->data != NULL);
-    memcpy(self->data, bytes, self->size);
-    self->view = (pe_view){.read = read_held,
-                           .context = self,
-                           .element = element,
-                           .rank = 2,
-                           .shape = {rows, columns}};
-    pe_view_set_row_major(&self->view);
-}
-
 /* Hold the first tensor of a request. */
-static void hold(held *self, const char *scheme, const char *query)
+static void hold(unit_held *self, const char *scheme, const char *query)
 {
-    pe_table *table = unit_table(scheme, query);
-    const pe_tensor *tensor = pe_table_tensor(table, 0);
-    hold_bytes(self, pe_table_data(table, 0), pe_get_element(tensor->dtype), tensor->shape[0],
-               tensor->shape[1]);
-    pe_table_unref(table);
+    unit_hold_tensor(self, unit_table(scheme, query), 0);
 }
 
 /* Bring the columns of a matrix into an order. */
-static void move_columns(held *self, const uint16_t *order)
+static void move_columns(unit_held *self, const uint16_t *order)
 {
     const size_t columns = (size_t)self->view.shape[1];
-    unsigned char *row = malloc(columns * self->element);
+    const size_t element = pe_element_size(self->view.element);
+    unsigned char *row = malloc(columns * element);
     ck_assert(row != NULL);
-    for (size_t at = 0; at < self->size; at += columns * self->element) {
-        memcpy(row, self->data + at, columns * self->element);
+    for (size_t at = 0; at < self->size; at += columns * element) {
+        memcpy(row, self->data + at, columns * element);
         for (size_t c = 0; c < columns; c++)
-            memcpy(self->data + at + c * self->element, row + order[c] * self->element,
-                   self->element);
+            memcpy(self->data + at + c * element, row + order[c] * element, element);
     }
     free(row);
 }
 
-static void mix(held *self, uint64_t state)
+static void mix(unit_held *self, uint64_t state)
 {
     uint16_t order[PE_IDENTITY_COLUMNS_MAX];
     for (size_t c = 0; c < self->view.shape[1]; c++)
@@ -81,7 +46,7 @@ static void mix(held *self, uint64_t state)
 }
 
 /* How many columns have an order; the search must not fail. */
-static uint64_t find(const held *table, uint16_t *order)
+static uint64_t find(const unit_held *table, uint16_t *order)
 {
     uint64_t count = 1;
     pe_error error;
@@ -110,11 +75,10 @@ START_TEST(mixed_columns_are_brought_back_in_every_dtype)
         for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
             char query[160];
             uint16_t order[PE_IDENTITY_COLUMNS_MAX];
-            held usual, mixed;
+            unit_held usual, mixed;
             snprintf(query, sizeof query, "%s&dtype=%s", USUAL[i][1], DTYPES[d]);
             hold(&usual, USUAL[i][0], query);
-            hold_bytes(&mixed, usual.data, usual.view.element, usual.view.shape[0],
-                       usual.view.shape[1]);
+            hold(&mixed, USUAL[i][0], query);
             mix(&mixed, i + 1);
             ck_assert_msg(find(&mixed, order) == mixed.view.shape[1], "%s has no order", query);
             move_columns(&mixed, order);
@@ -130,7 +94,7 @@ START_TEST(tables_in_their_order_have_none)
 {
     for (size_t i = 0; i < UNIT_COUNT(USUAL); i++) {
         uint16_t order[PE_IDENTITY_COLUMNS_MAX];
-        held usual;
+        unit_held usual;
         hold(&usual, USUAL[i][0], USUAL[i][1]);
         ck_assert_msg(find(&usual, order) == 0, "%s has an order", USUAL[i][1]);
         free(usual.data);
@@ -148,7 +112,7 @@ START_TEST(tables_that_are_no_waves_from_position_0_have_none)
         {"binary", "length=50&width=16"},
     };
     uint16_t order[PE_IDENTITY_COLUMNS_MAX];
-    held table;
+    unit_held table;
     for (size_t i = 0; i < UNIT_COUNT(OTHERS); i++) {
         hold(&table, OTHERS[i][0], OTHERS[i][1]);
         if (table.view.shape[1] <= PE_IDENTITY_COLUMNS_MAX)
@@ -169,7 +133,7 @@ START_TEST(numbers_that_are_not_finite_have_none)
     static const float VALUES[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < 2 * UNIT_COUNT(VALUES); i++) {
         uint16_t order[PE_IDENTITY_COLUMNS_MAX];
-        held table;
+        unit_held table;
         hold(&table, "sinusoidal", "length=50&dim=16");
         mix(&table, 1);
         memcpy(table.data + (i % 2) * 20 * 16 * sizeof(float), &VALUES[i / 2], sizeof(float));
@@ -181,7 +145,7 @@ END_TEST
 
 START_TEST(lack_of_memory_is_told)
 {
-    held table;
+    unit_held table;
     hold(&table, "sinusoidal", "length=5000&dim=16");
     mix(&table, 1);
     for (size_t k = 0, failed = 1; failed > 0; k++) {
@@ -205,7 +169,7 @@ START_TEST(a_table_that_cannot_be_read_is_told)
     uint16_t order[PE_IDENTITY_COLUMNS_MAX];
     uint64_t count;
     pe_error error;
-    held table;
+    unit_held table;
     hold(&table, "sinusoidal", "length=5000&dim=16");
     mix(&table, 1);
     table.size -= 4;

@@ -1,5 +1,6 @@
 /* Tests of identifying tables: what is found has the bits of the table, and what cannot be
  * found is unknown. */
+#include "held.h"
 #include "sets.h"
 #include "unit.h"
 
@@ -7,42 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct held {
-    unsigned char *data;
-    size_t size;
-    pe_view view;
-} held;
-
-static bool read_held(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const held *self = context;
-    if (offset > self->size || size > self->size - offset)
-        return false;
-    memcpy(dst, self->data + offset, size);
-    return true;
-}
-
 /* Hold a copy of a tensor as a view. */
-static void hold(held *self, const char *scheme, const char *query, const char *tensor)
+static void hold(unit_held *self, const char *scheme, const char *query, const char *tensor)
 {
     pe_table *table = unit_table(scheme, query);
     size_t index = 0;
     while (strcmp(pe_table_tensor(table, index)->name, tensor) != 0)
         index++;
-    const pe_tensor *shape = pe_table_tensor(table, index);
-    self->size = (size_t)shape->bytes;
-    self->data = malloc(self->size);
-    memcpy(self->data, pe_table_data(table, index), self->size);
-    self->view = (pe_view){.read = read_held,
-                           .context = self,
-                           .element = pe_get_element(shape->dtype),
-                           .rank = shape->rank};
-    memcpy(self->view.shape, shape->shape, shape->rank * sizeof *shape->shape);
-    pe_view_set_row_major(&self->view);
-    pe_table_unref(table);
+    unit_hold_tensor(self, table, index);
 }
 
-static pe_identity identify(held *self)
+static pe_identity identify(unit_held *self)
 {
     pe_identity identity;
     pe_error error;
@@ -76,7 +52,7 @@ static const char *const EXACT[][3] = {
 START_TEST(tables_of_schemes_are_recognised_bit_for_bit)
 {
     for (size_t i = 0; i < UNIT_COUNT(EXACT); i++) {
-        held table;
+        unit_held table;
         hold(&table, EXACT[i][0], EXACT[i][1], EXACT[i][2]);
         pe_identity identity = identify(&table);
         if (identity.status != PE_IDENTITY_EXACT)
@@ -90,7 +66,7 @@ START_TEST(tables_of_schemes_are_recognised_bit_for_bit)
 END_TEST
 
 /* Cosines as rotary code computes them: every step in float32. */
-static void hold_float32(held *self, uint64_t rows, uint64_t pairs)
+static void hold_float32(unit_held *self, uint64_t rows, uint64_t pairs)
 {
     float *data = malloc((size_t)(rows * pairs) * sizeof *data);
     for (uint64_t i = 0; i < rows * pairs; i++) {
@@ -98,19 +74,12 @@ static void hold_float32(held *self, uint64_t rows, uint64_t pairs)
         float frequency = 1 / (float)pow(10000, (double)exponent);
         data[i] = (float)cos((double)((float)(i / pairs) * frequency));
     }
-    *self =
-        (held){.data = (unsigned char *)data, .size = (size_t)(rows * pairs) * sizeof *data};
-    self->view = (pe_view){.read = read_held,
-                           .context = self,
-                           .element = PE_ELEMENT_F32,
-                           .rank = 2,
-                           .shape = {rows, pairs}};
-    pe_view_set_row_major(&self->view);
+    unit_hold(self, data, PE_ELEMENT_F32, 2, (const uint64_t[]){rows, pairs});
 }
 
 START_TEST(float32_arithmetic_is_named_with_the_formula_of_its_frequencies)
 {
-    held table;
+    unit_held table;
     hold_float32(&table, 600, 32);
     pe_identity identity = identify(&table);
     ck_assert_int_eq(identity.status, PE_IDENTITY_MATCH);
@@ -126,7 +95,7 @@ END_TEST
 
 START_TEST(what_does_not_fit_is_told_by_row_column_and_entry)
 {
-    held table;
+    unit_held table;
     hold_float32(&table, 300, 32);
     float *data = (float *)table.data;
     for (uint64_t i = 0; i < 32; i++)
@@ -148,17 +117,11 @@ START_TEST(what_does_not_fit_is_told_by_row_column_and_entry)
 }
 END_TEST
 
-static void hold_column(held *self, const double *entries, size_t count)
+static void hold_column(unit_held *self, const double *entries, size_t count)
 {
-    self->size = count * sizeof *entries;
-    self->data = malloc(self->size);
-    memcpy(self->data, entries, self->size);
-    self->view = (pe_view){.read = read_held,
-                           .context = self,
-                           .element = PE_ELEMENT_F64,
-                           .rank = 2,
-                           .shape = {count, 1}};
-    pe_view_set_row_major(&self->view);
+    double *data = malloc(count * sizeof *entries);
+    memcpy(data, entries, count * sizeof *entries);
+    unit_hold(self, data, PE_ELEMENT_F64, 2, (const uint64_t[]){count, 1});
 }
 
 START_TEST(what_has_no_logarithm_is_no_frequency)
@@ -172,7 +135,7 @@ START_TEST(what_has_no_logarithm_is_no_frequency)
     };
     for (size_t i = 0; i < UNIT_COUNT(COLUMNS); i++)
         for (size_t count = 2; count <= 8; count++) {
-            held table;
+            unit_held table;
             hold_column(&table, COLUMNS[i], count);
             pe_identity identity = identify(&table);
             unit_assert(identity.status != PE_IDENTITY_EXACT || i > 0 || count == 2);
@@ -187,7 +150,7 @@ START_TEST(lack_of_memory_ends_a_search_and_no_answer_is_wrong)
     bool failed = true;
     size_t failures = 0;
     for (size_t first = 0; failed; first += 1 + first / 16) {
-        held table;
+        unit_held table;
         pe_identity identity;
         pe_error error;
         hold_float32(&table, 100, 8);
@@ -221,21 +184,6 @@ static void store_table(const char *name)
     unit_store(&tensor, 1);
 }
 
-/* Hold a copy of the encoding of a query that may name the set. */
-static void hold_stored(held *self, const char *scheme, const char *query)
-{
-    pe_table *table = unit_set_table(scheme, query);
-    const pe_tensor *shape = pe_table_tensor(table, 0);
-    self->size = (size_t)shape->bytes;
-    self->data = malloc(self->size);
-    memcpy(self->data, pe_table_data(table, 0), self->size);
-    self->view = (pe_view){
-        .read = read_held, .context = self, .element = PE_ELEMENT_F32, .rank = shape->rank};
-    memcpy(self->view.shape, shape->shape, shape->rank * sizeof *shape->shape);
-    pe_view_set_row_major(&self->view);
-    pe_table_unref(table);
-}
-
 /* A runner for which no computation begins before the last one has ended. */
 static bool go_on(void *context, const pe_scheme *scheme, double done)
 {
@@ -247,7 +195,7 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
     return true;
 }
 
-static pe_status identify_stored(held *self, const char *set, const pe_limits *limits,
+static pe_status identify_stored(unit_held *self, const char *set, const pe_limits *limits,
                                  pe_identity *ret_identity, pe_error *reterr)
 {
     int open = 0;
@@ -272,10 +220,10 @@ START_TEST(tables_of_a_stored_set_are_recognised_bit_for_bit)
 {
     store_table("table");
     for (size_t i = 0; i < UNIT_COUNT(STORED); i++) {
-        held table;
+        unit_held table;
         pe_identity identity;
         pe_error error;
-        hold_stored(&table, STORED[i][0], STORED[i][1]);
+        unit_hold_tensor(&table, unit_set_table(STORED[i][0], STORED[i][1]), 0);
         ck_assert_int_eq(identify_stored(&table, "set", &UNIT_SET_LIMITS, &identity, &error),
                          PE_OK);
         ck_assert_int_eq(identity.status, PE_IDENTITY_EXACT);
@@ -288,7 +236,7 @@ START_TEST(tables_of_a_stored_set_are_recognised_bit_for_bit)
 END_TEST
 
 /* Move an entry by some units of float32 at 1/8, as if terms had that size. */
-static void move_entry(held *self, size_t index, int units)
+static void move_entry(unit_held *self, size_t index, int units)
 {
     float entry;
     memcpy(&entry, self->data + index * sizeof entry, sizeof entry);
@@ -300,10 +248,10 @@ START_TEST(sums_may_be_off_by_their_terms_and_no_more)
 {
     pe_identity identity;
     pe_error error;
-    held table;
+    unit_held table;
     store_table("table");
     for (int units = 4; units <= 128; units *= 32) {
-        hold_stored(&table, "resized", "height=80&set=set");
+        unit_hold_tensor(&table, unit_set_table("resized", "height=80&set=set"), 0);
         for (size_t i = 0; i < 30; i++) /* in two blocks of 2^16 entries */
             move_entry(&table, 2500 * i, units);
         ck_assert_int_eq(identify_stored(&table, "set", &UNIT_SET_LIMITS, &identity, &error),
@@ -330,9 +278,9 @@ START_TEST(a_set_that_cannot_be_had_is_told)
     pe_limits limits = UNIT_SET_LIMITS;
     pe_identity identity;
     pe_error error;
-    held table;
+    unit_held table;
     store_table("table");
-    hold_stored(&table, "learned", "length=9&set=set&offset=4");
+    unit_hold_tensor(&table, unit_set_table("learned", "length=9&set=set&offset=4"), 0);
     ck_assert_int_eq(identify_stored(&table, "none", &limits, &identity, &error),
                      PE_OUT_OF_RANGE);
     ck_assert_ptr_nonnull(unit_problem(&error, "set"));

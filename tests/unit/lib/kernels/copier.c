@@ -4,7 +4,6 @@
 #include "kernels/kernel.h"
 #include "unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define BYTES 20000

@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include <math.h>
-#include <string.h>
 
 __extension__ typedef __int128 int128;
 

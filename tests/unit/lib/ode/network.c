@@ -3,7 +3,6 @@
 
 #include "unit.h"
 
-#include <float.h>
 #include <math.h>
 
 START_TEST(tanh_is_within_a_unit_of_the_last_place)

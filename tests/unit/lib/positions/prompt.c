@@ -2,8 +2,6 @@
 #include "positions/prompt.h"
 #include "unit.h"
 
-#include <stdlib.h>
-
 static pe_prompt prepared(const double *text, const double *sizes, size_t grids)
 {
     pe_prompt prompt = {.text = text,

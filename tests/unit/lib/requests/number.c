@@ -4,7 +4,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct reading {

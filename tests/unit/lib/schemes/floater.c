@@ -2,7 +2,6 @@
 #include "sets.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* p' = (p_1, 0) + (0, t): a path that is known. */

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double TABLE[6] = {0.5, -2, 3, 1e-3, 7, 1e5};

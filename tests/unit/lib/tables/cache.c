@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static pe_entry *get(pe_cache *cache, const char *scheme, const char *query,

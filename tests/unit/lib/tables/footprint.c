@@ -1,10 +1,8 @@
 /* What streams hold is at most what is told before they are opened. */
-#include "golden_lines.h"
 #include "unit.h"
 
 #include <malloc.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Bytes that are allocated and mapped now. */

@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Significant bits of the dtypes that are rounded correctly. */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 3, FIRST = 5, ALL = FIRST + PE_PROMPT_MAX + 2 };
+enum { ROWS = 3, FIRST = 5, ALL = FIRST + PE_KERNEL_PAIRS + 2 };
 
-/* The index of the run's element that a column holds; PE_PROMPT_MAX or more if it holds none.
+/* The index of the run's element that a column holds; PE_KERNEL_PAIRS or more if it holds none.
  */
 static size_t element_at(const pe_run *run, size_t column)
 {
@@ -23,7 +23,7 @@ static size_t element_at(const pe_run *run, size_t column)
     else if (run->copies == PE_WAVE_IN_HALVES)
         frequency = column % run->all;
     bool inside = frequency >= run->first && frequency < run->first + run->count;
-    return inside ? frequency - run->first : PE_PROMPT_MAX;
+    return inside ? frequency - run->first : PE_KERNEL_PAIRS;
 }
 
 /* Write a run and check every element of the rows, also those around the run. */
@@ -41,7 +41,7 @@ static void check_run(pe_run run, const unsigned char *elements)
         for (size_t column = 0; column < columns; column++) {
             size_t i = element_at(&run, column);
             const unsigned char *expected =
-                i < PE_PROMPT_MAX ? elements + (row * run.count + i) * run.size : blank;
+                i < PE_KERNEL_PAIRS ? elements + (row * run.count + i) * run.size : blank;
             unit_assert(
                 !memcmp(rows + row * run.row_bytes + column * run.size, expected, run.size));
         }
@@ -51,12 +51,12 @@ static void check_run(pe_run run, const unsigned char *elements)
 START_TEST(runs_stand_in_their_columns_and_nowhere_else)
 {
     static const size_t SIZES[] = {2, 4, 8};
-    unsigned char elements[ROWS * PE_PROMPT_MAX * 8];
+    unsigned char elements[ROWS * PE_KERNEL_PAIRS * 8];
     uint64_t state = 1;
     for (size_t i = 0; i < sizeof elements; i++)
         elements[i] = (unsigned char)unit_random(&state);
     for (size_t s = 0; s < UNIT_COUNT(SIZES); s++)
-        for (size_t count = 1; count <= PE_PROMPT_MAX; count++)
+        for (size_t count = 1; count <= PE_KERNEL_PAIRS; count++)
             for (int copies = PE_WAVE_ONCE; copies <= PE_WAVE_IN_PAIRS; copies++)
                 for (int nontemporal = 0; nontemporal < 2; nontemporal++)
                     check_run((pe_run){.first = FIRST,
