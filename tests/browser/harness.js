@@ -132,6 +132,15 @@ export async function open(page, address = '') {
     await drawn(page);
 }
 
+// Go to another address of the page that is open, which is not loaded anew: as "back" does.
+export async function visit(page, address) {
+    await page.evaluate((to) => {
+        history.pushState(null, '', to);
+        dispatchEvent(new PopStateEvent('popstate'));
+    }, address);
+    await drawn(page);
+}
+
 // Wait until what the state asks for is loaded and drawn, without a message of failure.
 export async function drawn(page) {
     await page.waitForSelector('#view[data-drawn]');
