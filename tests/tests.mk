@@ -304,7 +304,8 @@ check-arm64: all ## the arm64 build under qemu: unit suites, and 2,000 answers a
 check-image: ## build the container image twice and run it as docker/sidecar.md says (deps-image)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/support/image.py $(BUILD)
 
-SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# -g1: reports name files and lines, which is all that they need
+SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
 sanitize-programs: $(BUILD)/unit-tests $(BUILD)/fuzz-replay all
 sanitize-build:
@@ -313,7 +314,7 @@ sanitize-build:
 sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitizer and UndefinedBehaviorSanitizer, and the contract
 	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.2 --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
-TSAN := -O1 -g -fsanitize=thread
+TSAN := -O1 -g1 -fsanitize=thread
 TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store changes
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" KERNEL_CFLAGS= SUITES="$(TSAN_SUITES)" \
