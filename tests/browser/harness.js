@@ -56,6 +56,18 @@ export async function startServer(...flags) {
     return {url, stop, lastWords: () => said.trim().split('\n').slice(-2)};
 }
 
+// A server with flags of its own for what a page does in `run(url)`. The page leaves it before
+// it ends: what the page still asks for would be refused, an error on its console.
+export async function withServer(page, flags, run) {
+    const own = await startServer(...flags);
+    try {
+        await run(own.url);
+    } finally {
+        await page.goto('about:blank');
+        await own.stop();
+    }
+}
+
 const server = await startServer();
 export const {url} = server;
 const bundled = (await (await fetch(url)).text()).includes('<html');
