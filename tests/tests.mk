@@ -20,8 +20,8 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-numpy python3-pytest python3-pytest-xdist
 # prometheus: for its promtool
 # postgresql: the server that tests start
-DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium clang clang-format clang-tidy cppcheck git haproxy \
-           libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
+DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-headless-shell clang clang-format clang-tidy \
+           cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \

@@ -2,7 +2,7 @@
 // violation of the page's policy.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
-import {mkdirSync, readFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join, resolve} from 'node:path';
 import {after, test} from 'node:test';
@@ -10,7 +10,10 @@ import {chromium} from 'playwright-core';
 
 const SERVER = process.env.TEST_SERVER ?? 'build/posenc-server';
 const SCREENSHOTS = process.env.SCREENSHOTS ?? 'build/screenshots';
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+// the same engine without windows of its own takes a quarter less of the processors
+const CHROMIUM =
+    process.env.CHROMIUM ??
+    ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
 const FLAGS = [
     '--headless',
     '--no-sandbox',
