@@ -1,6 +1,11 @@
 # Tests, checks and measurements; included by the Makefile.
 
 UNIT_SOURCES   := $(sort $(shell find tests/unit -name '*.c'))
+# the files of suites, and what suites share: memory.c holds the allocations of all
+sources_of      = $(shell grep -lE '^Suite \*($(subst $(empty) ,|,$(strip $(1))))_suite\(void\)' $(UNIT_SOURCES))
+UNIT_SHARED    := tests/unit/lib/tables/memory.c $(shell grep -LE '^Suite \*[a-z0-9_]+_suite\(void\)' $(UNIT_SOURCES))
+# `make SUITES="cache flight"` builds unit tests of these alone
+UNIT_CHOSEN    := $(if $(SUITES),$(sort $(UNIT_SHARED) $(call sources_of,$(SUITES))),$(UNIT_SOURCES))
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
@@ -15,11 +20,11 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-numpy python3-pytest python3-pytest-xdist
 # prometheus: for its promtool
 # postgresql: the server that tests start
-DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium clang clang-format clang-tidy cppcheck git haproxy \
-           libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
+DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-headless-shell clang clang-format clang-tidy \
+           cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
-        http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds hardening \
+        http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench growth soak memory-experiment callbacks same-answers confusion cost \
         check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
@@ -35,7 +40,7 @@ CHECK_LIBS = $(shell $(PKG_CONFIG_LIBS) check) $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
-UNIT_PROGRAM := $(UNIT_SOURCES:%.c=$(UNIT_BUILD)/%.o) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+UNIT_PROGRAM := $(UNIT_CHOSEN:%.c=$(UNIT_BUILD)/%.o) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 $(BUILD)/unit-tests: $(UNIT_PROGRAM) $(NO_POSTGRES_OBJECTS)
 	$(call say,LINK  $@)
 	$(Q)$(LINK) $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
@@ -196,12 +201,25 @@ hardening: all ## what the built programs say of their protection
 # what other flags could change: numbers and the bits of entries
 BITS_SUITES := number print print_rows dd limbs wide fixed phase angle correct rng exact elementary blend bits lines applying sum \
                kernel wave window rounding golden
-HOLD_BITS := $(BITS_SUITES:%=tests/unit/suites.def::%) tests/support/hardening.sh
-check-builds: $(BUILD)/unit-tests ## gcc and clang build without a warning, and give the same bits; `sanitize` is gcc at -O1
-	+$(BUILDING) BUILD=$(BUILD)/gcc UNIT_BUILD=$(BUILD) CC=gcc CFLAGS="-O3" all $(BUILD)/gcc/unit-tests
-	+$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all $(BUILD)/clang/unit-tests
-	@$(call pytest,$(BUILD)/gcc) $(PARALLEL) --name gcc $(HOLD_BITS)
-	@$(call pytest,$(BUILD)/clang) $(PARALLEL) --name clang $(HOLD_BITS)
+HOLD_BITS := $(BITS_SUITES:%=tests/unit/suites.def::%)
+# these suites alone, which need neither api nor server
+BITS_SOURCES := tests/unit/unit.c tests/unit/golden_lines.c $(call sources_of,$(BITS_SUITES))
+$(BUILD)/bits/unit-tests: $(BITS_SOURCES:%.c=$(UNIT_BUILD)/%.o) $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) check jansson) -lm
+
+clang-warnings:
+	$(call say,CHECK unit tests)
+	$(Q)clang -fsyntax-only $(filter-out -MMD -MP,$(POSENC_CFLAGS)) -Itests/unit -Ilib -Iapi -Iserver $(PACKAGE_CFLAGS) \
+		$(filter-out $(BITS_SOURCES),$(UNIT_SOURCES))
+
+check-builds: $(BITS_SOURCES:%.c=$(BUILD)/%.o) ## clang builds without a warning, gcc -O3 the library; both give the same bits. `sanitize` is gcc at -O1
+	+$(BUILDING) BUILD=$(BUILD)/gcc UNIT_BUILD=$(BUILD) CC=gcc CFLAGS="-O3" $(BUILD)/gcc/bits/unit-tests
+	+$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all $(BUILD)/clang/bits/unit-tests clang-warnings
+	@$(call pytest,$(BUILD)/gcc/bits) $(PARALLEL) --name gcc $(HOLD_BITS)
+	@$(call pytest,$(BUILD)/clang/bits) $(PARALLEL) --name clang $(HOLD_BITS)
+	@$(call pytest,$(BUILD)/clang) --name hardening tests/support/hardening.sh
 
 check-dist: dist ## the archive: packed twice, built without node, with the page
 	sh tests/support/check_dist.sh $(ARCHIVE) $(BUILD)
@@ -268,6 +286,7 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/buc
 	THOROUGH=1 $(BUILD)/unit-tests price
 	$(BUILD)/digits-tests 50000000 all
 	$(BUILD)/mpfr-tests 10000000 2
+	+$(BUILDING) BUILD=$(BUILD)/gcc-3 CC=gcc CFLAGS="-O3" all
 	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
 	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 	FLEET_REQUESTS=200000 $(MAKE) fleet
@@ -285,7 +304,8 @@ check-arm64: all ## the arm64 build under qemu: unit suites, and 2,000 answers a
 check-image: ## build the container image twice and run it as docker/sidecar.md says (deps-image)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/support/image.py $(BUILD)
 
-SANITIZE := -O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
+# -g1: reports name files and lines, which is all that they need
+SANITIZE := -O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
 sanitize-programs: $(BUILD)/unit-tests $(BUILD)/fuzz-replay all
 sanitize-build:
@@ -294,10 +314,11 @@ sanitize-build:
 sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitizer and UndefinedBehaviorSanitizer, and the contract
 	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.2 --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
-TSAN := -O1 -g -fsanitize=thread
+TSAN := -O1 -g1 -fsanitize=thread
 TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store changes
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
-	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" KERNEL_CFLAGS= $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
+	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" KERNEL_CFLAGS= SUITES="$(TSAN_SUITES)" \
+		$(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test

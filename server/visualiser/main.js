@@ -210,7 +210,7 @@ async function settle(state, sides, results, signal) {
 
 // Nothing is under way any more, unless something is.
 function rest() {
-    if (!loading && drawings === 0 && !resized)
+    if (!loading && drawings === 0 && !resized && !panel?.asks())
         document.body.classList.remove('loading', 'busy');
 }
 
@@ -489,7 +489,7 @@ async function begun() {
         view: shownView,
         colours: coloursOf(theme.current()),
     }));
-    panel = new Panel(schemes, store);
+    panel = new Panel(schemes, store, rest);
     strangers = createStrangers(byId('strangers'), (side, parameters) =>
         store.update({[side]: {...store.get()[side], parameters}}, 'settings'),
     );

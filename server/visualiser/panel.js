@@ -31,10 +31,14 @@ export class Panel {
     #forms = {};
     #pickers = {};
     #slid = null;
+    #asking = 0; // edits that ask the service before they change the state
+    #rested;
 
-    constructor(schemes, store) {
+    // `rested` is called when no edit asks any more.
+    constructor(schemes, store, rested) {
         this.#schemes = schemes;
         this.#store = store;
+        this.#rested = rested;
         for (const side of SIDES) {
             this.#pickers[side] = createPicker(byId(`${side}-picker`), side, schemes, (name) =>
                 this.#start(side, name),
@@ -63,8 +67,24 @@ export class Panel {
         return this.#schemes.find((scheme) => scheme.name === name);
     }
 
+    // Whether an edit waits for the service: the state is about to change.
+    asks() {
+        return this.#asking > 0;
+    }
+
+    async #ask(answer) {
+        this.#asking++;
+        document.body.classList.add('busy');
+        try {
+            return await answer;
+        } finally {
+            this.#asking--;
+            this.#rested();
+        }
+    }
+
     async #start(side, name) {
-        const settings = await begin(this.#schemeOf(name));
+        const settings = await this.#ask(begin(this.#schemeOf(name)));
         this.#store.update(
             {[side]: settings, options: placeless(this.#store.get().options)},
             'settings',
@@ -87,7 +107,9 @@ export class Panel {
         const asked = this.#store.get()[side];
         const scheme = this.#schemeOf(asked.scheme);
         if (!steers(scheme, change.name)) return this.#settle(side, parameters, change);
-        const {parameters: working, added} = await completed(scheme, parameters, change.name);
+        const {parameters: working, added} = await this.#ask(
+            completed(scheme, parameters, change.name),
+        );
         if (this.#store.get()[side] !== asked) return; // something else was chosen meanwhile
         this.#settle(side, working, change);
         this.#forms[side].goTo(added[0]);

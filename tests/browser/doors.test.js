@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {createServer} from 'node:http';
 import {test} from 'node:test';
 import {isOpen} from '../../server/visualiser/identify.js';
-import {browser, pageTest, startServer, url} from './harness.js';
+import {browser, pageTest, startServer, url, withServer} from './harness.js';
 
 test('the page identifies where the service lets it', () => {
     for (const host of ['localhost', '127.0.0.1', '[::1]', 'posenc.example', '10.0.0.1'])
@@ -29,9 +29,9 @@ pageTest(
     'there is no button where tables are closed, and what is dropped is told so',
     {},
     async (page) => {
-        const closed = await startServer('--bind', '0.0.0.0', '--tables', 'loopback');
-        try {
-            const address = closed.url.replace('0.0.0.0', '127.0.0.1');
+        const flags = ['--bind', '0.0.0.0', '--tables', 'loopback'];
+        await withServer(page, flags, async (closed) => {
+            const address = closed.replace('0.0.0.0', '127.0.0.1');
             assert.equal(await identifies(page, address), false);
             await page.evaluate(() => {
                 const dataTransfer = new DataTransfer();
@@ -42,10 +42,7 @@ pageTest(
             });
             await page.waitForSelector('#identify-result .error');
             assert.match(await page.innerText('#identify-result'), /--tables/);
-            await page.goto('about:blank'); // what the page still asks for would be refused
-        } finally {
-            await closed.stop();
-        }
+        });
         assert.equal(await identifies(page, url), true);
     },
 );

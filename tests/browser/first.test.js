@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {beginningsOf} from '../../server/visualiser/schema.js';
 import {symbolsIn} from '../../server/visualiser/symbols.js';
-import {chooseScheme, drawn, open, pageTest, schemes, screenshot} from './harness.js';
+import {chooseScheme, drawn, open, pageTest, schemes, screenshot, visit} from './harness.js';
 
 pageTest(
     'the first screen says what this is, shows examples, and leaves most of the window to ' +
@@ -124,8 +124,9 @@ const typeset = (page) =>
 
 pageTest('every formula is typeset, and loses no letter', {}, async (page) => {
     const letters = (text) => text.replace(/[^\p{L}\p{N}]/gu, '');
+    await open(page);
     for (const {name, example} of schemes) {
-        await open(page, `?scheme=${name}&${example}`);
+        await visit(page, `?scheme=${name}&${example}`);
         await typeset(page);
         const parts = await page.$$eval('#about .equations .math', (all) =>
             all.map((each) => [
@@ -217,7 +218,7 @@ pageTest('each symbol is named, and lights what it means', {}, async (page) => {
         m_h: 'slope of the head',
     });
     for (const {name, formula, example} of schemes) {
-        await open(page, `?scheme=${name}&${example}`);
+        await visit(page, `?scheme=${name}&${example}`);
         if (/\bk \*/.test(formula))
             assert.match((await meanings()).k ?? '', /^(position|key)$/, name);
         assert.ok((await page.locator('#about [data-symbol]').count()) > 0, name);

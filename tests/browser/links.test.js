@@ -14,6 +14,7 @@ import {
     schemes,
     screenshot,
     startServer,
+    withServer,
     url,
 } from './harness.js';
 
@@ -198,15 +199,13 @@ pageTest(
         await open(page, SEEN);
         await page.waitForSelector('#release:has-text("posenc ")');
         assert.equal(await page.isVisible('#source'), false);
-        const telling = await startServer('--source-url', 'https://wiki.example/posenc');
-        try {
-            await page.goto(`${telling.url}/${SEEN}`);
+        const flags = ['--source-url', 'https://wiki.example/posenc'];
+        await withServer(page, flags, async (telling) => {
+            await page.goto(`${telling}/${SEEN}`);
             const link = page.getByRole('link', {name: 'source', exact: true});
             await link.waitFor();
             assert.equal(await link.getAttribute('href'), 'https://wiki.example/posenc');
-        } finally {
-            await telling.stop();
-        }
+        });
     },
 );
 

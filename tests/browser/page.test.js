@@ -155,6 +155,22 @@ pageTest('parameters of some choice appear with it', {}, async (page) => {
     assert.equal(await page.isVisible('#left-beta_fast'), false);
 });
 
+pageTest(
+    'a choice that asks the service first is under way until it is answered',
+    {},
+    async (page) => {
+        await open(page, '?scheme=rope&length=8&dim=8');
+        await openMore(page);
+        await page.route('**/v1/encodings/**', async (route) => {
+            await new Promise((wake) => setTimeout(wake, 300));
+            await route.continue();
+        });
+        await page.selectOption('#left-rope_type', 'llama3');
+        await drawn(page);
+        assert.equal(new URL(page.url()).searchParams.get('rope_type'), 'llama3');
+    },
+);
+
 pageTest('computed defaults are shown', {}, async (page) => {
     await open(page, '?scheme=alibi&length=40&heads=2&query_length=10');
     assert.equal(await page.getAttribute('#left-query_offset', 'placeholder'), '30');

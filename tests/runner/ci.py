@@ -1,9 +1,9 @@
-"""ci.py LOGS: run the parts of `make ci`, two at a time, and say how each went.
+"""ci.py LOGS: run the parts of `make ci`, three at a time, and say how each went.
 
 Tests wait for servers, browsers and time to pass; compilers and analysers only compute. So
-there are two lanes: tests run one after the other, and what computes runs beside them at the
-lowest priority. Each part is a target of make, whose output goes to LOGS/TARGET.log; what
-failed is shown last."""
+tests run one after the other, and what computes runs beside them at the lowest priority, in two
+lanes, since some of it keeps one processor busy or waits for packages. Each part is a target of
+make, whose output goes to LOGS/TARGET.log; what failed is shown last."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 
 TESTS = (
@@ -23,18 +24,20 @@ TESTS = (
     "kubernetes",
     "test-wasm",
 )
+# what others wait for first, then the longest
 COMPUTING = (
     "sanitize-build",
-    "check",
+    "check-bare",
     "analyze-quick",
     "check-builds",
     "wasm-programs",
     "tsan",
+    "check",
     "valgrind",
     "check-dist",
     "check-page",
-    "check-bare",
 )
+LANES = 2  # of what computes
 AFTER = {"sanitize": "sanitize-build", "test-wasm": "wasm-programs"}
 SHOWN = 26  # lines of what failed
 # how many tests a part has run, as pytest, Check and unittest say it
@@ -88,8 +91,16 @@ class Part:
         return passed or int(self.status == 0), sum(int(count or 0) for _, count in pairs)
 
 
-def run_lane(parts, all_parts):
-    for part in parts:
+def next_of(waiting):
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return None
+
+
+def run_lane(waiting, all_parts):
+    """Run the first part that no other lane has taken, until none is left."""
+    while part := next_of(waiting):
         if part.target in AFTER:
             all_parts[AFTER[part.target]].ended.wait()
         part.run()
@@ -107,11 +118,12 @@ def show(failed):
 def main(logs):
     logs = Path(logs)
     logs.mkdir(parents=True, exist_ok=True)
-    lanes = [
-        [Part(target, logs / f"{target}.log", niced) for target in targets]
+    queues = [
+        deque(Part(target, logs / f"{target}.log", niced) for target in targets)
         for targets, niced in ((TESTS, False), (COMPUTING, True))
     ]
-    parts = {part.target: part for lane in lanes for part in lane}
+    parts = {part.target: part for queue in queues for part in queue}
+    lanes = [queues[0], *[queues[1]] * LANES]
     threads = [threading.Thread(target=run_lane, args=(lane, parts)) for lane in lanes]
     for thread in threads:
         thread.start()

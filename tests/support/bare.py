@@ -5,7 +5,8 @@ A root that mmdebstrap makes has a minimal Debian of this machine's release, git
 ca-certificates. Its mirror is the one that this machine uses. The commands run in it by chroot,
 in namespaces whose mounts and processes end with this program. BARE_ONLY=run leaves the second
 command out. Of the tests it runs a share (BARE_SHARE=1: all), since what is tried here is
-whether they find what they need: at least one of each class runs. What is kept is
+whether they find what they need: at least one of each class runs. For the same reason make
+finds CFLAGS in its environment, by which the build has no debug information. What is kept is
 BUILD/bare/root.tar, for the next time; each run unpacks it anew."""
 
 import json
@@ -29,6 +30,7 @@ ADDRESS = "http://127.0.0.1:8080"  # of the server in README.md
 MEGABYTES = {"run": 80, "test": 300}  # of packages that a command may download
 PATIENCE = 1800  # seconds until a command has failed
 SHARE = os.environ.get("BARE_SHARE", "0.1")  # of the tests
+CFLAGS = "-O2"  # the Makefile's own, without debug information
 SPLIT = ("TARGET", "AR", "INSTRUCTION_SETS")  # what make asks the compiler
 OWN_LINES = re.compile(r"^(?!make(?:\[\d+\])?: ).+", re.MULTILINE)  # those that are not make's
 
@@ -108,6 +110,7 @@ class Bare:
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/root",
             "LANG": "C.UTF-8",
+            "CFLAGS": CFLAGS,
             **{name: os.environ[name] for name in os.environ if name.endswith("_proxy")},
         }
 
@@ -224,6 +227,11 @@ def stop(bare, process, log):
     bare.check("Error" not in printed, f"Ctrl-C leaves an error behind:\n{tail(printed)}")
 
 
+def processor_seconds():
+    spent = os.times()
+    return f"{spent.children_user + spent.children_system:.0f} s"
+
+
 def run_first(bare, command, example, watch):
     log = bare.folder / "run.log"
     process = bare.start(command, log, POSENC_PORT="0")  # a free one
@@ -240,8 +248,7 @@ def run_first(bare, command, example, watch):
     say(f"{watch}, {used:.1f} MB: `{command}`, from the clone to the first answer")
     check_build(bare)
     stop(bare, process, log)
-    spent = os.times()
-    say(f"{spent.children_user + spent.children_system:.0f} s of processors so far")
+    say(f"{processor_seconds()} of processors so far")
 
 
 def run_second(bare, command):
@@ -250,6 +257,7 @@ def run_second(bare, command):
     used = bare.check_megabytes("test")
     bare.check(status == 0, f"`{command}` ends with status {status}:\n{tail(printed)}")
     say(f"{watch}, {used:.1f} MB: `{command}`")
+    say(f"{processor_seconds()} of processors in all")
     say(f"its last line: {printed.splitlines()[-1] if printed else 'none'}")
 
 
