@@ -1,4 +1,4 @@
-"""What `make deps…` runs, with programs in the place of apt-get and npm that install nothing."""
+"""What `make deps` runs, with programs that install nothing in the place of apt-get and npm."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# As apt-get does, a second one that runs at the same time finds the lock of the first, and fails.
+# One that runs beside another finds its lock and fails, as apt-get does.
 APT_GET = """
 for word in "$@"; do [ "$word" = source ] && unpack=1; done
 if [ -n "$unpack" ]; then
