@@ -4,13 +4,14 @@ them."""
 import math
 
 import numpy
+from float32 import power
 
 F = numpy.float32
 
 
 def frequencies(dim, base=10000.0):
     """As most libraries have them: powers and quotients in float32."""
-    return F(1) / numpy.power(F(base), numpy.arange(0, dim, 2, dtype=F) / F(dim))
+    return F(1) / power(F(base), numpy.arange(0, dim, 2, dtype=F) / F(dim))
 
 
 def angles(length, inverse, first=0):
@@ -81,7 +82,7 @@ def bloom(heads, keys):
     """transformers' build_alibi_tensor for a power of two, in float32: [heads, 1, keys]."""
     base = F(2 ** (-(2 ** -(math.log2(heads) - 3))))
     return (
-        numpy.power(base, numpy.arange(1, 1 + heads, dtype=F))[:, None, None]
+        power(base, numpy.arange(1, 1 + heads, dtype=F))[:, None, None]
         * numpy.arange(keys, dtype=F)
     ).astype(F)
 
@@ -91,7 +92,7 @@ def mpt(heads, keys, most=8):
     m = numpy.arange(1, heads + 1, dtype=F) * F(most / heads)
     return (
         numpy.arange(1 - keys, 1, dtype="i4").reshape(1, 1, 1, keys)
-        * (F(1) / numpy.power(F(2), m)).reshape(1, heads, 1, 1)
+        * (F(1) / power(F(2), m)).reshape(1, heads, 1, 1)
     ).astype(F)
 
 
@@ -118,7 +119,7 @@ def yarn(length, dim, base, factor, original, attention=None, fast=32, slow=1):
         return dim * math.log(original / (count * 2 * math.pi)) / (2 * math.log(base))
 
     low, high = max(math.floor(turns(fast)), 0), min(math.ceil(turns(slow)), dim - 1)
-    powers = numpy.power(F(base), numpy.arange(0, dim, 2, dtype=F) / F(dim))
+    powers = power(F(base), numpy.arange(0, dim, 2, dtype=F) / F(dim))
     ramp = numpy.clip((numpy.arange(dim // 2, dtype=F) - F(low)) / F(high - low), F(0), F(1))
     table = angles(length, F(1) / (F(factor) * powers) * ramp + F(1) / powers * (F(1) - ramp))
     return numpy.cos(numpy.concatenate([table, table], 1)) * F(

@@ -3,6 +3,7 @@ any kind. Each transformation draws tables by a seed, in float32 as libraries co
 says what an answer must have."""
 
 import numpy
+from float32 import power
 
 F = numpy.float32
 BASES = (10000.0, 500000.0, 1000000.0, 150000.0, 5000000.0, 100000.0)
@@ -14,10 +15,10 @@ def inverse(dim, base=10000.0, to_last=False, formula=0):
     last = half - 1 if to_last else half
     index = numpy.arange(half, dtype=F)
     if formula == 0:
-        return F(1) / numpy.power(F(base), index / F(last))
+        return F(1) / power(F(base), index / F(last))
     if formula == 1:
         return numpy.exp(index * F(-numpy.log(base) / last))
-    return numpy.power(F(base), -index / F(last))
+    return power(F(base), -index / F(last))
 
 
 class Made:
