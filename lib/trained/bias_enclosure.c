@@ -54,26 +54,26 @@ static void take_head(pe_bias_enclosure *own, const pe_bias_weight *w2, size_t h
 bool pe_bias_enclosure_init(pe_bias_enclosure *ret_enclosure, const pe_bias_network *network)
 {
     const size_t heads = network->heads, hidden = network->hidden, panels = count_panels(heads);
-    pe_bias_enclosure own = {.heads = heads, .hidden = hidden, .panels = panels};
-    own.w1 = calloc(count_doubles(heads, hidden), sizeof *own.w1);
-    own.active = malloc(hidden * sizeof *own.active);
-    if (!own.w1 || !own.active) {
-        pe_bias_enclosure_done(&own);
+    pe_bias_enclosure *own = ret_enclosure;
+    *own = (pe_bias_enclosure){.heads = heads, .hidden = hidden, .panels = panels};
+    own->w1 = calloc(count_doubles(heads, hidden), sizeof *own->w1);
+    own->active = malloc(hidden * sizeof *own->active);
+    if (!own->w1 || !own->active) {
+        pe_bias_enclosure_done(own);
         return false;
     }
-    own.b1 = own.w1 + 2 * hidden;
-    own.units = own.b1 + hidden;
-    own.w2 = own.units + hidden;
-    own.outputs = own.w2 + panels * PE_MATRIX_LANES * hidden;
-    own.bounds = own.outputs + panels * PE_MATRIX_LANES;
+    own->b1 = own->w1 + 2 * hidden;
+    own->units = own->b1 + hidden;
+    own->w2 = own->units + hidden;
+    own->outputs = own->w2 + panels * PE_MATRIX_LANES * hidden;
+    own->bounds = own->outputs + panels * PE_MATRIX_LANES;
     for (size_t j = 0; j < hidden; j++) {
-        own.w1[2 * j] = find_number(&network->w1[2 * j]);
-        own.w1[2 * j + 1] = find_number(&network->w1[2 * j + 1]);
-        own.b1[j] = find_number(&network->b1[j]);
+        own->w1[2 * j] = find_number(&network->w1[2 * j]);
+        own->w1[2 * j + 1] = find_number(&network->w1[2 * j + 1]);
+        own->b1[j] = find_number(&network->b1[j]);
     }
     for (size_t h = 0; h < heads; h++)
-        take_head(&own, network->w2 + h * hidden, h);
-    *ret_enclosure = own;
+        take_head(own, network->w2 + h * hidden, h);
     return true;
 }
 
