@@ -2,7 +2,7 @@
 #include "relative/bias.h"
 
 #include "kernels/by_size.h"
-#include "kernels/kernel.h"
+#include "kernels/intervals.h"
 #include "numerics/dtype.h"
 
 #include <string.h>
@@ -21,22 +21,18 @@ void pe_masked_write(pe_dtype dtype, double entry, uint64_t count, void *dst)
     }
 }
 
-/* Round the entries at a few consecutive distances from their intervals. */
-static void round_intervals(const pe_bias *bias, size_t head, uint64_t distance, size_t count,
-                            unsigned char *ret_elements)
+/* Consecutive distances of a head. */
+typedef struct bias_run {
+    const pe_bias *bias;
+    size_t head;
+    uint64_t distance;
+} bias_run;
+
+/* A pe_settle for the entries of a bias_run. */
+static void settle(const void *context, size_t i, void *dst)
 {
-    const pe_lines *lines = pe_kernel_get()->lines;
-    const size_t size = pe_dtype_size(bias->dtype);
-    double low[PE_BIAS_PART], high[PE_BIAS_PART];
-    unsigned char above[PE_BIAS_PART * sizeof(float)];
-    bias->intervals(bias->source, head, distance, count, low, high);
-    lines->round(bias->dtype, low, count, ret_elements);
-    lines->round(bias->dtype, high, count, above);
-    if (memcmp(ret_elements, above, count * size) == 0)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(ret_elements + i * size, above + i * size, size) != 0)
-            bias->function(bias->source, head, distance + i, ret_elements + i * size);
+    const bias_run *own = context;
+    own->bias->function(own->bias->source, own->head, own->distance + i, dst);
 }
 
 /* Write the entries at `count` consecutive distances. */
@@ -44,14 +40,17 @@ static void write_growing(const pe_bias *bias, size_t head, uint64_t distance, u
                           unsigned char *to)
 {
     const size_t size = pe_dtype_size(bias->dtype);
+    bias_run own = {bias, head, distance};
+    double low[PE_BIAS_PART], high[PE_BIAS_PART];
     if (!pe_bias_is_short(bias->dtype)) {
         for (uint64_t i = 0; i < count; i++)
-            bias->function(bias->source, head, distance + i, to + i * size);
+            settle(&own, (size_t)i, to + i * size);
         return;
     }
-    for (size_t part; count > 0; count -= part, distance += part, to += part * size) {
+    for (size_t part; count > 0; count -= part, own.distance += part, to += part * size) {
         part = count < PE_BIAS_PART ? (size_t)count : PE_BIAS_PART;
-        round_intervals(bias, head, distance, part, to);
+        bias->intervals(bias->source, head, own.distance, part, low, high);
+        pe_round_intervals(bias->dtype, low, high, part, settle, &own, to);
     }
 }
 

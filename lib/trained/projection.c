@@ -2,6 +2,7 @@
  */
 #include "trained/projection.h"
 
+#include "kernels/intervals.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
@@ -200,20 +201,26 @@ static void seed(const pe_projection *projection, uint64_t point, size_t first, 
             }
 }
 
-/* Write the sines, or the cosines, of some columns. */
-static void write_part(const pe_projection *projection, uint64_t point, size_t first,
-                       size_t count, const bounds *entries, bool cosine, unsigned char *dst)
+/* The sines, or the cosines, of a point from a column on. */
+typedef struct point_columns {
+    const pe_projection *projection;
+    uint64_t point;
+    size_t first;
+    bool cosine;
+} point_columns;
+
+/* A pe_settle for the entries of point_columns. */
+static void settle(const void *context, size_t i, void *dst)
 {
-    unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
-    size_t size = pe_dtype_size(projection->dtype);
-    const pe_lines *lines = pe_kernel_get()->lines;
-    lines->round(projection->dtype, entries->low[cosine], count, dst);
-    lines->round(projection->dtype, entries->high[cosine], count, above);
-    if (memcmp(dst, above, count * size) == 0)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(dst + i * size, above + i * size, size) != 0)
-            write_exactly(projection, point, first + i, cosine, dst + i * size);
+    const point_columns *own = context;
+    write_exactly(own->projection, own->point, own->first + i, own->cosine, dst);
+}
+
+/* Write the sines, or the cosines, of some columns. */
+static void write_part(point_columns own, size_t count, const bounds *entries, void *dst)
+{
+    pe_round_intervals(own.projection->dtype, entries->low[own.cosine],
+                       entries->high[own.cosine], count, settle, &own, dst);
 }
 
 void pe_projection_write(const pe_projection *projection, uint64_t first, uint64_t rows,
@@ -226,7 +233,9 @@ void pe_projection_write(const pe_projection *projection, uint64_t first, uint64
         for (size_t f = 0; f < columns; f += PE_KERNEL_PAIRS) {
             size_t count = columns - f < PE_KERNEL_PAIRS ? columns - f : PE_KERNEL_PAIRS;
             seed(projection, p, f, count, &entries);
-            write_part(projection, p, f, count, &entries, false, row + f * size);
-            write_part(projection, p, f, count, &entries, true, row + (columns + f) * size);
+            write_part((point_columns){projection, p, f, false}, count, &entries,
+                       row + f * size);
+            write_part((point_columns){projection, p, f, true}, count, &entries,
+                       row + (columns + f) * size);
         }
 }

@@ -6,6 +6,7 @@
 #include "trained/resized.h"
 
 #include "kernels/copier.h"
+#include "kernels/intervals.h"
 #include "kernels/kernel.h"
 #include "numerics/weighted.h"
 
@@ -259,28 +260,35 @@ static void shift(double *sums, double number, size_t count)
     pe_kernel_get()->weigh(&row, &number, 1, count, sums);
 }
 
+/* A target cell of a block. */
+typedef struct target_cell {
+    const block *work;
+    uint64_t x;
+} target_cell;
+
+/* A pe_settle for the columns of a target_cell. */
+static void settle(const void *context, size_t i, void *dst)
+{
+    const target_cell *own = context;
+    write_exactly(own->work, own->x, own->work->column + i, dst);
+}
+
 /* Write the block of one target cell. */
 static void write_cell(const block *work, uint64_t x, unsigned char *dst)
 {
-    const pe_kernel *kernel = pe_kernel_get();
     const pe_resized_axis *axis = &work->resized->x;
     const pe_taps *taps = &axis->taps[x];
+    const target_cell own = {work, x};
     const double *rows[PE_RESAMPLE_TAPS];
-    double sums[BLOCK] = {0}, error = bound_error(work, x);
-    unsigned char upper[BLOCK * sizeof(double)];
-    size_t size = pe_dtype_size(work->dtype);
+    double low[BLOCK] = {0}, high[BLOCK], error = bound_error(work, x);
     for (size_t t = 0; t < taps->count; t++)
         rows[t] = work->sums[pe_resample_cell(&axis->resample, taps, t) - work->cell];
-    kernel->weigh(rows, axis->rounded + x * axis->stride, taps->count, work->count, sums);
-    shift(sums, -error, work->count);
-    kernel->lines->round(work->dtype, sums, work->count, dst);
-    shift(sums, 2 * error, work->count);
-    kernel->lines->round(work->dtype, sums, work->count, upper);
-    if (memcmp(dst, upper, work->count * size) == 0)
-        return;
-    for (size_t c = 0; c < work->count; c++, dst += size)
-        if (memcmp(dst, upper + c * size, size) != 0)
-            write_exactly(work, x, work->column + c, dst);
+    pe_kernel_get()->weigh(rows, axis->rounded + x * axis->stride, taps->count, work->count,
+                           low);
+    memcpy(high, low, work->count * sizeof *high);
+    shift(low, -error, work->count);
+    shift(high, error, work->count);
+    pe_round_intervals(work->dtype, low, high, work->count, settle, &own, dst);
 }
 
 /* Write the block of target cells [first, end) of the row, each `stride` bytes after the one

@@ -8,6 +8,7 @@
 #include "numerics/angle.h"
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
+#include "waves/anchors.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,12 +82,11 @@ typedef struct growth_chunk {
     const pe_growth *growth;
     pe_growth_table table;
     const pe_kernel *kernel;
-    size_t first, count;                        /* frequencies */
-    uint64_t high[PAIRS], low[PAIRS];           /* 128 bits of a row's phases */
-    uint64_t step_high[PAIRS], step_low[PAIRS]; /* of those from row to row */
-    double amplitudes[PAIRS];                   /* at the block's first row */
-    dd exact[PAIRS], leaps[PAIRS];              /* the same, and from block to block */
-    double powers[BLOCK][PAIRS];                /* [r]: the growth in r rows */
+    size_t first, count;           /* frequencies */
+    pe_phases phases, steps;       /* of a row, and from row to row */
+    double amplitudes[PAIRS];      /* at the block's first row */
+    dd exact[PAIRS], leaps[PAIRS]; /* the same, and from block to block */
+    double powers[BLOCK][PAIRS];   /* [r]: the growth in r rows */
     double ones[PAIRS];
 } growth_chunk;
 
@@ -96,8 +96,7 @@ static void begin_block(growth_chunk *chunk, uint64_t row, bool leap)
     for (size_t i = 0; i < chunk->count; i++) {
         size_t f = chunk->first + i;
         pe_wide phase = pe_position_phase(&growth->positions, row, growth->frequencies[f]);
-        chunk->high[i] = phase.limb[3];
-        chunk->low[i] = phase.limb[2];
+        pe_phases_set(&chunk->phases, i, phase);
         chunk->exact[i] =
             leap ? dd_mul(chunk->exact[i], chunk->leaps[i])
                  : pe_unscaled(compute_amplitude(growth, chunk->table.sign, row, f));
@@ -112,9 +111,7 @@ static void prepare_steps(growth_chunk *chunk, size_t rows)
     double step = growth->positions.step;
     for (size_t i = 0; i < chunk->count; i++) {
         size_t f = chunk->first + i;
-        pe_wide phase = pe_wide_mul_double(growth->frequencies[f], step);
-        chunk->step_high[i] = phase.limb[3];
-        chunk->step_low[i] = phase.limb[2];
+        pe_phases_set(&chunk->steps, i, pe_wide_mul_double(growth->frequencies[f], step));
         dd power = {1, 0},
            ratio = pe_unscaled(
                pe_exp(dd_mul_double(dd_mul_double(growth->rates[f], step), chunk->table.sign)));
@@ -132,8 +129,8 @@ static void begin_row(growth_chunk *chunk, uint64_t row, uint64_t done)
     if (chunk->growth->positions.list || done % BLOCK == 0)
         begin_block(chunk, row, !chunk->growth->positions.list && done % (BLOCK * LEAPS) != 0);
     else
-        chunk->kernel->advance(chunk->high, chunk->low, chunk->step_high, chunk->step_low,
-                               chunk->count);
+        chunk->kernel->advance(chunk->phases.high, chunk->phases.low, chunk->steps.high,
+                               chunk->steps.low, chunk->count);
 }
 
 /* An entry is known to within 2^-50 of its amplitude, which is off by three units of 2^-53: its
@@ -166,7 +163,7 @@ static void write_entries(const growth_chunk *chunk, uint64_t row, const double 
     if (chunk->table.kind == PE_GROWTH_AMPLITUDES)
         wave = chunk->ones;
     else
-        kernel->anchor(chunk->high, chunk->count, waves[1], waves[0]);
+        kernel->anchor(chunk->phases.high, chunk->count, waves[1], waves[0]);
     kernel->bracket(chunk->amplitudes, powers, wave, chunk->count, UNCERTAINTY, below, above);
     pe_round_intervals(chunk->growth->dtype, below, above, chunk->count, settle, &own, dst);
 }
