@@ -192,6 +192,21 @@ export async function eventually(check) {
     }
 }
 
+// Point at a place of an element until `check` holds, and give what it gives. `place` takes the
+// element's box and gives [x, y] within it. What is laid out meanwhile moves the element away
+// from the pointer, so both are found anew with each try.
+export async function pointAt(page, element, place, check) {
+    let again = false;
+    return eventually(async () => {
+        if (again) await page.mouse.move(0, 0);
+        again = true;
+        const box = await element.boundingBox();
+        const [x, y] = place(box);
+        await page.mouse.move(box.x + x, box.y + y);
+        return check();
+    });
+}
+
 // Choose a scheme in the list of a side.
 export async function chooseScheme(page, name, side = 'left') {
     await page.click(`#${side}-scheme`);
@@ -225,6 +240,13 @@ export async function assertAccessible(page, what) {
 }
 
 export const readout = (page) => page.textContent('#readout');
+
+// The readout, which must start so.
+export async function readoutFrom(page, start) {
+    const said = await readout(page);
+    assert.ok(said.startsWith(start), `${said}, not ${start}`);
+    return said;
+}
 
 export async function screenshot(page, name, {fullPage = true} = {}) {
     mkdirSync(SCREENSHOTS, {recursive: true});

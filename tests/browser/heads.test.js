@@ -1,6 +1,6 @@
 // Heads side by side show the elements that the service sends, on one scale.
 import assert from 'node:assert/strict';
-import {open, pageTest, readout, screenshot, settled, url} from './harness.js';
+import {open, pageTest, pointAt, readout, screenshot, settled, url} from './harness.js';
 
 const ALIBI = 'length=24&heads=8';
 
@@ -17,17 +17,15 @@ async function show(page, address) {
 
 // Move the pointer over a cell of the map with a number.
 async function point(page, map, row, column, rows, columns) {
-    const box = await page.locator('.heads-map canvas').nth(map).boundingBox();
-    await page.mouse.move(
-        box.x + ((column + 0.5) / columns) * box.width,
-        box.y + ((row + 0.5) / rows) * box.height,
-    );
-    await page.waitForFunction(
-        ([query, key]) =>
-            new RegExp(`^\\w+ \\d+ · query ${query} · key ${key} · `).test(
-                document.querySelector('#readout').textContent,
-            ),
-        [row, column],
+    const wanted = new RegExp(`^\\w+ \\d+ · query ${row} · key ${column} · `);
+    await pointAt(
+        page,
+        page.locator('.heads-map canvas').nth(map),
+        ({width, height}) => [
+            ((column + 0.5) / columns) * width,
+            ((row + 0.5) / rows) * height,
+        ],
+        async () => assert.match(await readout(page), wanted),
     );
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {decode, round, shortest} from '../../server/visualiser/numbers.js';
-import {open, pageTest, readout, url} from './harness.js';
+import {open, pageTest, pointAt, readout, readoutFrom, url} from './harness.js';
 
 const ROWS = 48,
     COLUMNS = 24;
@@ -26,20 +26,20 @@ async function npy(address) {
 const bits = (Type, value) => Buffer.from(new Type([value]).buffer).toString('hex');
 
 async function point(page, row, column) {
-    const box = await page.locator('canvas.plot').first().boundingBox();
     const left = 64,
         top = 6,
         right = 8,
         bottom = 34; // the margins of axes
-    await page.mouse.move(
-        box.x + left + ((column + 0.5) / COLUMNS) * (box.width - left - right),
-        box.y + top + ((row + 0.5) / ROWS) * (box.height - top - bottom),
+    const said = await pointAt(
+        page,
+        page.locator('canvas.plot').first(),
+        ({width, height}) => [
+            left + ((column + 0.5) / COLUMNS) * (width - left - right),
+            top + ((row + 0.5) / ROWS) * (height - top - bottom),
+        ],
+        () => readoutFrom(page, `position ${row + 7} · dimension ${column} · `),
     );
-    await page.waitForFunction(
-        (start) => document.querySelector('#readout').textContent.startsWith(start),
-        `position ${row + 7} · dimension ${column} · `,
-    );
-    return / (?:value|A) (\S+)/.exec(await readout(page))[1];
+    return / (?:value|A) (\S+)/.exec(said)[1];
 }
 
 for (const [dtype, Type] of [

@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict';
 import {decode} from '../../server/visualiser/numbers.js';
 import {scoreOf} from './score.js';
-import {drawn, eventually, findings, open, pageTest, readout, schemes, url} from './harness.js';
+import {
+    drawn,
+    findings,
+    open,
+    pageTest,
+    pointAt,
+    readout,
+    readoutFrom,
+    schemes,
+    url,
+} from './harness.js';
 
 const QUERY = 'length=128&dim=16';
 const PLAIN = `?scheme=rope&${QUERY}&view=scores`;
@@ -41,12 +51,17 @@ async function expected(variants, row, drawing) {
 
 // Point at a part of all distances and compare what is read there.
 async function check(page, variants, part, drawing) {
-    const box = await page.locator('svg.chart').boundingBox();
-    await page.mouse.move(box.x + 58 + part * (box.width - 72), box.y + 100);
-    await eventually(async () => assert.match(await readout(page), /^distance \d+ · /));
-    const [place, ...parts] = (await readout(page)).split(' · ');
-    const row = Number(place.slice('distance '.length));
-    assert.ok(Math.abs(row - 127 * part) <= 0.51, `${place} at ${part}`);
+    const [row, ...parts] = await pointAt(
+        page,
+        page.locator('svg.chart'),
+        ({width}) => [58 + part * (width - 72), 100],
+        async () => {
+            const [place, ...others] = (await readoutFrom(page, 'distance ')).split(' · ');
+            const distance = Number(place.slice('distance '.length));
+            assert.ok(Math.abs(distance - 127 * part) <= 0.51, `${place} at ${part}`);
+            return [distance, ...others];
+        },
+    );
     const wanted = await expected(variants, row, drawing);
     assert.deepEqual(
         parts.map((each) => each.split(' ').slice(0, -1).join(' ')),
@@ -59,7 +74,7 @@ async function check(page, variants, part, drawing) {
         ];
         assert.ok(
             Math.abs(value - wanted[name]) < 1e-5,
-            `${place}: ${each}, not ${wanted[name]}`,
+            `distance ${row}: ${each}, not ${wanted[name]}`,
         );
     }
 }

@@ -1,7 +1,17 @@
 // What biases make of one query's attention: the softmax of the service's own numbers.
 import assert from 'node:assert/strict';
 import {decode} from '../../server/visualiser/numbers.js';
-import {drawn, eventually, findings, open, pageTest, readout, url} from './harness.js';
+import {
+    drawn,
+    eventually,
+    findings,
+    open,
+    pageTest,
+    pointAt,
+    readout,
+    readoutFrom,
+    url,
+} from './harness.js';
 
 const KEYS = 24,
     HEADS = 2;
@@ -25,12 +35,13 @@ async function weights(scheme, query, position, {keys = KEYS, queries = 20, firs
 }
 
 async function check(page, expected, key) {
-    const box = await page.locator('svg.chart').boundingBox();
-    await page.mouse.move(box.x + 58 + (key / (KEYS - 1)) * (box.width - 72), box.y + 100);
-    await eventually(async () =>
-        assert.ok((await readout(page)).startsWith(`key ${key} · `), await readout(page)),
+    const text = await pointAt(
+        page,
+        page.locator('svg.chart'),
+        ({width}) => [58 + (key / (KEYS - 1)) * (width - 72), 100],
+        () => readoutFrom(page, `key ${key} · `),
     );
-    const values = [...(await readout(page)).matchAll(/head (\d+) (\S+)/g)];
+    const values = [...text.matchAll(/head (\d+) (\S+)/g)];
     assert.equal(values.length, HEADS);
     for (const [said, head, value] of values) {
         if (value === 'masked') assert.equal(expected[head][key], 0, said);

@@ -17,6 +17,7 @@ import {
     open,
     openMore,
     pageTest,
+    pointAt,
     readout,
     screenshot,
     url,
@@ -454,16 +455,18 @@ async function seen(page) {
     state.under = [];
     const plot = page.locator('#view canvas.plot').first();
     if (await plot.count()) {
-        const box = await plot.boundingBox();
         for (const part of [0.29, 0.47, 0.81]) {
-            await page.mouse.move(
-                box.x + 64 + part * (box.width - 72),
-                box.y + 6 + part * (box.height - 40),
+            const said = await pointAt(
+                page,
+                plot,
+                ({width, height}) => [64 + part * (width - 72), 6 + part * (height - 40)],
+                async () => {
+                    const text = await readout(page);
+                    assert.notEqual(text, '');
+                    return text;
+                },
             );
-            await page.waitForFunction(
-                () => document.querySelector('#readout').textContent !== '',
-            );
-            state.under.push((await readout(page)).replace(/ · wavelength.*/, ''));
+            state.under.push(said.replace(/ · wavelength.*/, ''));
         }
         await page.mouse.move(0, 0);
     }

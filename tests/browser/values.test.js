@@ -10,7 +10,9 @@ import {
     eventually,
     open,
     pageTest,
+    pointAt,
     readout,
+    readoutFrom,
     schemes,
     settled,
     url,
@@ -78,38 +80,28 @@ const matrixOf = ({shape}) => (shape.length === 1 ? [shape[0], 1] : shape.slice(
 const axesOfMatrix = ({axes}) =>
     axes.length === 1 ? [axes[0], {title: '', at: [0]}] : axes.slice(-2);
 
-async function say(page, start) {
-    await eventually(async () =>
-        assert.ok(
-            (await readout(page)).startsWith(start),
-            `${await readout(page)}, not ${start}`,
-        ),
-    );
-    return readout(page);
-}
+const say = (page, start) => eventually(() => readoutFrom(page, start));
 
 async function heatmap(page, tensor) {
     const [rows, columns] = matrixOf(tensor),
         [down, across] = axesOfMatrix(tensor);
-    const box = await page.locator('canvas.plot').first().boundingBox();
-    const wide = box.width - MARGIN.left - MARGIN.right,
-        high = box.height - MARGIN.top - MARGIN.bottom;
     for (const [row, column] of places(rows, columns)) {
-        await page.mouse.move(
-            box.x + MARGIN.left + ((column + 0.5) / columns) * wide,
-            box.y + MARGIN.top + ((row + 0.5) / rows) * high,
-        );
         const place = [
             `${down.title} ${down.at[row]}`,
             across.title && `${across.title} ${across.at[column]}`,
         ]
             .filter(Boolean)
             .join(' · ');
-        same(
-            tensor.dtype,
-            /value (\S+)/.exec(await say(page, `${place} · value`))[1],
-            tensor.data[row * columns + column],
+        const said = await pointAt(
+            page,
+            page.locator('canvas.plot').first(),
+            ({width, height}) => [
+                MARGIN.left + ((column + 0.5) / columns) * (width - MARGIN.left - MARGIN.right),
+                MARGIN.top + ((row + 0.5) / rows) * (height - MARGIN.top - MARGIN.bottom),
+            ],
+            () => readoutFrom(page, `${place} · value`),
         );
+        same(tensor.dtype, /value (\S+)/.exec(said)[1], tensor.data[row * columns + column]);
     }
 }
 
@@ -119,16 +111,24 @@ async function lines(page, tensor, upright) {
     const [, columns] = matrixOf(tensor),
         [down, across] = axesOfMatrix(tensor);
     const [read, named] = upright ? [down, across] : [across, down];
-    const box = await page.locator('svg.chart').first().boundingBox();
+    const reach = Math.max(...read.at) - Math.min(...read.at);
     for (const part of [0.15, 0.5, 0.9]) {
-        await page.mouse.move(box.x + 58 + part * (box.width - 72), box.y + 100);
-        const [place, ...parts] = (await say(page, `${read.title} `)).split(' · ');
-        const at = read.at.indexOf(Number(place.slice(read.title.length)));
-        const reach = Math.max(...read.at) - Math.min(...read.at);
-        assert.ok(
-            Math.abs(Math.min(...read.at) + part * reach - read.at[at]) <=
-                0.51 * Math.max(1, reach / (read.at.length - 1)),
-            `${place} at ${part}`,
+        const [at, ...parts] = await pointAt(
+            page,
+            page.locator('svg.chart').first(),
+            ({width}) => [58 + part * (width - 72), 100],
+            async () => {
+                const [place, ...others] = (await readoutFrom(page, `${read.title} `)).split(
+                    ' · ',
+                );
+                const index = read.at.indexOf(Number(place.slice(read.title.length)));
+                assert.ok(
+                    Math.abs(Math.min(...read.at) + part * reach - read.at[index]) <=
+                        0.51 * Math.max(1, reach / (read.at.length - 1)),
+                    `${place} at ${part}`,
+                );
+                return [index, ...others];
+            },
         );
         assert.ok(parts.length > 0);
         for (const each of parts) {
@@ -312,9 +312,12 @@ const VIEWS = {
         await compared(page);
         const [{title, at}] = tensor.axes,
             values = await matrix(scheme, query, 'l2');
-        const box = await page.locator('#distances-charts svg').first().boundingBox();
-        await page.mouse.move(box.x + 64 + 0.4 * (box.width - 78), box.y + 100);
-        const said = await say(page, `${title} `);
+        const said = await pointAt(
+            page,
+            page.locator('#distances-charts svg').first(),
+            ({width}) => [64 + 0.4 * (width - 78), 100],
+            () => readoutFrom(page, `${title} `),
+        );
         const here = at.indexOf(coordinate(said, {title}));
         const curves = [...said.matchAll(/to (-?\d+) (\S+)/g)];
         assert.ok(here >= 0 && curves.length > 0, said);
