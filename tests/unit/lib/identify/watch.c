@@ -3,6 +3,7 @@
 
 #include "unit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -184,19 +185,33 @@ static void search(held *own, asking *asked, pe_identity *ret_identity)
     go_on(asked, NULL, 0);
 }
 
-#define LONGEST 300 /* milliseconds of CPU time */
+/* Of a search's CPU time, which is as slow as the machine and the sanitizers make it; a thread
+ * that shares the core may stretch a part of it, so the best of some tries counts. */
+#define LONGEST_SHARE 0.4
+#define MOST_TRIES    5
+
+/* The longest time between two questions while it looks for a table, as a share of all. */
+static double measure_longest(const sought *table)
+{
+    held own = hold(table);
+    asking asked = {.most = UINT64_MAX};
+    pe_identity identity;
+    const uint64_t began = cpu_now();
+    search(&own, &asked, &identity);
+    const uint64_t taken = cpu_now() - began;
+    ck_assert(!identity.gave_up);
+    free(own.data);
+    return (double)asked.longest / (double)taken;
+}
 
 START_TEST(a_search_asks_wherever_it_works)
 {
     for (size_t i = 0; i < UNIT_COUNT(TABLES); i++) {
-        held own = hold(&TABLES[i]);
-        asking asked = {.most = UINT64_MAX};
-        pe_identity identity;
-        search(&own, &asked, &identity);
-        ck_assert(!identity.gave_up);
-        ck_assert_msg(asked.longest < LONGEST * 1000000ull, "%s: not asked for %g ms",
-                      TABLES[i].name, (double)asked.longest / 1e6);
-        free(own.data);
+        double longest = measure_longest(&TABLES[i]);
+        for (int tries = 1; tries < MOST_TRIES && longest >= LONGEST_SHARE; tries++)
+            longest = fmin(longest, measure_longest(&TABLES[i]));
+        ck_assert_msg(longest < LONGEST_SHARE, "%s: not asked for %.2g of its time",
+                      TABLES[i].name, longest);
     }
 }
 END_TEST
