@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import witnesses
+
 sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
 
 # What cannot pass a proxy, by its nature. (In the other modules, bytes that a test writes to a
@@ -69,19 +71,30 @@ class Proxy:
         document = server.request("GET", "/openapi.json").json()
         server.stop()
         self.described = sorted(Document(document).responses())
+        self.seconds = {}  # that tests took
         self.prism = Prism(document, self.folder.name, config.getoption("contract_share"))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         from server import Way, directly
 
+        self.prism.document.asker = item.nodeid
         carry = self.prism.carry if may_be_carried(item.nodeid) else directly
         Way.carry = staticmethod(carry)
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" and report.passed:
+            self.seconds[report.nodeid] = report.duration
 
     def pytest_sessionfinish(self):
         self.prism.stop()
         self.folder.cleanup()
-        found = (self.described, dict(self.prism.counts), dict(self.prism.document.seen))
+        document = self.prism.document
+        askers = {
+            name: {test: self.seconds[test] for test in tests if test in self.seconds}
+            for name, tests in document.askers.items()
+        }
+        found = (self.described, dict(self.prism.counts), askers)
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput["contract"] = found
         else:
@@ -92,20 +105,24 @@ class Report:
     """In the process that the user has started: what all have seen."""
 
     def __init__(self, config):
-        self.described, self.counts, self.seen = set(), Counter(), Counter()
+        self.described, self.counts, self.askers = set(), Counter(), {}
+        self.written = config.getoption("contract_witnesses")
         self.whole = not any(".py" in argument for argument in config.args)
 
-    def add(self, described, counts, seen):
+    def add(self, described, counts, askers):
         self.described |= set(described)
         self.counts.update(counts)
-        self.seen.update(seen)
+        for name, tests in askers.items():
+            self.askers.setdefault(name, {}).update(tests)
 
     def wrong(self):
-        """Responses that should have been seen, or not."""
+        """What is wrong with which responses were seen, as lines of text."""
         if not self.whole:
             return []
-        seen = set(self.seen)
-        return sorted((self.described - seen - set(UNSEEN)) | (set(UNSEEN) & seen))
+        lines = [
+            f"{name} was seen, which is not expected" for name in UNSEEN if name in self.askers
+        ]
+        return lines + witnesses.wrong(self.described - set(UNSEEN), self.askers)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
@@ -114,6 +131,8 @@ class Report:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
+        if self.written and self.whole:
+            witnesses.write(self.askers)
         if session.exitstatus == 0 and self.wrong():
             session.exitstatus = 1
 
@@ -124,10 +143,8 @@ class Report:
             terminalreporter.write_line(f"contract: outside is {module}: {reason}")
         for name, reason in UNSEEN.items():
             terminalreporter.write_line(f"contract: not seen is {name}: {reason}")
-        if wrong := self.wrong():
-            terminalreporter.write_line(
-                f"contract: these responses should be seen, or not: {', '.join(wrong)}"
-            )
+        for line in self.wrong():
+            terminalreporter.write_line(f"contract: {line}")
 
 
 REPORT = pytest.StashKey[Report]()
