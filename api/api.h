@@ -218,6 +218,10 @@ bool api_body_is_stream(const api_body *body);
  * event thread. */
 bool api_body_is_slow(const api_body *body);
 
+/* Whether what a stream holds is so large that freeing it may take longer than about a
+ * millisecond: then no event thread frees it. */
+bool api_body_is_large(const api_body *body);
+
 /* Read up to `room` bytes of a stream. `offset` is where the last read ended. Returns how many
  * bytes were read: 0 only at the end, and fewer than `room` where more would take long. */
 size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room);

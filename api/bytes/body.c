@@ -113,6 +113,15 @@ void api_body_unref(api_body *body)
     free(body);
 }
 
+#define LARGE_BYTES ((uint64_t)16 << 20) /* the system takes 65 ms for a GiB of small pages */
+
+bool api_body_is_large(const api_body *body)
+{
+    while (body->whole)
+        body = body->whole;
+    return body->share.bytes >= LARGE_BYTES;
+}
+
 #define MANY_BYTES ((uint64_t)256 << 10)
 
 void api_body_attach(api_body *body, api_memory *memory, uint64_t bytes)

@@ -160,14 +160,41 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
     return size;
 }
 
+/* ---- the end of a stream ---- */
+
+static void release(body_stream *stream)
+{
+    api_body_unref(stream->body);
+    metrics_count_stream(stream->metrics, -1);
+    free(stream->ahead);
+    free(stream);
+}
+
+static void release_by_worker(worker_job *job)
+{
+    release((body_stream *)job);
+}
+
+static job_progress do_nothing(worker_job *job)
+{
+    (void)job;
+    return JOB_ENDED;
+}
+
+/* A libmicrohttpd's callback. What a worker frees is that thread's from here on. */
 static void free_stream(void *cls)
 {
     body_stream *stream = cls;
-    metrics_count_stream(stream->metrics, -1);
+    server_metrics *metrics = stream->metrics;
+    const uint64_t began = clock_now(), work = clock_work();
     body_stream_end_line(stream->line, stream->bytes, stream->began);
-    api_body_unref(stream->body);
-    free(stream->ahead);
-    free(stream);
+    stream->job =
+        (worker_job){.run = do_nothing, .end = release_by_worker, .abandon = release_by_worker};
+    if (!api_body_is_large(stream->body) ||
+        !workers_continue(stream->rules->workers, &stream->job))
+        release(stream);
+    metrics_count_callback(metrics, clock_now() - began);
+    metrics_count_callback_work(metrics, clock_work() - work);
 }
 
 /* The api's length as libmicrohttpd's. */
@@ -197,7 +224,7 @@ struct MHD_Response *body_stream_response(api_body *body, server_metrics *metric
                                                      slow ? AHEAD_BYTES : API_READ_MAX,
                                                      read_stream, stream, free_stream);
     if (!response)
-        free_stream(stream);
+        release(stream);
     *ret_stream = response ? stream : NULL;
     return response;
 }

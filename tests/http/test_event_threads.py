@@ -7,7 +7,7 @@ import struct
 import unittest
 
 from faults import SANITIZED
-from server import ServerCase
+from server import ServerCase, wait_until
 
 JSON, NPY, SAFETENSORS = (
     "application/json",
@@ -108,6 +108,15 @@ class EventThreads(ServerCase):
             reply = self.get(target, {"Range": f"bytes={first}-{first + 15}"})
             self.assertEqual((reply.status, len(reply.body)), (206, 16))
         self.assertEqual(late_callbacks(self.server.metrics()), before)
+
+    def test_a_large_state_is_freed_by_a_worker(self):
+        server = self.start("--threads", "1", "--cache-bytes", "1GiB")
+        target = "/v1/similarity/sinusoidal?length=20000&dim=1500&metric=dot&format=raw"
+        for _ in range(3):  # 229 MiB each, of a table that no cache keeps
+            reply = server.request("GET", target, {"Range": "bytes=0-15"})
+            self.assertEqual((reply.status, len(reply.body)), (206, 16), reply)
+            wait_until(lambda: server.metrics()["posenc_streams"] == 0, "it is freed")
+        self.assertEqual(late_callbacks(server.metrics()), 0)
 
     def test_bodies_of_more_values_than_a_request_can_mean_are_refused_unparsed(self):
         for what in ("objects", "arrays", "strings"):
