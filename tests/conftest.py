@@ -15,9 +15,6 @@ def pytest_addoption(parser):
     group.addoption(
         "--contract-share", type=float, default=1, help="of exchanges like others, drawn"
     )
-    group.addoption(
-        "--contract-witnesses", action="store_true", help="write witnesses.json anew"
-    )
     group.addoption("--module", action="store_true", help="the WebAssembly module, too")
     group.addoption("--name", help="before the number of tests in the last line")
     group.addoption("--leaves-out", help="a line before the last one")

@@ -190,7 +190,7 @@ screenshot: all ## draw the pictures of the page in README.md anew
 	TEST_SERVER=$(BUILD)/posenc-server node tests/browser/screenshot.js server/visualiser
 
 contract: all $(BUILD)/faults.so ## HTTP tests through a validating proxy, by /openapi.json, and two linters for that
-	@$(PYTEST) $(PARALLEL) --part contract --contract $(if $(WITNESSES),--contract-witnesses) --name contract $(or $(TEST),tests/contract tests/http)
+	@$(PYTEST) $(PARALLEL) --part sanitized --contract --name contract $(or $(TEST),tests/contract tests/http)
 
 check: all ## architecture, registration, headers, formatting
 	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/support/check.sh
@@ -293,7 +293,6 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/buc
 	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 	FLEET_REQUESTS=200000 $(MAKE) fleet
 	$(MAKE) analyze
-	SANITIZED_SHARE=1 $(MAKE) sanitize
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan
 	$(MAKE) check-deb

@@ -11,6 +11,7 @@ import {
     open,
     pageTest,
     pointAt,
+    readout,
     readoutFrom,
     schemes,
     settled,

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import witnesses
-
 sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
 
 # What cannot pass a proxy, by its nature. (In the other modules, bytes that a test writes to a
@@ -71,30 +69,19 @@ class Proxy:
         document = server.request("GET", "/openapi.json").json()
         server.stop()
         self.described = sorted(Document(document).responses())
-        self.seconds = {}  # that tests took
         self.prism = Prism(document, self.folder.name, config.getoption("contract_share"))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         from server import Way, directly
 
-        self.prism.document.asker = item.nodeid
         carry = self.prism.carry if may_be_carried(item.nodeid) else directly
         Way.carry = staticmethod(carry)
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "call" and report.passed:
-            self.seconds[report.nodeid] = report.duration
 
     def pytest_sessionfinish(self):
         self.prism.stop()
         self.folder.cleanup()
-        document = self.prism.document
-        askers = {
-            name: {test: self.seconds[test] for test in tests if test in self.seconds}
-            for name, tests in document.askers.items()
-        }
-        found = (self.described, dict(self.prism.counts), askers)
+        found = (self.described, dict(self.prism.counts), dict(self.prism.document.seen))
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput["contract"] = found
         else:
@@ -105,24 +92,20 @@ class Report:
     """In the process that the user has started: what all have seen."""
 
     def __init__(self, config):
-        self.described, self.counts, self.askers = set(), Counter(), {}
-        self.written = config.getoption("contract_witnesses")
+        self.described, self.counts, self.seen = set(), Counter(), Counter()
         self.whole = not any(".py" in argument for argument in config.args)
 
-    def add(self, described, counts, askers):
+    def add(self, described, counts, seen):
         self.described |= set(described)
         self.counts.update(counts)
-        for name, tests in askers.items():
-            self.askers.setdefault(name, {}).update(tests)
+        self.seen.update(seen)
 
     def wrong(self):
-        """What is wrong with which responses were seen, as lines of text."""
+        """Responses that should have been seen, or not."""
         if not self.whole:
             return []
-        lines = [
-            f"{name} was seen, which is not expected" for name in UNSEEN if name in self.askers
-        ]
-        return lines + witnesses.wrong(self.described - set(UNSEEN), self.askers)
+        seen = set(self.seen)
+        return sorted((self.described - seen - set(UNSEEN)) | (set(UNSEEN) & seen))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
@@ -131,8 +114,6 @@ class Report:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
-        if self.written and self.whole:
-            witnesses.write(self.askers)
         if session.exitstatus == 0 and self.wrong():
             session.exitstatus = 1
 
@@ -143,8 +124,10 @@ class Report:
             terminalreporter.write_line(f"contract: outside is {module}: {reason}")
         for name, reason in UNSEEN.items():
             terminalreporter.write_line(f"contract: not seen is {name}: {reason}")
-        for line in self.wrong():
-            terminalreporter.write_line(f"contract: {line}")
+        if wrong := self.wrong():
+            terminalreporter.write_line(
+                f"contract: these responses should be seen, or not: {', '.join(wrong)}"
+            )
 
 
 REPORT = pytest.StashKey[Report]()

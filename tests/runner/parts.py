@@ -3,8 +3,6 @@
 import os
 import random
 
-import witnesses
-
 # What `make ci` runs and `make test` does not, by what it needs beyond deps-test.
 LATER = {
     "interop/test_attention.py": "torch",
@@ -42,9 +40,7 @@ MEASURED = {
     "http/test_price.py": "seconds of processors",
 }
 
-SHARE = {"test": 0.25, "contract": 0.15, "sanitized": 0.15}
-# Under the sanitizers, of the other HTTP tests, which `make test` has run plain.
-SANITIZED_SHARE = float(os.environ.get("SANITIZED_SHARE", "0.5"))
+SHARE = {"test": 0.25, "sanitized": 0.15}
 
 # Where the tests have just passed on the same machine and only what they need is in question,
 # TEST_SHARE=0.1 keeps this share of the tests of each class, at least one.
@@ -80,8 +76,7 @@ PARTS = {
     "whole": "every test of the folders",
     "test": "what needs few packages, and some of those that are many of a kind",
     "ci": "what `test` leaves out",
-    "contract": "all but most of these, without what measures",
-    "sanitized": "half of that, for a server that is several times as slow",
+    "sanitized": "all but most of these, for a server that is several times as slow",
 }
 
 
@@ -110,16 +105,6 @@ def sampled(items, share):
     return kept
 
 
-def is_drawn(item, kept, always):
-    """Whether the sanitizers' draw may leave out a test."""
-    return (
-        item in kept
-        and item.nodeid not in always
-        and starts(item.nodeid, ("http/",))
-        and not starts(item.nodeid, MANY)
-    )
-
-
 def split(items, part):
     """(the items of a part, the others)"""
     if part == "whole":
@@ -131,10 +116,6 @@ def split(items, part):
         kept = {item for item in items if not starts(item.nodeid, later)}
         many = [item for item in items if item in kept and starts(item.nodeid, MANY)]
         kept -= set(many) - sampled(many, SHARE[part])
-    if part == "sanitized":
-        always = witnesses.all_tests()
-        others = [item for item in items if is_drawn(item, kept, always)]
-        kept -= set(others) - sampled(others, SANITIZED_SHARE)
     if OVERALL < 1:
         drawn = sampled([item for item in items if item in kept], OVERALL)
         kept = drawn | {item for item in kept if starts(item.nodeid, WHOLE)}
