@@ -11,7 +11,6 @@ import {
     open,
     pageTest,
     pointAt,
-    readout,
     readoutFrom,
     schemes,
     settled,
