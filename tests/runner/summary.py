@@ -140,7 +140,7 @@ class LastLine:
 
     def tally(self, reporter):
         passed = sum(map(tests_of, reporter.stats.get("passed", [])))
-        failed = max(len(failures(reporter)), self.status != 0)
+        failed = max(len(failures(reporter)), int(self.status != 0))
         skipped = len(reporter.stats.get("skipped", []))
         return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
 
