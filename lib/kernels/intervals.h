@@ -12,4 +12,8 @@ typedef void pe_settle(const void *context, size_t index, void *dst);
 void pe_round_intervals(pe_dtype dtype, const double *low, const double *high, size_t count,
                         pe_settle *settle, const void *context, void *dst);
 
+/* The same where each is within `error` of numbers[i]. */
+void pe_round_about(pe_dtype dtype, const double *numbers, double error, size_t count,
+                    pe_settle *settle, const void *context, void *dst);
+
 #endif

@@ -6,6 +6,7 @@
 #include "numerics/half.h"
 
 #include <stdint.h>
+#include <string.h>
 #if defined(__AVX2__) && defined(__F16C__)
 #define HAS_F16C
 #include <immintrin.h>
@@ -217,10 +218,41 @@ static void round_numbers(pe_dtype dtype, const double *numbers, size_t count, v
         round_bf16(numbers, count, dst);
 }
 
+static bool round_f32_about(const double *restrict numbers, double error, size_t count,
+                            float *restrict dst)
+{
+    uint32_t differences = 0;
+    for (size_t i = 0; i < count; i++) {
+        float low = (float)(numbers[i] - error) + 0.0F;
+        float high = (float)(numbers[i] + error) + 0.0F;
+        dst[i] = low;
+        differences |= pe_bits_of_float(low) ^ pe_bits_of_float(high);
+    }
+    return differences == 0;
+}
+
+static bool round_about(pe_dtype dtype, const double *numbers, double error, size_t count,
+                        void *dst)
+{
+    double ends[PE_LINE_MAX];
+    unsigned char above[sizeof ends];
+    if (dtype == PE_F32)
+        return round_f32_about(numbers, error, count, dst);
+    ends[0] = 0; /* the compiler does not know that there is a number */
+    for (size_t i = 0; i < count; i++)
+        ends[i] = numbers[i] - error;
+    round_numbers(dtype, ends, count, dst);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = numbers[i] + error;
+    round_numbers(dtype, ends, count, above);
+    return memcmp(dst, above, count * pe_dtype_size(dtype)) == 0;
+}
+
 const pe_lines PE_FOR_SET(pe_lines) = {
     .exact = exact,
     .exact_16 = exact_16,
     .sums = sums,
     .quotients = quotients,
     .round = round_numbers,
+    .round_about = round_about,
 };

@@ -32,6 +32,11 @@ typedef struct pe_lines {
     /* Round finite numbers, none of which overflows: nearest element, ties to even, zeros to
      * +0, as pe_round_row does. Not for i32. */
     void (*round)(pe_dtype dtype, const double *numbers, size_t count, void *dst);
+
+    /* Round numbers[i] - error, of up to PE_LINE_MAX numbers. Returns whether all of
+     * numbers[i] + error round to the same elements. */
+    bool (*round_about)(pe_dtype dtype, const double *numbers, double error, size_t count,
+                        void *dst);
 } pe_lines;
 
 #define PE_DIVISOR_MAX 0x1p50

@@ -4,6 +4,7 @@
 
 #include "kernels/intervals.h"
 #include "kernels/kernel.h"
+#include "kernels/store.h"
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
 #include "numerics/limbs.h"
@@ -223,19 +224,133 @@ static void write_part(point_columns own, size_t count, const bounds *entries, v
                        entries->high[own.cosine], count, settle, &own, dst);
 }
 
+/* Write columns [first, first + count) of a point, at most PE_KERNEL_PAIRS, to its row. */
+static void write_columns(const pe_projection *projection, uint64_t point, size_t first,
+                          size_t count, unsigned char *row)
+{
+    const size_t size = pe_dtype_size(projection->dtype);
+    bounds entries;
+    seed(projection, point, first, count, &entries);
+    write_part((point_columns){projection, point, first, false}, count, &entries,
+               row + first * size);
+    write_part((point_columns){projection, point, first, true}, count, &entries,
+               row + (projection->count + first) * size);
+}
+
+/* ---- lines of a grid ----
+ *
+ * The phase of a point is that of the first point of its line plus that of its place on the
+ * last axis. All lines share the places, so their entries are rotated from the anchors of both:
+ * an entry is within √2·(0.63 + 0.63) + 1 < 8 units of 2^-53, as the kernel wants it. */
+
+typedef struct line_anchors {
+    alignas(64) double sin[PE_KERNEL_PAIRS];
+    double cos[PE_KERNEL_PAIRS];
+} line_anchors;
+
+/* Some columns of the rows of points [first, end). */
+typedef struct grid_columns {
+    const pe_projection *projection;
+    uint64_t first, end;
+    size_t column, count;
+    bool nontemporal;
+    unsigned char *dst; /* the row of the first point */
+} grid_columns;
+
+static pe_sincos find_anchors(const grid_columns *own, const int64_t *wholes,
+                              line_anchors *ret_anchors)
+{
+    uint64_t phases[PE_KERNEL_PAIRS];
+    for (size_t i = 0; i < own->count; i++)
+        phases[i] = leading_phase(own->projection, wholes, own->column + i).limb[3];
+    pe_kernel_get()->anchor(phases, own->count, ret_anchors->sin, ret_anchors->cos);
+    return (pe_sincos){ret_anchors->sin, ret_anchors->cos};
+}
+
+/* Write the rows of points [begin, end) of one line, whose places have the anchors `places`. */
+static void write_run(const grid_columns *own, uint64_t begin, uint64_t end, pe_sincos line,
+                      const pe_sincos *places)
+{
+    const pe_projection *projection = own->projection;
+    const size_t size = pe_dtype_size(projection->dtype);
+    const size_t row_bytes = 2 * projection->count * size;
+    unsigned char *row = own->dst + (begin - own->first) * row_bytes;
+    unsigned char *sines = row + own->column * size;
+    const pe_rows rows = {sines, sines + projection->count * size, (ptrdiff_t)row_bytes, false};
+    uint64_t unsettled =
+        pe_kernel_get()
+            ->rotate[projection->dtype](line, places, (size_t)(end - begin), own->count, &rows,
+                                        NULL, (pe_rounding){0, own->nontemporal})
+            .ahead;
+    for (; unsettled; unsettled &= unsettled - 1) {
+        unsigned r = (unsigned)__builtin_ctzll(unsettled);
+        write_columns(projection, begin + r, own->column, own->count, row + r * row_bytes);
+    }
+}
+
+/* Write what lies at places [place, place_end), at most PE_KERNEL_ROWS, of the last axis. */
+static void write_places(const grid_columns *own, uint64_t place, uint64_t place_end)
+{
+    const pe_points *points = &own->projection->points;
+    const size_t last = points->axes - 1;
+    const uint64_t width = points->places[last];
+    line_anchors anchors[PE_KERNEL_ROWS], first;
+    pe_sincos places[PE_KERNEL_ROWS];
+    for (uint64_t k = place; k < place_end; k++) {
+        int64_t wholes[PE_POINT_AXES] = {0};
+        wholes[last] = (int64_t)(pe_points_scale(points, last).step * (double)k);
+        places[k - place] = find_anchors(own, wholes, &anchors[k - place]);
+    }
+    for (uint64_t line = own->first / width * width; line < own->end; line += width) {
+        uint64_t begin = line + place, end = line + place_end;
+        int64_t wholes[PE_POINT_AXES] = {0};
+        begin = begin > own->first ? begin : own->first;
+        end = end < own->end ? end : own->end;
+        if (begin >= end)
+            continue;
+        find_wholes(own->projection, line, wholes);
+        write_run(own, begin, end, find_anchors(own, wholes, &first),
+                  places + (begin - line - place));
+    }
+}
+
+/* Whether rows of points have fewer lines and places than half of their number. */
+static bool share_places(const pe_projection *projection, uint64_t first, uint64_t rows)
+{
+    if (!projection->turns || projection->dtype == PE_F64)
+        return false;
+    uint64_t width = projection->points.places[projection->points.axes - 1];
+    return 2 * (width + (first + rows - 1) / width - first / width + 1) <= rows;
+}
+
+static void write_lines(const pe_projection *projection, uint64_t first, uint64_t rows,
+                        unsigned char *dst)
+{
+    const size_t columns = projection->count, size = pe_dtype_size(projection->dtype);
+    const uint64_t width = projection->points.places[projection->points.axes - 1];
+    const pe_kernel *nontemporal = pe_streaming_kernel(rows * 2 * columns * size);
+    for (size_t f = 0; f < columns; f += PE_KERNEL_PAIRS) {
+        const size_t count = columns - f < PE_KERNEL_PAIRS ? columns - f : PE_KERNEL_PAIRS;
+        const grid_columns own = {projection,          first, first + rows, f, count,
+                                  nontemporal != NULL, dst};
+        for (uint64_t x = 0; x < width; x += PE_KERNEL_ROWS)
+            write_places(&own, x, width - x < PE_KERNEL_ROWS ? width : x + PE_KERNEL_ROWS);
+    }
+    pe_store_end(nontemporal);
+}
+
 void pe_projection_write(const pe_projection *projection, uint64_t first, uint64_t rows,
                          void *dst)
 {
-    size_t size = pe_dtype_size(projection->dtype), columns = projection->count;
+    const size_t columns = projection->count;
+    const size_t row_bytes = 2 * columns * pe_dtype_size(projection->dtype);
     unsigned char *row = dst;
-    bounds entries;
-    for (uint64_t p = first; p < first + rows; p++, row += 2 * columns * size)
-        for (size_t f = 0; f < columns; f += PE_KERNEL_PAIRS) {
-            size_t count = columns - f < PE_KERNEL_PAIRS ? columns - f : PE_KERNEL_PAIRS;
-            seed(projection, p, f, count, &entries);
-            write_part((point_columns){projection, p, f, false}, count, &entries,
-                       row + f * size);
-            write_part((point_columns){projection, p, f, true}, count, &entries,
-                       row + (columns + f) * size);
-        }
+    if (share_places(projection, first, rows)) {
+        write_lines(projection, first, rows, dst);
+        return;
+    }
+    for (uint64_t p = first; p < first + rows; p++, row += row_bytes)
+        for (size_t f = 0; f < columns; f += PE_KERNEL_PAIRS)
+            write_columns(projection, p, f,
+                          columns - f < PE_KERNEL_PAIRS ? columns - f : PE_KERNEL_PAIRS, row);
 }

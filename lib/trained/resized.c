@@ -169,8 +169,6 @@ void pe_resized_done(void *state)
 
 _Static_assert(SPAN >= PE_RESAMPLE_TAPS, "the taps of a cell fit");
 
-#define ONES 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 /* an eighth of a block */
-
 /* A block of columns of the target cells of one row of cells. */
 typedef struct block {
     const pe_resized *resized;
@@ -207,7 +205,6 @@ static void add_cells(const block *work, uint64_t x, double *ret_sums)
     const pe_taps *taps = &axis->taps[work->row];
     const double *weights = axis->rounded + work->row * axis->stride, *rows[READ];
     double room[READ][BLOCK];
-    memset(ret_sums, 0, work->count * sizeof *ret_sums);
     for (size_t t = 0, some; t < taps->count; t += some) {
         some = taps->count - t < READ ? taps->count - t : READ;
         for (size_t i = 0; i < some; i++) {
@@ -215,7 +212,7 @@ static void add_cells(const block *work, uint64_t x, double *ret_sums)
             rows[i] =
                 read_cell(resized, cell_row(resized, y, x), work->column, work->count, room[i]);
         }
-        pe_kernel_get()->weigh(rows, weights + t, some, work->count, ret_sums);
+        pe_kernel_get()->weigh(rows, weights + t, some, work->count, t > 0, ret_sums);
     }
 }
 
@@ -252,14 +249,6 @@ static double bound_error(const block *work, uint64_t x)
            resized->magnitude;
 }
 
-/* Add a number to all sums, by the kernel: this file is compiled for the baseline. */
-static void shift(double *sums, double number, size_t count)
-{
-    static const double ones[BLOCK] = {ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES};
-    const double *row = ones;
-    pe_kernel_get()->weigh(&row, &number, 1, count, sums);
-}
-
 /* A target cell of a block. */
 typedef struct target_cell {
     const block *work;
@@ -280,15 +269,12 @@ static void write_cell(const block *work, uint64_t x, unsigned char *dst)
     const pe_taps *taps = &axis->taps[x];
     const target_cell own = {work, x};
     const double *rows[PE_RESAMPLE_TAPS];
-    double low[BLOCK] = {0}, high[BLOCK], error = bound_error(work, x);
+    double sums[BLOCK];
     for (size_t t = 0; t < taps->count; t++)
         rows[t] = work->sums[pe_resample_cell(&axis->resample, taps, t) - work->cell];
     pe_kernel_get()->weigh(rows, axis->rounded + x * axis->stride, taps->count, work->count,
-                           low);
-    memcpy(high, low, work->count * sizeof *high);
-    shift(low, -error, work->count);
-    shift(high, error, work->count);
-    pe_round_intervals(work->dtype, low, high, work->count, settle, &own, dst);
+                           false, sums);
+    pe_round_about(work->dtype, sums, bound_error(work, x), work->count, settle, &own, dst);
 }
 
 /* Write the block of target cells [first, end) of the row, each `stride` bytes after the one

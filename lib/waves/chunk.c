@@ -1,6 +1,7 @@
 /* Rotating and rounding the entries of a chunk. */
 #include "waves/chunk.h"
 
+#include "kernels/intervals.h"
 #include "numerics/angle.h"
 #include "numerics/dtype.h"
 #include "numerics/phase.h"
@@ -274,26 +275,29 @@ void pe_round_function(const pe_wave *wave, uint64_t row, size_t frequency, bool
     pe_round_exactly(wave, row, frequency, cosine ? NULL : dst, cosine ? dst : NULL);
 }
 
-/* Round the sines, or the cosines, of a row. An entry whose error interval has ends that round
- * differently is rounded from its exact phase, if it has a column. */
+/* The sines, or the cosines, of a row. */
+typedef struct row_part {
+    const pe_chunk *chunk;
+    uint64_t row;
+    bool cosine;
+} row_part;
+
+/* A pe_settle: an entry is rounded from its exact phase, if it has a column. */
+static void settle(const void *context, size_t i, void *dst)
+{
+    const row_part *part = context;
+    const pe_chunk *chunk = part->chunk;
+    if (pe_has_column(chunk->wave, chunk->first + i, part->cosine))
+        pe_round_function(chunk->wave, part->row, chunk->first + i, part->cosine, dst);
+}
+
+/* Round the sines, or the cosines, of a row. */
 static void resolve_part(const pe_chunk *chunk, uint64_t row_number, const double *entries,
                          bool cosine, unsigned char *ret_elements)
 {
-    const pe_wave *wave = chunk->wave;
-    size_t size = pe_dtype_size(wave->dtype), count = chunk->count;
-    double tolerance = fabs(wave->amplitude) * 0x1p-49, bounds[PE_KERNEL_PAIRS];
-    unsigned char above[sizeof bounds];
-    for (size_t i = 0; i < count; i++)
-        bounds[i] = entries[i] - tolerance;
-    chunk->kernel->lines->round(wave->dtype, bounds, count, ret_elements);
-    for (size_t i = 0; i < count; i++)
-        bounds[i] = entries[i] + tolerance;
-    chunk->kernel->lines->round(wave->dtype, bounds, count, above);
-    for (size_t i = 0; i < count; i++)
-        if (pe_elements_differ(ret_elements + i * size, above + i * size, size) &&
-            pe_has_column(wave, chunk->first + i, cosine))
-            pe_round_function(wave, row_number, chunk->first + i, cosine,
-                              ret_elements + i * size);
+    const row_part part = {chunk, row_number, cosine};
+    pe_round_about(chunk->wave->dtype, entries, fabs(chunk->wave->amplitude) * 0x1p-49,
+                   chunk->count, settle, &part, ret_elements);
 }
 
 void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *sines,

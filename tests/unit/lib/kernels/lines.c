@@ -101,6 +101,41 @@ START_TEST(numbers_are_rounded_as_one_by_one)
 }
 END_TEST
 
+/* One number that is near a boundary is enough: each length and place has its turn. */
+START_TEST(numbers_with_an_error_are_rounded_at_both_ends)
+{
+    const pe_kernel *kernels[8];
+    size_t count = pe_kernel_list(kernels), uncertain = 0;
+    uint64_t state = 6;
+    for (int repeat = 0; repeat < 4000; repeat++) {
+        const size_t length = 1 + unit_random(&state) % 40;
+        const double error = ldexp(1, -30 - (int)(unit_random(&state) % 40));
+        double numbers[40], low[40], high[40];
+        unsigned char got[sizeof numbers], ends[2][sizeof numbers];
+        for (size_t i = 0; i < length; i++) {
+            numbers[i] = random_number(&state);
+            low[i] = numbers[i] - error;
+            high[i] = numbers[i] + error;
+        }
+        for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
+            const size_t bytes = length * pe_dtype_size(DTYPES[d]);
+            pe_round_row(DTYPES[d], low, length, ends[0]);
+            pe_round_row(DTYPES[d], high, length, ends[1]);
+            bool alike = memcmp(ends[0], ends[1], bytes) == 0;
+            uncertain += !alike;
+            for (size_t k = 0; k < count; k++) {
+                bool said =
+                    kernels[k]->lines->round_about(DTYPES[d], numbers, error, length, got);
+                ck_assert_msg(said == alike && memcmp(got, ends[0], bytes) == 0,
+                              "%s: %s, %zu numbers", kernels[k]->name, pe_dtype_name(DTYPES[d]),
+                              length);
+            }
+        }
+    }
+    ck_assert_msg(uncertain > 1000 && uncertain < 15000, "%zu of 16000", uncertain);
+}
+END_TEST
+
 START_TEST(exact_progressions_are_exact)
 {
     const pe_kernel *kernels[8];
@@ -144,6 +179,7 @@ Suite *lines_suite(void)
     const TTest *const tests[] = {sums_are_the_positions,
                                   quotients_are_rounded_to_nearest_or_to_odd,
                                   numbers_are_rounded_as_one_by_one,
+                                  numbers_with_an_error_are_rounded_at_both_ends,
                                   exact_progressions_are_exact,
                                   exact_progressions_of_floats_are_rounded_once,
                                   NULL};

@@ -289,6 +289,9 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"sinusoidal_2d", "height=5&width=70&dim=12&preset=sd3&dtype=f64"},
         {"sinusoidal_3d", "depth=3&height=5&width=7&dim=14"},
         {"random_fourier", "sizes=5,7&features=70&dtype=f64"},
+        {"random_fourier", "sizes=30,9&features=70"},
+        {"random_fourier", "sizes=160,70&features=2&dtype=bf16"},
+        {"random_fourier", "sizes=3,12,6&features=64&grid=corners&std=1000&dtype=f16"},
         {"random_fourier", "coordinates=0.1,0.2,0.3,0.4,0.5,0.6&axes=2&features=70"},
         {"fourier", "sizes=3,5,4&bands=5&include_input=first&layout=by_frequency"},
         {"fourier", "coordinates=0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8&axes=2&bands=70"
