@@ -1,7 +1,7 @@
 // The panel of settings: groups of schemes, essentials and the rest, help, Reset, differences,
 // choices that ask for more.
 import assert from 'node:assert/strict';
-import {drawn, findings, open, openMore, pageTest, schemes, settled} from './harness.js';
+import {drawn, findings, open, openMore, pageTest, schemes, settled, visit} from './harness.js';
 
 const asked = (page, name) => new URLSearchParams(new URL(page.url()).search).get(name);
 
@@ -84,8 +84,9 @@ pageTest(
     'what must be given and what the formula names comes first, all else under More',
     {},
     async (page) => {
+        await open(page);
         for (const {name, parameters, formula} of schemes) {
-            await open(page, `?scheme=${name}`);
+            await visit(page, `?scheme=${name}`);
             const rest = await page.$$eval('#left .more [id$="-label"]', (all) =>
                 all.map(({id}) => id.replace(/^left-|-label$/g, '')),
             );

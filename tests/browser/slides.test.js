@@ -162,7 +162,7 @@ pageTest('from input to picture (the time is told, not judged)', {}, async (page
             page.locator(`#left-${name} ~ input[type=range]`).evaluate(async (input) => {
                 const times = [],
                     bare = [];
-                for (let i = 0; i < 15; i++) {
+                for (let i = 0; i < 3; i++) {
                     const picture = document.querySelector('#view').firstChild,
                         start = performance.now();
                     const shown = new Promise((done) =>
