@@ -455,6 +455,21 @@ class Against(ApplyCase):
             self.assertIn(found["by"][name][index]["max_ulps"], (0.5, 1.0))
         self.assertEqual(self.judge("&ulps=0.25", kernel, 409)["outside_tolerance"], 1)
 
+    def test_a_layer_of_a_model_judges_as_its_scheme_does(self):
+        query = numpy.random.default_rng(12).standard_normal((4, 5, 128)).astype(numpy.float32)
+        exact = self.array("rope", "length=5&dim=128&rope_theta=500000", query)
+        for change, status in ((0, 200), (0.5, 409)):
+            kernel = exact.copy()
+            kernel[2, 3, 4] += change
+            tensors = {"query": query, "mine": kernel}
+            body = file_of(
+                {name: ("f32", one.view(numpy.uint32)) for name, one in tensors.items()}
+            )
+            target = "/v1/apply?model=llama-3-8b&length=5&against=mine&tolerance=0"
+            reply = self.server.request("POST", target, {"Content-Type": SAFETENSORS}, body)
+            self.assertEqual(reply.status, status, reply.body)
+            self.assertEqual(reply.json()["differing"], int(status == 409))
+
     def test_the_dtype_is_that_of_the_kernels_result(self):
         found = self.judge("", self.exact.astype(numpy.float16), dtype="f16")
         self.assertEqual(found["dtype"], "f16")
