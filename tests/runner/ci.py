@@ -1,9 +1,10 @@
 """ci.py LOGS: run the parts of `make ci`, three at a time, and say how each went.
 
 Tests wait for servers, browsers and time to pass; compilers and analysers only compute. So
-tests run one after the other, and what computes runs beside them at the lowest priority, in two
-lanes, since some of it keeps one processor busy or waits for packages. Each part is a target of
-make, whose output goes to LOGS/TARGET.log; what failed is shown last."""
+tests run one after the other, and what computes runs beside them in two lanes, since some of it
+keeps one processor busy or waits for packages. All have the same priority: what computes would
+stand still for hours beside other work. Each part is a target of make, whose output goes to
+LOGS/TARGET.log; what failed is shown last."""
 
 import os
 import re
@@ -48,8 +49,8 @@ NOISE = re.compile(r"make(\[\d+\])?: (Entering|Leaving) directory|^\s*$")
 
 
 class Part:
-    def __init__(self, target, log, niced):
-        self.target, self.log, self.niced = target, log, niced
+    def __init__(self, target, log):
+        self.target, self.log = target, log
         self.status, self.ended = None, threading.Event()
 
     def run(self):
@@ -60,10 +61,9 @@ class Part:
             for name, value in os.environ.items()
             if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
         }
-        nice = ["nice", "-n", "19"] if self.niced else []
         with open(self.log, "wb") as log:
             process = subprocess.Popen(
-                [*nice, "make", self.target],
+                ["make", self.target],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -119,8 +119,8 @@ def main(logs):
     logs = Path(logs)
     logs.mkdir(parents=True, exist_ok=True)
     queues = [
-        deque(Part(target, logs / f"{target}.log", niced) for target in targets)
-        for targets, niced in ((TESTS, False), (COMPUTING, True))
+        deque(Part(target, logs / f"{target}.log") for target in targets)
+        for targets in (TESTS, COMPUTING)
     ]
     parts = {part.target: part for queue in queues for part in queue}
     lanes = [queues[0], *[queues[1]] * LANES]
