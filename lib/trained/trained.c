@@ -1,6 +1,7 @@
 /* Reading stored tensors and drawing random ones. */
 #include "trained/trained.h"
 
+#include "kernels/intervals.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "requests/parameters.h"
@@ -255,7 +256,49 @@ double pe_trained_row_magnitude(const pe_trained *trained, uint64_t row)
     return largest;
 }
 
+/* ---- elements of a dtype ---- */
+
 #define PART 256 /* elements computed at a time */
+
+/* Whether elements are drawn near their numbers first, which nearly always says how they are
+ * rounded. */
+static bool is_near(const pe_trained *trained, pe_dtype dtype)
+{
+    const pe_initialiser initialiser = trained->initialiser;
+    return (dtype == PE_F32 || dtype == PE_F16 || dtype == PE_BF16) &&
+           (initialiser == PE_NORMAL || initialiser == PE_XAVIER_NORMAL);
+}
+
+/* Drawn elements from index `first` on, of a dtype. */
+typedef struct drawn_elements {
+    const pe_trained *trained;
+    uint64_t first;
+    pe_dtype dtype;
+} drawn_elements;
+
+/* A pe_settle: draw one of them as it is. */
+static void settle(const void *context, size_t i, void *dst)
+{
+    const drawn_elements *own = context;
+    double element[PE_DRAWS];
+    draw(own->trained, own->first + i, 1, element);
+    pe_round_row(own->dtype, element, 1, dst);
+}
+
+/* Draw normal elements [first, first + count), count <= PE_DRAWS. */
+static void fill_normals(const pe_trained *trained, pe_dtype dtype, uint64_t first,
+                         size_t count, void *dst)
+{
+    const drawn_elements own = {trained, first, dtype};
+    /* of the variable, of its product with the scale, and of that of the exact one */
+    const double error = (PE_NEAR_NORMAL + NORMAL_LARGEST * 0x1p-52) * trained->scale;
+    double elements[PE_DRAWS];
+    draw_variables(trained, first, count, pe_kernel_get()->near_normals, pe_draw_normal,
+                   elements);
+    for (size_t i = 0; i < count; i++)
+        elements[i] *= trained->scale;
+    pe_round_about(dtype, elements, error, count, settle, &own, dst);
+}
 
 void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
                      void *dst)
@@ -263,10 +306,16 @@ void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, 
     unsigned char *at = dst;
     double elements[PART];
     uint64_t element = first * trained->columns, count = rows * trained->columns;
+    const bool near = is_near(trained, dtype);
     for (size_t part; count > 0; element += part, count -= part) {
-        part = count < PART ? (size_t)count : PART;
-        get_elements(trained, element, part, elements);
-        pe_round_row(dtype, elements, part, at);
+        if (near && element >= trained->stored_rows * trained->columns) {
+            part = count < PE_DRAWS ? (size_t)count : PE_DRAWS;
+            fill_normals(trained, dtype, element, part, at);
+        } else {
+            part = count < PART ? (size_t)count : PART;
+            get_elements(trained, element, part, elements);
+            pe_round_row(dtype, elements, part, at);
+        }
         at += part * pe_dtype_size(dtype);
     }
 }

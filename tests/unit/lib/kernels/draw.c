@@ -115,6 +115,33 @@ static void check_variables(pe_draw_variables *(*drawn_by)(const pe_kernel *kern
     ck_assert_uint_lt(undecided, all / 100);
 }
 
+/* The error is a bound, of which a hundredth is seen at the least. */
+START_TEST(near_normal_variables_are_as_near_as_they_say)
+{
+    const pe_kernel *kernels[8];
+    size_t count = pe_kernel_list(kernels);
+    uint64_t state = 3;
+    double largest = 0;
+    for (int repeat = 0; repeat < 2000; repeat++) {
+        pe_draws draws;
+        double variables[PE_DRAWS];
+        make_draws(&state, &draws);
+        draws.u[1] = 0;
+        for (size_t k = 0; k < count; k++) {
+            kernels[k]->near_normals(&draws, PE_DRAWS, variables);
+            for (size_t i = 0; i < PE_DRAWS; i++) {
+                double exact = pe_draw_normal((pe_draw){draws.u[i], draws.v[i]});
+                if (draws.u[i] == 0)
+                    ck_assert(isnan(variables[i]));
+                else
+                    largest = fmax(largest, fabs(variables[i] - exact));
+            }
+        }
+    }
+    ck_assert_msg(largest < PE_NEAR_NORMAL && largest > PE_NEAR_NORMAL * 0.01, "%a", largest);
+}
+END_TEST
+
 START_TEST(normal_variables_are_rounded_correctly_or_are_nan)
 {
     check_variables(normals_of, normal_of, 1);
@@ -153,6 +180,7 @@ Suite *draw_suite(void)
 {
     const TTest *const tests[] = {philox_gives_the_known_answers_of_random123,
                                   a_draw_does_not_depend_on_those_beside_it,
+                                  near_normal_variables_are_as_near_as_they_say,
                                   normal_variables_are_rounded_correctly_or_are_nan,
                                   truncated_variables_are_quantiles_or_are_nan,
                                   every_kernel_leaves_the_same_variables_undecided,

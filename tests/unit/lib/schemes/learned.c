@@ -1,8 +1,11 @@
 /* Learned tables: seeded, stored, and both. */
+#include "kernels/kernel.h"
 #include "sets.h"
 
 #include <math.h>
 #include <string.h>
+
+static pe_kernel far_off; /* the usual one, but for what it draws */
 
 static const double TABLE[12] = {0.5, -2, 3, 1e-3, 0, -0.0, 7, 8, 9, 1e5, 11, -12};
 
@@ -159,6 +162,38 @@ START_TEST(refuses_a_set_that_does_not_fit)
 }
 END_TEST
 
+/* Normal variables as far off as they may be. */
+static void draw_far_off(const pe_draws *draws, size_t count, double *ret_normals)
+{
+    pe_kernel_use(NULL);
+    pe_kernel_get()->near_normals(draws, count, ret_normals);
+    for (size_t i = 0; i < count; i++)
+        ret_normals[i] += (i % 2 ? 0.9 : -0.9) * PE_NEAR_NORMAL;
+    pe_kernel_use(&far_off);
+}
+
+START_TEST(variables_that_are_near_do_not_show)
+{
+    static const char *const QUERIES[] = {
+        "length=2048&dim=1024&std=1", "length=1024&dim=1024&std=0.02&dtype=f16",
+        "length=1024&dim=1024&dtype=bf16",
+        "length=512&dim=1024&init=xavier_normal&base_length=512"};
+    for (size_t i = 0; i < UNIT_COUNT(QUERIES); i++) {
+        pe_table *exact = unit_table("learned", QUERIES[i]);
+        far_off = *pe_kernel_get();
+        far_off.near_normals = draw_far_off;
+        pe_kernel_use(&far_off);
+        pe_table *near = unit_table("learned", QUERIES[i]);
+        pe_kernel_use(NULL);
+        ck_assert_msg(memcmp(pe_table_data(exact, 0), pe_table_data(near, 0),
+                             (size_t)pe_table_tensor(exact, 0)->bytes) == 0,
+                      "%s", QUERIES[i]);
+        pe_table_unref(exact);
+        pe_table_unref(near);
+    }
+}
+END_TEST
+
 Suite *learned_suite(void)
 {
     const TTest *const tests[] = {rows_of_a_stored_table_are_its_own_bits,
@@ -169,6 +204,7 @@ Suite *learned_suite(void)
                                   initialisers_have_their_scale,
                                   refuses_what_the_table_does_not_have,
                                   refuses_a_set_that_does_not_fit,
+                                  variables_that_are_near_do_not_show,
                                   NULL};
     return unit_suite("learned", tests);
 }
