@@ -24,7 +24,7 @@ typedef void pe_draw_many(const pe_generator *generator, uint64_t first, size_t 
 typedef void pe_draw_variables(const pe_draws *draws, size_t count,
                                double ret_variables[PE_DRAWS]);
 
-#define PE_NEAR_NORMAL 0x1p-43 /* how near normal variables in double are to pe_draw_normal's  \
-                                */
+/* How near normal variables in double are to those of pe_draw_normal. */
+#define PE_NEAR_NORMAL 0x1p-43
 
 #endif

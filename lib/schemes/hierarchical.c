@@ -1,4 +1,6 @@
 /* The hierarchical encoding: a table of N rows that is extrapolated to N² positions. */
+#include "kernels/intervals.h"
+#include "kernels/kernel.h"
 #include "numerics/blend.h"
 #include "positions/positions.h"
 #include "trained/trained.h"
@@ -63,7 +65,8 @@ typedef struct hierarchy {
     double row_price; /* of reading a row, to keep or to check it */
 
     /* prepared */
-    double *kept; /* or NULL */
+    double *kept;     /* or NULL */
+    double magnitude; /* of the table's elements, at most */
 } hierarchy;
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -124,7 +127,7 @@ static bool keep_table(hierarchy *state, pe_pace *pace)
 }
 
 /* Check that the values which a stored table leads to fit the dtype. */
-static void check_table(const hierarchy *state, pe_pace *pace)
+static void check_table(hierarchy *state, pe_pace *pace)
 {
     double largest = 0;
     for (uint64_t row = 0; row < state->rows; row++) {
@@ -132,6 +135,7 @@ static void check_table(const hierarchy *state, pe_pace *pace)
             return;
         largest = fmax(largest, pe_trained_row_magnitude(&state->table, row));
     }
+    state->magnitude = largest;
     pe_check_magnitude(state->blend.dtype, "set", pe_blend_magnitude(&state->blend, largest),
                        pace->reterr);
 }
@@ -139,6 +143,7 @@ static void check_table(const hierarchy *state, pe_pace *pace)
 static bool prepare(void *context, pe_pace *pace)
 {
     hierarchy *state = context;
+    state->magnitude = pe_distribution_magnitude(&RECIPE);
     if (state->keeps)
         return keep_table(state, pace);
     if (state->table.stored)
@@ -163,6 +168,38 @@ static const double *read_part(const part *columns, uint64_t row, double room[PE
     return room;
 }
 
+/* A row of entries a + (b - p)·α/(1 - α), as pe_blend_row takes them. */
+typedef struct blended_row {
+    const pe_blend *blend;
+    const double *a, *b, *p;
+} blended_row;
+
+/* A pe_settle of blended_row. */
+static void settle(const void *context, size_t i, void *dst)
+{
+    const blended_row *row = context;
+    pe_blend_row(row->blend, row->a + i, row->b + i, row->p + i, 1, dst);
+}
+
+/* Write a row of entries. Those of short dtypes are sums a + r·b - r·p in double first. With
+ * the table's magnitude M the products are off by 2·2^-53·r·M each, as r is rounded, too, and
+ * the two sums by 2^-53 of M + r·M and of M + 2·r·M: by less than 2^-50·(M + r·M) together. */
+static void write_row(const hierarchy *state, const double *a, const double *b, const double *p,
+                      size_t count, void *dst)
+{
+    const pe_blend *blend = &state->blend;
+    const blended_row row = {blend, a, b, p};
+    const double r = blend->ratio.hi, weights[3] = {1, r, -r}, *const rows[3] = {a, b, p};
+    double sums[PE_BLEND_ENTRIES];
+    if (pe_dtype_size(blend->dtype) >= sizeof(double)) {
+        pe_blend_row(blend, a, b, p, count, dst);
+        return;
+    }
+    pe_kernel_get()->weigh(rows, weights, 3, count, false, sums);
+    pe_round_about(blend->dtype, sums, 0x1p-50 * state->magnitude * (1 + r) + 0x1p-1000, count,
+                   settle, &row, dst);
+}
+
 /* Write columns of a window of `basis`, each row `stride` bytes after the one before:
  * u_i = (p_i - α p_0)/(1 - α) = p_i + (p_i - p_0) α/(1 - α). */
 static void fill_basis(const part *columns, pe_window window, size_t stride, unsigned char *dst)
@@ -171,7 +208,7 @@ static void fill_basis(const part *columns, pe_window window, size_t stride, uns
     const double *first = read_part(columns, 0, first_room);
     for (uint64_t r = 0; r < window.rows; r++, dst += stride) {
         const double *row = read_part(columns, window.first + r, room);
-        pe_blend_row(&columns->state->blend, row, row, first, columns->count, dst);
+        write_row(columns->state, row, row, first, columns->count, dst);
     }
 }
 
@@ -193,7 +230,7 @@ static void fill_encoding(const part *columns, pe_window window, size_t stride,
             coarse = read_part(columns, i, coarse_room);
         previous = i;
         const double *fine = read_part(columns, j, fine_room);
-        pe_blend_row(&state->blend, fine, i == 0 ? first : coarse, first, columns->count, dst);
+        write_row(state, fine, i == 0 ? first : coarse, first, columns->count, dst);
     }
 }
 

@@ -262,7 +262,7 @@ double pe_trained_row_magnitude(const pe_trained *trained, uint64_t row)
 
 /* Whether elements are drawn near their numbers first, which nearly always says how they are
  * rounded. */
-static bool is_near(const pe_trained *trained, pe_dtype dtype)
+static bool is_drawn_nearly(const pe_trained *trained, pe_dtype dtype)
 {
     const pe_initialiser initialiser = trained->initialiser;
     return (dtype == PE_F32 || dtype == PE_F16 || dtype == PE_BF16) &&
@@ -306,7 +306,7 @@ void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, 
     unsigned char *at = dst;
     double elements[PART];
     uint64_t element = first * trained->columns, count = rows * trained->columns;
-    const bool near = is_near(trained, dtype);
+    const bool near = is_drawn_nearly(trained, dtype);
     for (size_t part; count > 0; element += part, count -= part) {
         if (near && element >= trained->stored_rows * trained->columns) {
             part = count < PE_DRAWS ? (size_t)count : PE_DRAWS;

@@ -1,4 +1,5 @@
 /* Hierarchical positions: the prefix, the formula, stored tables, refusals. */
+#include "kernels/kernel.h"
 #include "sets.h"
 
 #include <math.h>
@@ -54,6 +55,45 @@ START_TEST(a_stored_table_is_extrapolated)
 }
 END_TEST
 
+/* Sums about as far off as they may be, which is much for the small elements. */
+static pe_kernel far_off;
+static const double LARGEST = 1e12, ALPHA = 0.25;
+
+static void weigh_far_off(const double *const *rows, const double *weights, size_t taps,
+                          size_t count, bool add, double *sums)
+{
+    const double error = 0x1p-50 * LARGEST / (1 - ALPHA);
+    pe_kernel_use(NULL);
+    pe_kernel_get()->weigh(rows, weights, taps, count, add, sums);
+    for (size_t i = 0; i < count; i++)
+        sums[i] += (i % 2 ? 0.9 : -0.9) * error;
+    pe_kernel_use(&far_off);
+}
+
+START_TEST(sums_that_are_near_do_not_show)
+{
+    const double elements[6] = {0.5, -2, 3, 1e-3, 0, LARGEST};
+    const unit_tensor tensor = {"table", PE_F64, 2, {3, 2}, elements};
+    unit_store(&tensor, 1);
+    pe_table *exact = unit_set_table("hierarchical", "length=9&set=set&alpha=0.25&dtype=f64");
+    far_off = *pe_kernel_get();
+    far_off.weigh = weigh_far_off;
+    pe_kernel_use(&far_off);
+    pe_table *near = unit_set_table("hierarchical", "length=9&set=set&alpha=0.25");
+    pe_kernel_use(NULL);
+    for (size_t t = 0; t < 2; t++) {
+        const double *expected = pe_table_data(exact, t);
+        const float *got = pe_table_data(near, t);
+        for (size_t i = 0; i < pe_table_tensor(exact, t)->elements; i++)
+            ck_assert_msg(got[i] == (float)expected[i], "%zu: %a for %a", i, (double)got[i],
+                          expected[i]);
+    }
+    pe_table_unref(exact);
+    pe_table_unref(near);
+    unit_store(NULL, 0);
+}
+END_TEST
+
 START_TEST(a_table_too_large_to_keep_gives_the_same_bits)
 {
     /* 1100 · 1000 elements are drawn row by row, 1000 · 1000 at once */
@@ -97,9 +137,12 @@ END_TEST
 
 Suite *hierarchical_suite(void)
 {
-    const TTest *const tests[] = {
-        the_first_rows_are_the_table_bit_for_bit, rows_are_sums_of_the_basis,
-        a_stored_table_is_extrapolated,           a_table_too_large_to_keep_gives_the_same_bits,
-        refuses_what_cannot_be_extrapolated,      NULL};
+    const TTest *const tests[] = {the_first_rows_are_the_table_bit_for_bit,
+                                  rows_are_sums_of_the_basis,
+                                  a_stored_table_is_extrapolated,
+                                  sums_that_are_near_do_not_show,
+                                  a_table_too_large_to_keep_gives_the_same_bits,
+                                  refuses_what_cannot_be_extrapolated,
+                                  NULL};
     return unit_suite("hierarchical", tests);
 }
