@@ -79,6 +79,15 @@ pe_wide pe_wide_mul_integer(pe_wide a, int64_t k)
     return k < 0 ? pe_wide_negate(product) : product;
 }
 
+pe_wide pe_wide_mul_leading(pe_wide a, int64_t k)
+{
+    const pe_uint128 leading = (pe_uint128)a.limb[3] << 64 | a.limb[2];
+    pe_uint128 product = leading * (uint64_t)k; /* modulo 2^128 */
+    if (k < 0)                                  /* and (uint64_t)k is 2^64 too large */
+        product -= leading << 64;
+    return (pe_wide){{0, 0, (uint64_t)product, (uint64_t)(product >> 64)}};
+}
+
 /* (integer + a) * 2^-n modulo 1. */
 static pe_wide shift_right_extended(pe_wide a, uint64_t integer, unsigned n)
 {

@@ -25,6 +25,9 @@ pe_wide pe_wide_mul(pe_wide a, pe_wide b);
 /* a * k modulo 1, exactly. */
 pe_wide pe_wide_mul_integer(pe_wide a, int64_t k);
 
+/* The same of the leading 128 bits of a, to as many: off by less than |k| * 2^-128. */
+pe_wide pe_wide_mul_leading(pe_wide a, int64_t k);
+
 /* a * x modulo 1, for -2^63 <= x < 2^63: exact for an integer x, else bits below 2^-256 are cut
  * off. */
 pe_wide pe_wide_mul_double(pe_wide a, double x);

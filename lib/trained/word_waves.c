@@ -2,6 +2,7 @@
  */
 #include "trained/word_waves.h"
 
+#include "kernels/intervals.h"
 #include "kernels/kernel.h"
 #include "numerics/angle.h"
 #include "numerics/dtype.h"
@@ -98,9 +99,8 @@ static pe_wide compute_phase(const pe_word_waves *waves, const table_line *line,
 {
     pe_wide turns;
     if (line->whole && waves->dtype != PE_F64) { /* 128 bits suffice */
-        turns = compute_turns(waves, &waves->frequency, line, column);
-        turns.limb[0] = turns.limb[1] = 0;
-        turns = pe_wide_mul_integer(turns, (int64_t)line->position.hi);
+        turns = pe_wide_mul_leading(compute_turns(waves, &waves->frequency, line, column),
+                                    (int64_t)line->position.hi);
     } else {
         turns = compute_rotation(waves, line, column);
     }
@@ -112,25 +112,35 @@ static pe_wide compute_phase(const pe_word_waves *waves, const table_line *line,
 /* A bound of the error of an entry that comes from a seed, relative to its amplitude. */
 #define UNCERTAINTY 0x1p-51
 
-/* Round the amplitudes times the cosines or sines. Entries that the error bound leaves
- * uncertain are computed again from their own phases. */
+/* Columns of a row from `first` on: their cosines (part 0) or sines. */
+typedef struct row_columns {
+    const pe_word_waves *waves;
+    const table_line *line;
+    uint64_t first;
+    size_t part;
+    const double *amplitudes;
+} row_columns;
+
+/* A pe_settle: an entry is computed from its own phase. */
+static void settle(const void *context, size_t i, void *dst)
+{
+    const row_columns *own = context;
+    write_exactly(own->waves, own->line, own->first + i, own->part, own->amplitudes[i], dst);
+}
+
+/* Round the amplitudes times the cosines or sines. */
 static void round_part(const pe_word_waves *waves, const table_line *line, uint64_t first,
                        size_t count, size_t part, const double *amplitudes, const double *parts,
                        unsigned char *dst)
 {
+    const row_columns own = {waves, line, first, part, amplitudes};
     double low[PE_KERNEL_PAIRS], high[PE_KERNEL_PAIRS];
-    unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
-    size_t size = pe_dtype_size(waves->dtype);
     for (size_t i = 0; i < count; i++) {
         double margin = fabs(amplitudes[i]) * UNCERTAINTY;
         low[i] = amplitudes[i] * parts[i] - margin;
         high[i] = amplitudes[i] * parts[i] + margin;
     }
-    pe_round_row(waves->dtype, low, count, dst);
-    pe_round_row(waves->dtype, high, count, above);
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(dst + i * size, above + i * size, size) != 0)
-            write_exactly(waves, line, first + i, part, amplitudes[i], dst + i * size);
+    pe_round_intervals(waves->dtype, low, high, count, settle, &own, dst);
 }
 
 /* As round_part for f64, from double-double anchors: each is within 2^-104, and its product

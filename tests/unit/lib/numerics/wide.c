@@ -172,6 +172,22 @@ START_TEST(integer_multiples_are_exact_modulo_one_turn)
 }
 END_TEST
 
+START_TEST(leading_multiples_are_those_of_the_leading_bits)
+{
+    const int64_t factors[] = {
+        0, 1, -1, 3, -7, 1 << 30, INT64_MAX, INT64_MIN, -123456789012345};
+    uint64_t state = 4;
+    for (int repeat = 0; repeat < 100; repeat++)
+        for (size_t i = 0; i < UNIT_COUNT(factors); i++) {
+            const pe_wide a = {{0, 0, unit_random(&state), unit_random(&state)}};
+            pe_wide other = a;
+            other.limb[0] = other.limb[1] = unit_random(&state);
+            equals(pe_wide_mul_leading(other, factors[i]), pe_wide_mul_integer(a, factors[i]),
+                   i);
+        }
+}
+END_TEST
+
 /* Expected: Python fractions, rounded towards zero. */
 static const struct {
     pe_wide a;
@@ -405,6 +421,7 @@ Suite *wide_suite(void)
         shifts_across_limbs_and_out,
         products_lose_at_most_four_units,
         integer_multiples_are_exact_modulo_one_turn,
+        leading_multiples_are_those_of_the_leading_bits,
         multiples_by_doubles_are_truncated,
         powers_are_good_to_240_bits,
         powers_that_are_powers_of_two_are_exact,
