@@ -2,7 +2,6 @@
 #include "trained/bias_enclosure.h"
 
 #include "kernels/kernel.h"
-#include "numerics/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,10 +83,9 @@ void pe_bias_enclosure_done(pe_bias_enclosure *enclosure)
     *enclosure = (pe_bias_enclosure){0};
 }
 
-/* 16 / (1 + exp(-output)) for |output| <= 700, within 2^-50 of itself. */
-static double compute_bias(double output)
+/* 16 / (1 + exp(-output)), given exp(-|output|). */
+static double compute_bias(double output, double power)
 {
-    double power = pe_exp_double(-fabs(output));
     return (output < 0 ? 16 * power : 16) / (1 + power);
 }
 
@@ -95,7 +93,8 @@ static double compute_bias(double output)
  * each of two products and two sums rounds, so a unit is off by less than 5 M, and as much
  * after relu. An output adds one product and one sum for each unit, so it is off by less than
  * (hidden + 7) times the sum of |w2| M, which `bounds` gives but for its own rounding. An error
- * e of an output is a relative error of a bias of at most e^e - 1. */
+ * e of an output is a relative error of a bias of at most e^e - 1, and one of the power of at
+ * most as much. */
 bool pe_bias_enclose(const pe_bias_enclosure *enclosure, const double coordinates[2],
                      double *ret_low, double *ret_high)
 {
@@ -111,13 +110,17 @@ bool pe_bias_enclose(const pe_bias_enclosure *enclosure, const double coordinate
     }
     pe_kernel_get()->multiply(enclosure->w2, enclosure->panels, enclosure->hidden,
                               enclosure->units, enclosure->active, count, enclosure->outputs);
+    for (size_t h = 0; h < enclosure->heads; h++)
+        ret_low[h] = -fmin(fabs(enclosure->outputs[h]), PE_CURVE_EXPONENT_MAX);
+    pe_kernel_get()->curves->exponentials(ret_low, enclosure->heads, ret_high);
     for (size_t h = 0; h < enclosure->heads; h++) {
         const double *bounds = enclosure->bounds + 3 * h;
         double error = factor * (bounds[0] * fabs(y) + bounds[1] * fabs(x) + bounds[2]);
         if (enclosure->outputs[h] - error <= PE_BIAS_OUTPUT_MIN)
             return false;
-        double bias = compute_bias(enclosure->outputs[h]);
-        double slack = bias * (1.01 * error + 0x1p-49);
+        double bias = compute_bias(enclosure->outputs[h], ret_high[h]);
+        double of_power = (4 - ret_low[h]) * 0x1p-51; /* as lib/kernels/curves.h says */
+        double slack = bias * (1.01 * error + of_power + 0x1p-50);
         ret_low[h] = bias - slack;
         ret_high[h] = bias + slack;
     }
