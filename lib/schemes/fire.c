@@ -188,17 +188,22 @@ static void settle(const void *context, size_t i, void *dst)
 
 /* Write `count` <= PE_LINE_MAX biases of a run by intervals. The input is the product of two
  * doubles, each within 2^-53, and the inverse is rounded. */
-static void write_part(const run *own, size_t count, unsigned char *dst)
+static void write_part(run own, size_t count, unsigned char *dst)
 {
-    const fire *state = own->state;
-    const double inverse = 1 / own->below.hi;
-    double low[PE_LINE_MAX], high[PE_LINE_MAX];
+    const fire *state = own.state;
+    const pe_dtype dtype = state->weights.dtype;
+    const double inverse = 1 / own.below.hi;
+    double inputs[PE_LINE_MAX], biases[PE_LINE_MAX], error;
     size_t piece = 0;
     for (size_t i = 0; i < count; i++)
-        pe_pieces_enclose(&state->pieces, own->head,
-                          state->logarithms[find_magnitude(own, i)].hi * inverse, &piece,
-                          &low[i], &high[i]);
-    pe_round_intervals(state->weights.dtype, low, high, count, settle, own, dst);
+        inputs[i] = state->logarithms[find_magnitude(&own, i)].hi * inverse;
+    for (size_t done = 0, part; done < count; done += part) {
+        part = pe_pieces_follow(&state->pieces, own.head, inputs + done, count - done, &piece,
+                                biases, &error);
+        pe_round_about(dtype, biases, error, part, settle, &own, dst);
+        own.first += (int64_t)part;
+        dst += part * pe_dtype_size(dtype);
+    }
 }
 
 /* Write the biases of a run, and what is masked after them. */
@@ -213,7 +218,7 @@ static void write_run(run own, uint64_t count, unsigned char *dst)
     for (size_t part; seen > 0; seen -= part, own.first += (int64_t)part, dst += part * size) {
         part = seen < most ? (size_t)seen : most;
         if (most > 1)
-            write_part(&own, part, dst);
+            write_part(own, part, dst);
         else
             settle(&own, 0, dst);
     }

@@ -202,18 +202,25 @@ dd pe_line_value(pe_line line, dd u)
  * at most S·u, intercept and sum by one. Near a corner, which is rounded, the line may be the
  * other one, which differs there by at most 2·S·5·u. That is not above 16 of S·u + |intercept|.
  */
-void pe_pieces_enclose(const pe_pieces *pieces, size_t output, double u, size_t *piece,
-                       double *ret_low, double *ret_high)
+size_t pe_pieces_follow(const pe_pieces *pieces, size_t output, const double *inputs,
+                        size_t count, size_t *piece, double *ret_outputs, double *ret_error)
 {
-    while (*piece < pieces->corners && pieces->at[*piece].hi < u)
+    while (*piece < pieces->corners && pieces->at[*piece].hi < inputs[0])
         ++*piece;
-    while (*piece > 0 && pieces->at[*piece - 1].hi >= u)
+    while (*piece > 0 && pieces->at[*piece - 1].hi >= inputs[0])
         --*piece;
     const pe_line *line = &pieces->lines[*piece * pieces->outputs + output];
-    double intercept = line->intercept.hi, value = line->slope.hi * u + intercept;
-    double slack = (pieces->steepest[output] * u + fabs(intercept)) * 0x1p-48;
-    *ret_low = value - slack;
-    *ret_high = value + slack;
+    const double after = *piece > 0 ? pieces->at[*piece - 1].hi : -1;
+    const double until = *piece < pieces->corners ? pieces->at[*piece].hi : INFINITY;
+    const double slope = line->slope.hi, intercept = line->intercept.hi;
+    double largest = 0;
+    size_t i = 0;
+    for (; i < count && inputs[i] > after && inputs[i] <= until; i++) {
+        ret_outputs[i] = slope * inputs[i] + intercept;
+        largest = inputs[i] > largest ? inputs[i] : largest;
+    }
+    *ret_error = (pieces->steepest[output] * largest + fabs(intercept)) * 0x1p-48;
+    return i;
 }
 
 /* The largest magnitude of any output at u. */

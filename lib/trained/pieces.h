@@ -39,10 +39,12 @@ const pe_line *pe_pieces_find(const pe_pieces *pieces, dd u);
  * result is a number of few bits there is none. */
 dd pe_line_value(pe_line line, dd u);
 
-/* An interval that holds y_h(u) where the double u is within 2^-51 of the number that is meant,
- * relative to it. *piece: where the last search ended, at first 0; it goes on from there. */
-void pe_pieces_enclose(const pe_pieces *pieces, size_t output, double u, size_t *piece,
-                       double *ret_low, double *ret_high);
+/* Write y_h(u) for the first of `count` > 0 inputs u, as many as lie on one piece, and return
+ * how many these are. Each u is within 2^-51 of the number that is meant, relative to it, and
+ * each result within *ret_error. *piece: where the last search ended, at first 0; it goes on
+ * from there. */
+size_t pe_pieces_follow(const pe_pieces *pieces, size_t output, const double *inputs,
+                        size_t count, size_t *piece, double *ret_outputs, double *ret_error);
 
 /* The largest magnitude of any output for 0 <= u <= most. */
 double pe_pieces_magnitude(const pe_pieces *pieces, dd most);

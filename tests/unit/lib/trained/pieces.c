@@ -72,18 +72,26 @@ START_TEST(outputs_are_the_sums_over_the_units)
 }
 END_TEST
 
+/* Inputs forth, and back again, each as far off as it may be. */
 static void check_intervals(const pe_pieces *pieces)
 {
+    double exact[65], inputs[65], outputs[65], error;
     for (int far = 0; far < 3; far++)
-        for (size_t h = 0; h < OUTPUTS; h++)
-            for (size_t i = 0, piece = 0; i <= 64; i++) { /* forth, and back again */
-                double u = (i <= 32 ? (double)i : (double)(64 - i)) / 8, low, high;
-                pe_pieces_enclose(pieces, h, u * (1 + (far - 1) * 0x1p-51), &piece, &low,
-                                  &high);
-                ck_assert_msg(low <= output_of(h, u) && output_of(h, u) <= high &&
-                                  high - low < 0x1p-40,
-                              "output %zu at %g: %a to %a", h, u, low, high);
+        for (size_t h = 0; h < OUTPUTS; h++) {
+            size_t runs = 0;
+            for (size_t i = 0; i < 65; i++) {
+                exact[i] = (i <= 32 ? (double)i : (double)(64 - i)) / 8;
+                inputs[i] = exact[i] * (1 + (far - 1) * 0x1p-51);
             }
+            for (size_t i = 0, piece = 0, part; i < 65; i += part, runs++) {
+                part = pe_pieces_follow(pieces, h, inputs + i, 65 - i, &piece, outputs, &error);
+                ck_assert(part > 0 && error < 0x1p-41);
+                for (size_t k = 0; k < part; k++)
+                    ck_assert_msg(fabs(outputs[k] - output_of(h, exact[i + k])) <= error,
+                                  "output %zu at %g: %a", h, exact[i + k], outputs[k]);
+            }
+            ck_assert_uint_eq(runs, 5); /* three pieces, and back over two of them */
+        }
 }
 
 START_TEST(intervals_hold_the_outputs)
