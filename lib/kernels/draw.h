@@ -24,7 +24,8 @@ typedef void pe_draw_many(const pe_generator *generator, uint64_t first, size_t 
 typedef void pe_draw_variables(const pe_draws *draws, size_t count,
                                double ret_variables[PE_DRAWS]);
 
-/* How near normal variables in double are to those of pe_draw_normal. */
-#define PE_NEAR_NORMAL 0x1p-43
+/* How near variables in double are to those of pe_draw_normal and pe_draw_truncated_normal. */
+#define PE_NEAR_NORMAL    0x1p-43
+#define PE_NEAR_TRUNCATED 0x1p-46
 
 #endif

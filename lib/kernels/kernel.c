@@ -21,7 +21,7 @@ extern pe_small PE_FOR_SET(pe_small);
 extern pe_spread_bits PE_FOR_SET(pe_spread_bits);
 extern pe_draw_many PE_FOR_SET(pe_draw_many);
 extern pe_draw_variables PE_FOR_SET(pe_draw_normals), PE_FOR_SET(pe_draw_truncated);
-extern pe_draw_variables PE_FOR_SET(pe_draw_near_normals);
+extern pe_draw_variables PE_FOR_SET(pe_draw_near_normals), PE_FOR_SET(pe_draw_near_truncated);
 extern pe_scale PE_FOR_SET(pe_scale);
 extern pe_bracket PE_FOR_SET(pe_bracket);
 extern pe_weigh PE_FOR_SET(pe_weigh);
@@ -101,6 +101,7 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .normals = PE_FOR_SET(pe_draw_normals),
     .truncated = PE_FOR_SET(pe_draw_truncated),
     .near_normals = PE_FOR_SET(pe_draw_near_normals),
+    .near_truncated = PE_FOR_SET(pe_draw_near_truncated),
     .scale = PE_FOR_SET(pe_scale),
     .bracket = PE_FOR_SET(pe_bracket),
     .weigh = PE_FOR_SET(pe_weigh),

@@ -115,7 +115,8 @@ typedef struct pe_kernel {
     pe_small *small;
     pe_draw_many *draw;
     pe_draw_variables *normals, *truncated;
-    pe_draw_variables *near_normals; /* within PE_NEAR_NORMAL, NaN where u is 0 */
+    pe_draw_variables *near_normals;   /* within PE_NEAR_NORMAL, NaN where u is 0 */
+    pe_draw_variables *near_truncated; /* within PE_NEAR_TRUNCATED */
     pe_scale *scale;
     pe_bracket *bracket;
     pe_weigh *weigh;

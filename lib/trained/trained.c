@@ -260,13 +260,34 @@ double pe_trained_row_magnitude(const pe_trained *trained, uint64_t row)
 
 #define PART 256 /* elements computed at a time */
 
-/* Whether elements are drawn near their numbers first, which nearly always says how they are
- * rounded. */
-static bool is_drawn_nearly(const pe_trained *trained, pe_dtype dtype)
+/* How elements of a short dtype are drawn near their numbers first, which nearly always says
+ * how they are rounded; `many` is NULL if they are not. The error is that of the variable, of
+ * its product with the scale, and of that of the exact one, relative to the scale. */
+typedef struct near_draw {
+    pe_draw_variables *many;
+    double (*one)(pe_draw draw); /* where `many` gives none */
+    double error;
+} near_draw;
+
+static near_draw find_near_draw(const pe_trained *trained, pe_dtype dtype)
 {
-    const pe_initialiser initialiser = trained->initialiser;
-    return (dtype == PE_F32 || dtype == PE_F16 || dtype == PE_BF16) &&
-           (initialiser == PE_NORMAL || initialiser == PE_XAVIER_NORMAL);
+    const pe_kernel *kernel = pe_kernel_get();
+    if (dtype != PE_F32 && dtype != PE_F16 && dtype != PE_BF16)
+        return (near_draw){0};
+    switch (trained->initialiser) {
+    case PE_NORMAL:
+    case PE_XAVIER_NORMAL:
+        return (near_draw){kernel->near_normals, pe_draw_normal,
+                           PE_NEAR_NORMAL + NORMAL_LARGEST * 0x1p-52};
+    case PE_TRUNC_NORMAL:
+        return (near_draw){kernel->near_truncated, pe_draw_truncated_normal,
+                           PE_NEAR_TRUNCATED + 2 * 0x1p-52};
+    case PE_UNIFORM:
+    case PE_XAVIER_UNIFORM:
+    case PE_ZEROS:
+        break;
+    }
+    return (near_draw){0};
 }
 
 /* Drawn elements from index `first` on, of a dtype. */
@@ -285,19 +306,16 @@ static void settle(const void *context, size_t i, void *dst)
     pe_round_row(own->dtype, element, 1, dst);
 }
 
-/* Draw normal elements [first, first + count), count <= PE_DRAWS. */
-static void fill_normals(const pe_trained *trained, pe_dtype dtype, uint64_t first,
-                         size_t count, void *dst)
+/* Draw elements [first, first + count), count <= PE_DRAWS. */
+static void fill_nearly(const pe_trained *trained, near_draw near, pe_dtype dtype,
+                        uint64_t first, size_t count, void *dst)
 {
     const drawn_elements own = {trained, first, dtype};
-    /* of the variable, of its product with the scale, and of that of the exact one */
-    const double error = (PE_NEAR_NORMAL + NORMAL_LARGEST * 0x1p-52) * trained->scale;
     double elements[PE_DRAWS];
-    draw_variables(trained, first, count, pe_kernel_get()->near_normals, pe_draw_normal,
-                   elements);
+    draw_variables(trained, first, count, near.many, near.one, elements);
     for (size_t i = 0; i < count; i++)
         elements[i] *= trained->scale;
-    pe_round_about(dtype, elements, error, count, settle, &own, dst);
+    pe_round_about(dtype, elements, near.error * trained->scale, count, settle, &own, dst);
 }
 
 void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
@@ -306,11 +324,11 @@ void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, 
     unsigned char *at = dst;
     double elements[PART];
     uint64_t element = first * trained->columns, count = rows * trained->columns;
-    const bool near = is_drawn_nearly(trained, dtype);
+    const near_draw near = find_near_draw(trained, dtype);
     for (size_t part; count > 0; element += part, count -= part) {
-        if (near && element >= trained->stored_rows * trained->columns) {
+        if (near.many && element >= trained->stored_rows * trained->columns) {
             part = count < PE_DRAWS ? (size_t)count : PE_DRAWS;
-            fill_normals(trained, dtype, element, part, at);
+            fill_nearly(trained, near, dtype, element, part, at);
         } else {
             part = count < PART ? (size_t)count : PART;
             get_elements(trained, element, part, elements);

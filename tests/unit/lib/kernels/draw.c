@@ -115,8 +115,19 @@ static void check_variables(pe_draw_variables *(*drawn_by)(const pe_kernel *kern
     ck_assert_uint_lt(undecided, all / 100);
 }
 
-/* The error is a bound, of which a hundredth is seen at the least. */
-START_TEST(near_normal_variables_are_as_near_as_they_say)
+static pe_draw_variables *near_normals_of(const pe_kernel *kernel)
+{
+    return kernel->near_normals;
+}
+
+static pe_draw_variables *near_truncated_of(const pe_kernel *kernel)
+{
+    return kernel->near_truncated;
+}
+
+/* Variables are near: within the bound, of which a hundredth is seen at the least. */
+static void check_near(pe_draw_variables *(*drawn_by)(const pe_kernel *kernel),
+                       double (*expect)(pe_draw draw), double bound, bool without_0)
 {
     const pe_kernel *kernels[8];
     size_t count = pe_kernel_list(kernels);
@@ -124,21 +135,27 @@ START_TEST(near_normal_variables_are_as_near_as_they_say)
     double largest = 0;
     for (int repeat = 0; repeat < 2000; repeat++) {
         pe_draws draws;
-        double variables[PE_DRAWS];
+        double expected[PE_DRAWS], variables[PE_DRAWS];
         make_draws(&state, &draws);
         draws.u[1] = 0;
+        for (size_t i = 0; i < PE_DRAWS; i++)
+            expected[i] = expect((pe_draw){draws.u[i], draws.v[i]});
         for (size_t k = 0; k < count; k++) {
-            kernels[k]->near_normals(&draws, PE_DRAWS, variables);
-            for (size_t i = 0; i < PE_DRAWS; i++) {
-                double exact = pe_draw_normal((pe_draw){draws.u[i], draws.v[i]});
-                if (draws.u[i] == 0)
+            drawn_by(kernels[k])(&draws, PE_DRAWS, variables);
+            for (size_t i = 0; i < PE_DRAWS; i++)
+                if (without_0 && draws.u[i] == 0)
                     ck_assert(isnan(variables[i]));
                 else
-                    largest = fmax(largest, fabs(variables[i] - exact));
-            }
+                    largest = fmax(largest, fabs(variables[i] - expected[i]));
         }
     }
-    ck_assert_msg(largest < PE_NEAR_NORMAL && largest > PE_NEAR_NORMAL * 0.01, "%a", largest);
+    ck_assert_msg(largest < bound && largest > bound * 0.01, "%a", largest);
+}
+
+START_TEST(near_variables_are_as_near_as_they_say)
+{
+    check_near(near_normals_of, pe_draw_normal, PE_NEAR_NORMAL, true);
+    check_near(near_truncated_of, pe_draw_truncated_normal, PE_NEAR_TRUNCATED, false);
 }
 END_TEST
 
@@ -180,7 +197,7 @@ Suite *draw_suite(void)
 {
     const TTest *const tests[] = {philox_gives_the_known_answers_of_random123,
                                   a_draw_does_not_depend_on_those_beside_it,
-                                  near_normal_variables_are_as_near_as_they_say,
+                                  near_variables_are_as_near_as_they_say,
                                   normal_variables_are_rounded_correctly_or_are_nan,
                                   truncated_variables_are_quantiles_or_are_nan,
                                   every_kernel_leaves_the_same_variables_undecided,

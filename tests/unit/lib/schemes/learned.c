@@ -162,26 +162,39 @@ START_TEST(refuses_a_set_that_does_not_fit)
 }
 END_TEST
 
-/* Normal variables as far off as they may be. */
-static void draw_far_off(const pe_draws *draws, size_t count, double *ret_normals)
+/* Variables as far off as they may be. */
+static void move(double *variables, size_t count, double error)
+{
+    for (size_t i = 0; i < count; i++)
+        variables[i] += (i % 2 ? 0.9 : -0.9) * error;
+    pe_kernel_use(&far_off);
+}
+
+static void draw_normals_far_off(const pe_draws *draws, size_t count, double *ret_normals)
 {
     pe_kernel_use(NULL);
     pe_kernel_get()->near_normals(draws, count, ret_normals);
-    for (size_t i = 0; i < count; i++)
-        ret_normals[i] += (i % 2 ? 0.9 : -0.9) * PE_NEAR_NORMAL;
-    pe_kernel_use(&far_off);
+    move(ret_normals, count, PE_NEAR_NORMAL);
+}
+
+static void draw_truncated_far_off(const pe_draws *draws, size_t count, double *ret_truncated)
+{
+    pe_kernel_use(NULL);
+    pe_kernel_get()->near_truncated(draws, count, ret_truncated);
+    move(ret_truncated, count, PE_NEAR_TRUNCATED);
 }
 
 START_TEST(variables_that_are_near_do_not_show)
 {
     static const char *const QUERIES[] = {
         "length=2048&dim=1024&std=1", "length=1024&dim=1024&std=0.02&dtype=f16",
-        "length=1024&dim=1024&dtype=bf16",
+        "length=1024&dim=1024&dtype=bf16", "length=8192&dim=1024&init=trunc_normal&std=1",
         "length=512&dim=1024&init=xavier_normal&base_length=512"};
     for (size_t i = 0; i < UNIT_COUNT(QUERIES); i++) {
         pe_table *exact = unit_table("learned", QUERIES[i]);
         far_off = *pe_kernel_get();
-        far_off.near_normals = draw_far_off;
+        far_off.near_normals = draw_normals_far_off;
+        far_off.near_truncated = draw_truncated_far_off;
         pe_kernel_use(&far_off);
         pe_table *near = unit_table("learned", QUERIES[i]);
         pe_kernel_use(NULL);
