@@ -16,7 +16,7 @@ Suite *unit_suite(const char *name, const TTest *const *tests)
 {
     Suite *suite = suite_create(name);
     TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, unit_thorough() ? 3600 : 120);
+    tcase_set_timeout(tcase, UNIT_PATIENCE);
     for (; *tests; tests++)
         tcase_add_test(tcase, *tests);
     suite_add_tcase(suite, tcase);

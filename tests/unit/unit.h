@@ -10,6 +10,9 @@
 #include "suites.def"
 #undef SUITE
 
+/* Seconds that a test may take: what hangs is ended, and no busy machine is so slow. */
+#define UNIT_PATIENCE 3600
+
 /* A suite of one test case with the given tests, NULL-terminated, and a generous time limit. */
 Suite *unit_suite(const char *name, const TTest *const *tests);
 

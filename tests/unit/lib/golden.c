@@ -100,7 +100,7 @@ Suite *golden_suite(void)
     Suite *suite = suite_create("golden");
     for (int i = 0; i < (int)pe_scheme_count(); i++) {
         TCase *tcase = tcase_create(pe_scheme_describe(pe_scheme_at((size_t)i))->name);
-        tcase_set_timeout(tcase, 120);
+        tcase_set_timeout(tcase, UNIT_PATIENCE);
         tcase_add_loop_test(tcase, entries_are_the_golden_values, i, i + 1);
         suite_add_tcase(suite, tcase);
     }
