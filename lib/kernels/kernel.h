@@ -71,7 +71,18 @@ typedef pe_unsettled pe_rotate(pe_sincos a, const pe_sincos *b, size_t rows, siz
                                const pe_rows *ahead, const pe_rows *behind,
                                pe_rounding rounding);
 
-/* Sines and cosines of some angles in double-double. */
+/* Sines and cosines of some angles. */
+typedef struct pe_anchors {
+    alignas(64) double sin[PE_KERNEL_PAIRS]; /* no vector straddles two cache lines */
+    double cos[PE_KERNEL_PAIRS];
+} pe_anchors;
+
+static inline pe_sincos pe_sincos_init(const pe_anchors *anchors)
+{
+    return (pe_sincos){anchors->sin, anchors->cos};
+}
+
+/* The same in double-double. */
 typedef struct pe_anchors_f64 {
     alignas(64) double sin[PE_KERNEL_PAIRS];
     double sin_rest[PE_KERNEL_PAIRS], cos[PE_KERNEL_PAIRS], cos_rest[PE_KERNEL_PAIRS];

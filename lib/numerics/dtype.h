@@ -22,6 +22,12 @@ const char *pe_dtype_from_word(const char *word);
 
 extern const pe_dtype_facts pe_dtypes[PE_LOSS + 1];
 
+/* Whether doubles nearly always say how a real number is rounded to the dtype. */
+static inline bool pe_dtype_is_short(pe_dtype dtype)
+{
+    return dtype == PE_F32 || dtype == PE_F16 || dtype == PE_BF16;
+}
+
 /* Round `count` doubles to the nearest element, ties to even, zeros to +0, and store them. */
 void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst);
 

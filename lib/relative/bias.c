@@ -42,7 +42,7 @@ static void write_growing(const pe_bias *bias, size_t head, uint64_t distance, u
     const size_t size = pe_dtype_size(bias->dtype);
     bias_run own = {bias, head, distance};
     double low[PE_BIAS_PART], high[PE_BIAS_PART];
-    if (!pe_bias_is_short(bias->dtype)) {
+    if (!pe_dtype_is_short(bias->dtype)) {
         for (uint64_t i = 0; i < count; i++)
             settle(&own, (size_t)i, to + i * size);
         return;

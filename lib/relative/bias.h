@@ -40,13 +40,6 @@ typedef struct pe_bias {
     const void *source; /* of the function */
 } pe_bias;
 
-/* Whether entries of the dtype are rounded from intervals: a double tells nearly always what an
- * entry of a shorter dtype is. */
-static inline bool pe_bias_is_short(pe_dtype dtype)
-{
-    return dtype < PE_DD && dtype != PE_F64;
-}
-
 /* Plan the tensor [heads, queries, keys], and what it costs if an entry has this price. The
  * caller sets causal and masked. */
 void pe_bias_add(pe_plan *plan, const pe_relative *relative, const char *name, pe_dtype dtype,

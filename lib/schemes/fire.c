@@ -98,7 +98,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                   "expanded where a query is beyond threshold, since its biases depend on "
                   "its position, too");
     state->kept = pe_bias_kept(&relative, state->causal);
-    const bool quick = state->kept && pe_bias_is_short(state->weights.dtype);
+    const bool quick = state->kept && pe_dtype_is_short(state->weights.dtype);
     pe_relative_add(plan, &relative, "bias", state->weights.dtype, state->heads, 0, PRICE);
     pe_plan_price(plan, quick ? SHORT_PRICE : PRICE + (state->kept ? 0 : LOG_PRICE));
     pe_relative_add_distance(plan, &relative);
@@ -212,7 +212,7 @@ static void write_run(run own, uint64_t count, unsigned char *dst)
     const fire *state = own.state;
     const pe_dtype dtype = state->weights.dtype;
     const size_t size = pe_dtype_size(dtype);
-    const size_t most = state->logarithms && pe_bias_is_short(dtype) ? PE_LINE_MAX : 1;
+    const size_t most = state->logarithms && pe_dtype_is_short(dtype) ? PE_LINE_MAX : 1;
     uint64_t seen = state->causal ? pe_count_distances(own.first, count, 1) : count;
     pe_masked_write(dtype, -INFINITY, count - seen, dst + seen * size);
     for (size_t part; seen > 0; seen -= part, own.first += (int64_t)part, dst += part * size) {

@@ -2,6 +2,7 @@
 #include "kernels/intervals.h"
 #include "kernels/kernel.h"
 #include "numerics/blend.h"
+#include "numerics/dtype.h"
 #include "positions/positions.h"
 #include "trained/trained.h"
 
@@ -191,7 +192,7 @@ static void write_row(const hierarchy *state, const double *a, const double *b, 
     const blended_row row = {blend, a, b, p};
     const double r = blend->ratio.hi, weights[3] = {1, r, -r}, *const rows[3] = {a, b, p};
     double sums[PE_BLEND_ENTRIES];
-    if (pe_dtype_size(blend->dtype) >= sizeof(double)) {
+    if (!pe_dtype_is_short(blend->dtype)) {
         pe_blend_row(blend, a, b, p, count, dst);
         return;
     }

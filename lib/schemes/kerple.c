@@ -67,7 +67,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_relative relative = pe_relative_read(values, reterr);
     pe_dtype dtype = state->weights.dtype;
     pe_bias_add(plan, &relative, "bias", dtype, heads,
-                pe_bias_is_short(dtype) ? NEAR_PRICE : BIAS_PRICE, &state->bias);
+                pe_dtype_is_short(dtype) ? NEAR_PRICE : BIAS_PRICE, &state->bias);
     pe_plan_add(plan, "p", dtype, 1, &heads);
     pe_plan_add(plan, "a", dtype, 1, &heads);
     pe_relative_add_distance(plan, &relative);

@@ -67,7 +67,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                                .amplitude = 1,
                                .dtype = dtype};
     pe_bias_add(plan, &relative, "mask", dtype, heads,
-                pe_bias_is_short(dtype) ? NEAR_PRICE : MASK_PRICE, &state->mask);
+                pe_dtype_is_short(dtype) ? NEAR_PRICE : MASK_PRICE, &state->mask);
     pe_plan_add(plan, "decay", dtype, 1, &heads);
     for (size_t i = 0; i < 2; i++) {
         pe_plan_add(plan, i ? "sin" : "cos", dtype, 2, (uint64_t[]){relative.keys, dim});

@@ -51,7 +51,7 @@ typedef struct sandwich {
 /* The price of an inner product. */
 static double product_price(const sandwich *state)
 {
-    const bool is_short = pe_bias_is_short(state->bias.dtype);
+    const bool is_short = pe_dtype_is_short(state->bias.dtype);
     const size_t pairs = state->dim / 2;
     return (is_short ? NEAR_COSINE_PRICE : COSINE_PRICE) * (double)pairs;
 }
@@ -69,12 +69,12 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->bias.dtype = dtype;
     state->kept = pe_bias_kept(&relative, state->bias.causal);
     double largest = (double)state->dim / 2 * (double)heads / 8; /* head 1 */
-    double price = pe_bias_is_short(dtype) ? NEAR_HEAD_PRICE : HEAD_PRICE;
+    double price = pe_dtype_is_short(dtype) ? NEAR_HEAD_PRICE : HEAD_PRICE;
     price += state->kept ? 0 : product_price(state);
     pe_check_magnitude(dtype, "heads", largest, reterr);
     pe_bias_add(plan, &relative, "bias", dtype, heads, price, &state->bias);
     pe_relative_add_distance(plan, &relative);
-    plan->state += (pe_bias_is_short(dtype) ? sizeof(double) : sizeof(dd)) * state->kept;
+    plan->state += (pe_dtype_is_short(dtype) ? sizeof(double) : sizeof(dd)) * state->kept;
     plan->price += 30 * (double)state->dim + (double)state->kept * product_price(state);
 }
 
@@ -147,7 +147,7 @@ static void find_intervals(const void *source, size_t head, uint64_t distance, s
 /* Compute the products that are kept. False if memory ran out or the runner cancelled it. */
 static bool keep_products(sandwich *state, pe_pace *pace)
 {
-    const bool is_short = pe_bias_is_short(state->bias.dtype);
+    const bool is_short = pe_dtype_is_short(state->bias.dtype);
     const double each = product_price(state);
     if (state->kept == 0)
         return true;

@@ -87,7 +87,7 @@ static swin_v2 read_state(const pe_values *values)
 /* The price of an offset's biases. */
 static double cell_price(const swin_v2 *state)
 {
-    return pe_bias_is_short(state->weights.dtype)
+    return pe_dtype_is_short(state->weights.dtype)
                ? pe_bias_enclose_price(state->heads, state->hidden)
                : pe_bias_network_cell_price(state->heads, state->hidden);
 }
@@ -267,7 +267,7 @@ static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
 
 static bool make_bias(swin_v2 *state, pe_pace *pace)
 {
-    maker work = {.is_short = pe_bias_is_short(state->weights.dtype)};
+    maker work = {.is_short = pe_dtype_is_short(state->weights.dtype)};
     size_t heads = state->heads, rows = state->rows, size = state->bias.element_size;
     if (!pe_bias_network_init(&work.network, &state->weights, heads, state->hidden, pace))
         return false;

@@ -243,11 +243,6 @@ static void write_columns(const pe_projection *projection, uint64_t point, size_
  * last axis. All lines share the places, so their entries are rotated from the anchors of both:
  * an entry is within √2·(0.63 + 0.63) + 1 < 8 units of 2^-53, as the kernel wants it. */
 
-typedef struct line_anchors {
-    alignas(64) double sin[PE_KERNEL_PAIRS];
-    double cos[PE_KERNEL_PAIRS];
-} line_anchors;
-
 /* Some columns of the rows of points [first, end). */
 typedef struct grid_columns {
     const pe_projection *projection;
@@ -258,13 +253,13 @@ typedef struct grid_columns {
 } grid_columns;
 
 static pe_sincos find_anchors(const grid_columns *own, const int64_t *wholes,
-                              line_anchors *ret_anchors)
+                              pe_anchors *ret_anchors)
 {
     uint64_t phases[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < own->count; i++)
         phases[i] = leading_phase(own->projection, wholes, own->column + i).limb[3];
     pe_kernel_get()->anchor(phases, own->count, ret_anchors->sin, ret_anchors->cos);
-    return (pe_sincos){ret_anchors->sin, ret_anchors->cos};
+    return pe_sincos_init(ret_anchors);
 }
 
 /* Write the rows of points [begin, end) of one line, whose places have the anchors `places`. */
@@ -294,7 +289,7 @@ static void write_places(const grid_columns *own, uint64_t place, uint64_t place
     const pe_points *points = &own->projection->points;
     const size_t last = points->axes - 1;
     const uint64_t width = points->places[last];
-    line_anchors anchors[PE_KERNEL_ROWS], first;
+    pe_anchors anchors[PE_KERNEL_ROWS], first;
     pe_sincos places[PE_KERNEL_ROWS];
     for (uint64_t k = place; k < place_end; k++) {
         int64_t wholes[PE_POINT_AXES] = {0};

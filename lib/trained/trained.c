@@ -272,7 +272,7 @@ typedef struct near_draw {
 static near_draw find_near_draw(const pe_trained *trained, pe_dtype dtype)
 {
     const pe_kernel *kernel = pe_kernel_get();
-    if (dtype != PE_F32 && dtype != PE_F16 && dtype != PE_BF16)
+    if (!pe_dtype_is_short(dtype))
         return (near_draw){0};
     switch (trained->initialiser) {
     case PE_NORMAL:

@@ -11,22 +11,11 @@ typedef struct pe_phases {
     uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS];
 } pe_phases;
 
-/* The sines and cosines of one phase for each of a chunk's frequencies. */
-typedef struct pe_anchors {
-    _Alignas(64) double sin[PE_KERNEL_PAIRS]; /* no vector straddles two cache lines */
-    double cos[PE_KERNEL_PAIRS];
-} pe_anchors;
-
 /* Set the phase of one frequency. */
 static inline void pe_phases_set(pe_phases *phases, size_t i, pe_wide turns)
 {
     phases->high[i] = turns.limb[3];
     phases->low[i] = turns.limb[2];
-}
-
-static inline pe_sincos pe_sincos_init(const pe_anchors *anchors)
-{
-    return (pe_sincos){anchors->sin, anchors->cos};
 }
 
 /* Compute the anchors of phases. */
