@@ -6,6 +6,7 @@ import {adviceOn} from '../../server/visualiser/files.js';
 import {
     assertAccessible,
     drawn,
+    escape,
     eventually,
     open,
     pageTest,
@@ -158,11 +159,11 @@ pageTest('sections do not pile up, and Escape closes the last one', {}, async (p
         assert.deepEqual(await shownSections(page), [id]);
     }
     await page.focus('canvas.plot');
-    await page.keyboard.press('Escape');
+    await escape(page);
     assert.deepEqual(await shownSections(page), []);
     assert.equal(await page.evaluate(() => document.activeElement.id), 'identify-button');
     assert.equal(await page.isVisible('#tour'), true);
-    await page.keyboard.press('Escape');
+    await escape(page);
     assert.equal(await page.isVisible('#tour'), false);
     await page.click('#model-button');
     await page.click('#tour-link');

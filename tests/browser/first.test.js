@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {beginningsOf} from '../../server/visualiser/schema.js';
 import {symbolsIn} from '../../server/visualiser/symbols.js';
-import {chooseScheme, drawn, open, pageTest, schemes, screenshot, visit} from './harness.js';
+import {
+    chooseScheme,
+    drawn,
+    escape,
+    open,
+    pageTest,
+    schemes,
+    screenshot,
+    visit,
+} from './harness.js';
 
 pageTest(
     'the first screen says what this is, shows examples, and leaves most of the window to ' +
@@ -54,7 +63,7 @@ pageTest(
         const picture = await page.locator('canvas.plot').boundingBox();
         assert.ok(picture.height >= 540, JSON.stringify(picture));
         await page.click('#examples-button');
-        await page.keyboard.press('Escape');
+        await escape(page);
         assert.equal(await page.isVisible('#examples'), false);
     },
 );

@@ -177,6 +177,12 @@ export async function settled(page) {
     });
 }
 
+// Escape on a page at rest: while something loads, it cancels that and closes nothing.
+export async function escape(page) {
+    await settled(page);
+    await page.keyboard.press('Escape');
+}
+
 // Try until it holds: a view may be about to be drawn anew.
 export async function eventually(check) {
     for (

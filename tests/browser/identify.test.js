@@ -15,6 +15,7 @@ import {npyLayout, readMatrix, safetensorsLayouts} from '../../server/visualiser
 import {
     assertAccessible,
     drawn,
+    escape,
     eventually,
     open,
     pageTest,
@@ -264,7 +265,7 @@ pageTest(
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
         await screenshot(page, 'identify-360');
         await page.focus('#identify-file');
-        await page.keyboard.press('Escape');
+        await escape(page);
         assert.equal(await page.isVisible('#identify'), false);
         assert.equal(await page.evaluate(() => document.activeElement.id), 'identify-button');
     },

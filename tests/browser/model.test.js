@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {addressOfTensor, rangesOf} from '../../server/visualiser/model.js';
-import {assertAccessible, drawn, open, pageTest, screenshot} from './harness.js';
+import {assertAccessible, drawn, escape, open, pageTest, screenshot} from './harness.js';
 
 const GEMMA = {
     model_type: 'gemma3_text',
@@ -126,7 +126,7 @@ pageTest('well-known models are a choice away; Escape closes the plan', {}, asyn
         '/v1/models/llama-3.1-8b?format=safetensors',
     );
     await page.focus('#model-name');
-    await page.keyboard.press('Escape');
+    await escape(page);
     assert.equal(await page.isVisible('#model'), false);
     assert.equal(await page.evaluate(() => document.activeElement.id), 'model-button');
 });

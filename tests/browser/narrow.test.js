@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
     drawn,
+    escape,
     eventually,
     open,
     pageTest,
@@ -34,7 +35,7 @@ pageTest(
         await page.fill('#left-dim', '32');
         await drawn(page);
         await screenshot(page, 'drawer-400');
-        await page.keyboard.press('Escape');
+        await escape(page);
         await page.waitForSelector('#left-scheme', {state: 'hidden'});
         assert.equal(await page.evaluate(() => document.activeElement.id), 'settings');
         assert.equal(await page.getAttribute('#settings', 'aria-expanded'), 'false');

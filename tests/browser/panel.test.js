@@ -1,7 +1,17 @@
 // The panel of settings: groups of schemes, essentials and the rest, help, Reset, differences,
 // choices that ask for more.
 import assert from 'node:assert/strict';
-import {drawn, findings, open, openMore, pageTest, schemes, settled, visit} from './harness.js';
+import {
+    drawn,
+    escape,
+    findings,
+    open,
+    openMore,
+    pageTest,
+    schemes,
+    settled,
+    visit,
+} from './harness.js';
 
 const asked = (page, name) => new URLSearchParams(new URL(page.url()).search).get(name);
 
@@ -62,7 +72,7 @@ pageTest('a scheme is found by letters of its name, title or group', {}, async (
     assert.deepEqual(await shown(), []);
     assert.match(await page.textContent('#left-picker [role=status]'), /No scheme/);
     assert.deepEqual(await findings(page, '#left'), []);
-    await page.keyboard.press('Escape');
+    await escape(page);
     assert.equal(await page.isVisible('#left-picker .picker'), false);
     assert.match(page.url(), /scheme=alibi/);
 });

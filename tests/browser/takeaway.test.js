@@ -13,6 +13,7 @@ import {
     browser,
     chooseScheme,
     drawn,
+    escape,
     eventually,
     open,
     openMore,
@@ -718,7 +719,7 @@ pageTest(
                 assert.ok(inner.x >= box.x && inner.x + inner.width <= box.x + box.width);
             }
             await screenshot(page, `examples-${width}`);
-            await page.keyboard.press('Escape');
+            await escape(page);
         }
     },
 );

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {TOUR} from '../../server/visualiser/tour.js';
-import {drawn, eventually, findings, open, pageTest, screenshot} from './harness.js';
+import {drawn, escape, eventually, findings, open, pageTest, screenshot} from './harness.js';
 
 const viewOf = ({address}) => new URLSearchParams(address).get('view');
 const step = (page, number) =>
@@ -110,7 +110,7 @@ pageTest(
         assert.equal(await page.inputValue('#left-length'), '16');
         const high = (await page.locator('canvas.plot').boundingBox()).height;
         await page.focus('canvas.plot');
-        await page.keyboard.press('Escape');
+        await escape(page);
         await page.waitForSelector('#tour', {state: 'hidden'});
         assert.equal(await focused(page), 'tour-link');
         assert.match(page.url(), /length=16/, 'the picture stays');
