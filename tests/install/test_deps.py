@@ -33,18 +33,61 @@ PROGRAMS = {
 }
 
 
+# stands still at its first STANDS starts
+NPM = """
+echo started >> "$STUBS/starts"
+[ -z "$STANDS" ] || [ "$(wc -l < "$STUBS/starts")" -gt "$STANDS" ] || exec sleep 600
+exit "${STATUS:-0}"
+"""
+
+
+def environment_with(folder, programs, **more):
+    """This environment, in which the programs (name: lines of shell) are found first."""
+    for program, text in programs.items():
+        path = folder / program
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    environment = dict(
+        os.environ, PATH=f"{folder}:{os.environ['PATH']}", STUBS=str(folder), **more
+    )
+    for variable in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+        environment.pop(variable, None)
+    return environment
+
+
+class Npm(unittest.TestCase):
+    def install(self, **variables):
+        """(status of npm.sh, how often npm was started)."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "package-lock.json").write_text("{}")
+            ended = subprocess.run(
+                ["sh", ROOT / "tests/support/npm.sh", folder],
+                env=environment_with(folder, {"npm": NPM}, NPM_PATIENCE="2", **variables),
+                capture_output=True,
+                timeout=120,
+                check=False,
+            )
+            return ended.returncode, len((folder / "starts").read_text().splitlines())
+
+    def test_one_that_stands_still_is_begun_again(self):
+        status, starts = self.install(STANDS="1")
+        self.assertEqual(status, 0)
+        self.assertGreaterEqual(starts, 2)
+
+    def test_it_is_given_up_after_three_attempts(self):
+        self.assertEqual(self.install(STANDS="9"), (1, 3))
+
+    def test_its_own_failure_is_the_last_attempt(self):
+        self.assertEqual(self.install(STANDS="", STATUS="7")[0], 7)
+
+
 class Deps(unittest.TestCase):
     def test_one_installs_at_a_time(self):
         """With as many jobs as make is given, apt-get never meets another."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            for program, text in PROGRAMS.items():
-                path = folder / program
-                path.write_text("#!/bin/sh\n" + text)
-                path.chmod(path.stat().st_mode | stat.S_IXUSR)
-            environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", STUBS=name)
-            for variable in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
-                environment.pop(variable, None)
+            environment = environment_with(folder, PROGRAMS)
             for goals in (["deps-ci"], ["deps-test", "deps-ci"]):
                 (folder / "ran").write_text("")
                 made = subprocess.run(
