@@ -5,7 +5,17 @@ import {test} from 'node:test';
 import {shortest} from '../../server/visualiser/numbers.js';
 import {compareTriangles, pairsOf, rowsToCompare} from '../../server/visualiser/pairs.js';
 import {EXAMPLES} from '../../server/visualiser/examples.js';
-import {drawn, findings, open, pageTest, readout, schemes, screenshot, url} from './harness.js';
+import {
+    drawn,
+    eventually,
+    findings,
+    open,
+    pageTest,
+    readout,
+    schemes,
+    screenshot,
+    url,
+} from './harness.js';
 
 const N = 48,
     DIM = 16,
@@ -421,7 +431,10 @@ pageTest('every example shows what its card says', {}, async (page) => {
         await open(page, address);
         const named = new URLSearchParams(address);
         assert.match(`${named.get('scheme')} ${named.get('view')}`, CLAIMS[title][0]);
-        assert.match(await page.innerText('#view'), CLAIMS[title][1], title);
+        await eventually(async () =>
+            // what a note asks the service for comes later
+            assert.match(await page.innerText('#view'), CLAIMS[title][1], title),
+        );
         const asked = new URLSearchParams(address).get('view');
         const views = await page.evaluate(() =>
             [...document.querySelectorAll('#tabs button')].map((button) =>
