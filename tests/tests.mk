@@ -255,6 +255,9 @@ cost: all ## what identifying costs: seconds, shares of stages, memory (GIB=8: a
 growth: all $(BUILD)/bench-tables ## how cost grows with rows, columns, heads, connections …: exponents, and tests/growth.svg
 	BENCH_BUILD=$(BUILD) TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/growth.py $(BUILD)/posenc-server tests/growth.svg
 
+prices: $(BUILD)/bench-prices ## what a multiply-add of prices takes, for each scheme: nanoseconds (SCHEME=rope)
+	$(BUILD)/bench-prices $(SCHEME)
+
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)

@@ -266,9 +266,9 @@ static void plan_tensors(axial_state *state, const pe_axial_request *request, pe
     const bool kept = state->axial.kept = bytes <= PE_AXIAL_TABLE_BYTES;
     double cells = 0;
     pe_plan_add(plan, "cos", dtype, 2, (uint64_t[]){request->rows, columns});
-    pe_plan_price(plan, kept ? 2 : 60);
+    pe_plan_price(plan, kept ? 2 : 20);
     pe_plan_add(plan, "sin", dtype, 2, (uint64_t[]){request->rows, columns});
-    pe_plan_price(plan, kept ? 2 : 60);
+    pe_plan_price(plan, kept ? 2 : 20);
     pe_plan_add(plan, "inv_freq", dtype, 1, &pairs);
     pe_plan_add(plan, "coordinates", dtype, 2, (uint64_t[]){request->rows, request->axes});
     pe_plan_price(plan, 30);

@@ -88,6 +88,7 @@ static void check_tokens(const pe_values *values, uint64_t rows, uint64_t vocabu
 
 #define TURNS_PRICE 250 /* of an angle */
 #define ENTRY_PRICE 45
+#define LONG_PRICE  90  /* of an entry of f64 */
 #define EXACT_PRICE 220 /* of an entry at a position that is no integer */
 
 typedef struct complex_order {
@@ -125,7 +126,9 @@ static bool has_fractions(const pe_positions *positions)
 static void plan_tensors(const pe_word_waves *waves, const pe_weights *weights, pe_plan *plan)
 {
     const uint64_t shape[2] = {waves->positions.count, waves->dim};
-    double price = has_fractions(&waves->positions) ? EXACT_PRICE : ENTRY_PRICE;
+    double price = waves->dtype == PE_F64 ? LONG_PRICE : ENTRY_PRICE;
+    if (has_fractions(&waves->positions))
+        price = EXACT_PRICE;
     if (weights->set && waves->sharing != PE_EACH_DIM)
         price += 2 * TURNS_PRICE;
     for (size_t t = 0; t < PE_COUNT(TENSORS); t++) {

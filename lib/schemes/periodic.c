@@ -30,6 +30,7 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "sin(k * w_i) in column i"}};
 
 #define SINE_PRICE 600
+#define ZERO_PRICE 400 /* of a sine that may be 0 */
 
 /* The first dyadic columns repeat: column i after 2^(i+2) positions, if these are whole
  * numbers. There a sine is often exactly 0, and no error bound decides how that is rounded. So
@@ -73,7 +74,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     if (state->repeats)
         plan->price += SINE_PRICE * (double)PERIOD;
     else if (state->dyadic) /* in every other row a sine may be 0, which only its phase shows */
-        pe_plan_price(plan, pe_wave_entry_price(&state->wave) + 1000 / (double)dim);
+        pe_plan_price(plan, pe_wave_entry_price(&state->wave) + ZERO_PRICE / (double)dim);
 }
 
 /* The dyadic frequencies: a quarter turn per position in column 0, half as much in each next

@@ -154,7 +154,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     matrix.compact = false;
     for (size_t t = 0; t < state->count; t++)
         plan_table(state, t, &weights, &relative, plan);
-    plan->price += 30 * (double)state->dim;
+    plan->price += PE_DISTANCE_COLUMN_PRICE * (double)state->dim;
     if (relative.compact) {
         state->index = pe_relative_add(plan, &matrix, "index", PE_I32, 0, 0, 4);
         pe_plan_price(plan, 4);

@@ -257,8 +257,10 @@ static void plan_tensor(const grid_state *state, enum shape shape, pe_plan *plan
 static void plan_price(const grid_state *state, pe_plan *plan)
 {
     double height = (double)state->grid.height, width = (double)state->grid.width;
-    double half = (double)state->dim / 2, frequencies = 60 * (double)state->dim;
-    double entries = (state->grid.shared ? fmax(width, height) : width + height) * half;
+    double half = (double)state->dim / 2;
+    double frequencies = PE_WAVE_FREQUENCY_PRICE * (double)state->dim;
+    double places = state->grid.shared ? fmax(width, height) : width + height;
+    double entries = places * half;
     bool kept =
         entries * (double)pe_dtype_size(state->grid.x.wave.dtype) <= PE_GRID_TABLE_BYTES;
     if (state->mask) {
@@ -266,8 +268,8 @@ static void plan_price(const grid_state *state, pe_plan *plan)
         entries = pe_grid_mask_bytes(height, width, state->x.normalized, half);
         frequencies *= height + width;
     }
-    pe_plan_price(plan, kept ? 3 : 15);
-    plan->price = frequencies + (kept ? 2 * entries : 0);
+    pe_plan_price(plan, (kept ? 3 : 15) + PE_WAVE_ROW_PRICE / (double)state->dim);
+    plan->price = frequencies + (kept ? 2 * entries + PE_WAVE_ROW_PRICE * places : 0);
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)

@@ -71,7 +71,7 @@ typedef struct xpos {
     double base, scale_base, gamma;
 } xpos;
 
-#define FREQUENCY_PRICE 700
+#define FREQUENCY_PRICE 2000
 
 /* ln(zeta_i)/scale_base. zeta_i = 1 - (dim - 2i)/((1 + gamma)·dim) is near 1 for the last
  * frequencies: pe_log1p keeps the bits of what is missing. */
@@ -109,10 +109,9 @@ static void plan_tensors(const pe_growth *growth, pe_plan *plan)
 {
     const uint64_t pairs = growth->count, copies = growth->copies == PE_WAVE_ONCE ? 1 : 2;
     const uint64_t shape[2] = {growth->positions.count, copies * pairs};
-    const bool even = growth->dtype != PE_F64 && !growth->positions.list;
     for (size_t t = 0; t < INV_FREQ; t++) {
         pe_plan_add(plan, TENSORS[t].name, growth->dtype, 2, shape);
-        pe_plan_price(plan, (even ? 15 : 1200) / (double)copies);
+        pe_plan_price(plan, pe_growth_entry_price(growth) / (double)copies);
     }
     pe_plan_add(plan, "inv_freq", growth->dtype, 1, &pairs);
     pe_plan_price(plan, 30);

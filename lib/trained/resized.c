@@ -372,15 +372,21 @@ void pe_resized_fill(const pe_resized *resized, uint64_t first, uint64_t rows, v
 
 #define COPY_PRICE 1.5
 
+/* How many source cells have a part in a target cell, about. */
+static double estimate_taps(const pe_resample *axis)
+{
+    const double shrinks = fmax(1, (double)axis->source / (double)axis->target);
+    return (axis->filter == PE_CUBIC ? 4 : 2) * (axis->antialias ? shrinks : 1);
+}
+
 double pe_resized_element_price(const pe_resized_source *source)
 {
-    size_t y = choose_stride(&source->y), x = choose_stride(&source->x);
-    double products = (double)y * (double)x;
+    double y = estimate_taps(&source->y), x = estimate_taps(&source->x), products = y * x;
     double read =
         is_kept(source) ? 0 : pe_trained_price(&source->weights, source->distribution);
     if (is_copied(source) && is_kept(source))
         return COPY_PRICE;
     if (source->weights.dtype == PE_F64)
         return 20 + products * (40 + read);
-    return 12 + 2 * (double)(y + x) + read * products;
+    return 6 + y + x + read * products;
 }

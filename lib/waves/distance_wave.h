@@ -10,8 +10,8 @@ typedef struct pe_distance_wave {
     int64_t low, high; /* distances outside are clipped to this range */
 } pe_distance_wave;
 
-#define PE_DISTANCE_COLUMN_PRICE 30 /* of preparing a column */
-#define PE_DISTANCE_WAVE_PRICE   2  /* of writing an element */
+#define PE_DISTANCE_COLUMN_PRICE 100 /* of preparing a column */
+#define PE_DISTANCE_WAVE_PRICE   2   /* of writing an element */
 
 /* Prepare sinusoids of `dim` columns at the positions sign * distance, sign 1 or -1. False if
  * memory ran out; then there is nothing to free. */

@@ -198,7 +198,7 @@ static void fill_chunk(growth_chunk *chunk, uint64_t first, uint64_t rows, size_
 {
     const pe_growth *growth = chunk->growth;
     const bool each = growth->dtype == PE_F64 || growth->dtype >= PE_DD;
-    const bool even = !growth->positions.list;
+    const bool even = !growth->positions.list && rows > 1;
     unsigned char entries[PAIRS * sizeof(dd)];
     if (!each && even)
         prepare_steps(chunk, rows < BLOCK ? (size_t)rows : BLOCK);
@@ -227,6 +227,20 @@ void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t fir
         chunk.count = rest < PAIRS ? rest : PAIRS;
         fill_chunk(&chunk, first, rows, row_bytes, dst);
     }
+}
+
+#define EXACT_PRICE 1200 /* of an entry by itself */
+#define ENTRY_PRICE 15
+#define POWER_PRICE 600 /* of a window's first amplitude, and of the step to more rows */
+#define ROW_PRICE   100
+
+double pe_growth_entry_price(const pe_growth *growth)
+{
+    if (growth->dtype == PE_F64 || growth->positions.list)
+        return EXACT_PRICE;
+    double rows = (PE_QUESTION_PRICE / (double)growth->count - 2 * POWER_PRICE) / ENTRY_PRICE;
+    rows = fmin(fmax(rows, 1), (double)growth->positions.count);
+    return ENTRY_PRICE + POWER_PRICE * fmin(2 / rows, 1) + ROW_PRICE / (double)growth->count;
 }
 
 double pe_growth_magnitude(const pe_growth *growth)

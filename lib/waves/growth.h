@@ -35,6 +35,9 @@ typedef struct pe_growth_table {
 void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t first,
                     uint64_t rows, void *dst);
 
+/* What an entry costs, with its share of what a block of rows begins with. */
+double pe_growth_entry_price(const pe_growth *growth);
+
 /* The largest amplitude, of either sign, at any position; infinite if beyond double. */
 double pe_growth_magnitude(const pe_growth *growth);
 

@@ -83,7 +83,8 @@ pe_wave pe_wave_read(const pe_values *values, size_t columns, pe_wave_layout lay
 
 double pe_wave_entry_price(const pe_wave *wave)
 {
-    return wave->dtype != PE_F64 && !wave->positions.list ? 1 : 3;
+    const double entry = wave->dtype != PE_F64 && !wave->positions.list ? 1 : 3;
+    return entry + (double)PE_WAVE_ROW_PRICE / (double)wave->row_columns;
 }
 
 void pe_wave_add(pe_plan *plan, const pe_wave *wave)

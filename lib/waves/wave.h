@@ -113,8 +113,10 @@ pe_wave pe_wave_read(const pe_values *values, size_t columns, pe_wave_layout lay
 /* Plan the tensor `encoding` [positions, columns] of a wave, and what it costs. */
 void pe_wave_add(pe_plan *plan, const pe_wave *wave);
 
-/* What a frequency of a wave, with the anchors of a block of rows, and an entry cost. */
-#define PE_WAVE_FREQUENCY_PRICE 60
+/* What a frequency of a wave, with the anchors of a block of rows, and an entry cost. A row
+ * costs something beside its entries, which shows where it has few. */
+#define PE_WAVE_FREQUENCY_PRICE 150
+#define PE_WAVE_ROW_PRICE       20
 double pe_wave_entry_price(const pe_wave *wave);
 
 /* Multiply every position by `scale`, 2^-20 … 2^20, exactly: the positions by a power of two of

@@ -229,14 +229,15 @@ class Mix:
             self.statuses[kind, status] = self.statuses.get((kind, status), 0) + 1
 
     def run(self, seconds, show=None):
-        """Returns the most resident memory in bytes. Raises if the server ends or a small
-        cached table is not answered."""
-        until, shown = time.monotonic() + seconds, 0
+        """Ask for so long, once all clients have begun, and at least once. Returns the most
+        resident memory in bytes. Raises if the server ends or a small cached table is not
+        answered."""
+        most, shown = 0, 0
         for client in self.clients:
             client.start()
-        most = 0
+        until = time.monotonic() + seconds
         try:
-            while time.monotonic() < until:
+            while self.hits == 0 or time.monotonic() < until:
                 most = max(most, self.server.resident())
                 reply = self.server.request("GET", HIT)
                 if reply.status != 200:

@@ -306,7 +306,7 @@ START_TEST(a_read_computes_for_about_a_millisecond)
         size_t least, most; /* bytes of a large read */
     } READS[] = {
         {"learned", "length=1e6&dim=256", 150000, 300000},
-        {"periodic", "length=1e6&dim=256&offset=0.5", 1000000, 3000000},
+        {"periodic", "length=1e6&dim=256&offset=0.5", 1000000, 4000000},
         {"complex_order", "length=1e6&dim=256&vocab=9", 100000, 300000},
         {"sinusoidal", "length=1e6&dim=256", PE_STREAM_FAST, PE_STREAM_FAST},
         {"rope", "length=1e6&dim=256", PE_STREAM_FAST, PE_STREAM_FAST},
