@@ -72,70 +72,112 @@ static void write_entry(const pe_growth *growth, pe_growth_table table, uint64_t
 
 #define PAIRS PE_KERNEL_PAIRS
 
-/* 64 frequencies of consecutive rows. Rows at equal distances come in blocks, whose first row
- * has phases of its own; all blocks share what amplitudes grow by within one. The amplitude of
- * a block's first row is computed for every LEAPS-th one, and follows in double-double from the
- * one before for the others: an error of 2^-102 for each of some 200 factors. */
+/* 64 frequencies of consecutive rows. Rows at equal distances come in blocks; all share what
+ * amplitudes grow by within one. The amplitude of a block's first row is computed for every
+ * LEAPS-th one, and follows in double-double from the one before for the others: an error of
+ * 2^-102 for each of some 200 factors. The angles of TURNS rows are that of the first one and
+ * one of TURNS that all share. The first one's phase follows from the one before, too: each of
+ * LEAPS * BLOCK steps adds an error of 2^-128 turns. */
 #define BLOCK 128
 #define LEAPS 64
+#define TURNS 64
 typedef struct growth_chunk {
     const pe_growth *growth;
     pe_growth_table table;
     const pe_kernel *kernel;
     size_t first, count;           /* frequencies */
-    pe_phases phases, steps;       /* of a row, and from row to row */
+    pe_phases phases, leap;        /* of the first of TURNS rows, and from there to the next */
+    pe_anchors begun;              /* of these phases */
+    pe_anchors turns[TURNS];       /* [r]: of the angles of r rows */
     double amplitudes[PAIRS];      /* at the block's first row */
     dd exact[PAIRS], leaps[PAIRS]; /* the same, and from block to block */
     double powers[BLOCK][PAIRS];   /* [r]: the growth in r rows */
     double ones[PAIRS];
 } growth_chunk;
 
-static void begin_block(growth_chunk *chunk, uint64_t row, bool leap)
+static void compute_phases(growth_chunk *chunk, uint64_t row)
 {
     const pe_growth *growth = chunk->growth;
+    for (size_t i = 0; i < chunk->count; i++)
+        pe_phases_set(
+            &chunk->phases, i,
+            pe_position_phase(&growth->positions, row, growth->frequencies[chunk->first + i]));
+}
+
+static void compute_amplitudes(growth_chunk *chunk, uint64_t row, bool leap)
+{
     for (size_t i = 0; i < chunk->count; i++) {
-        size_t f = chunk->first + i;
-        pe_wide phase = pe_position_phase(&growth->positions, row, growth->frequencies[f]);
-        pe_phases_set(&chunk->phases, i, phase);
-        chunk->exact[i] =
-            leap ? dd_mul(chunk->exact[i], chunk->leaps[i])
-                 : pe_unscaled(compute_amplitude(growth, chunk->table.sign, row, f));
+        chunk->exact[i] = leap ? dd_mul(chunk->exact[i], chunk->leaps[i])
+                               : pe_unscaled(compute_amplitude(chunk->growth, chunk->table.sign,
+                                                               row, chunk->first + i));
         chunk->amplitudes[i] = chunk->exact[i].hi;
     }
 }
 
-/* Compute the steps from row to row, and powers for `rows` of a block. */
-static void prepare_steps(growth_chunk *chunk, size_t rows)
+static void compute_anchors(const growth_chunk *chunk, const pe_phases *phases,
+                            pe_anchors *ret_anchors)
+{
+    chunk->kernel->anchor(phases->high, chunk->count, ret_anchors->sin, ret_anchors->cos);
+}
+
+static void advance(const growth_chunk *chunk, pe_phases *phases, const pe_phases *step)
+{
+    chunk->kernel->advance(phases->high, phases->low, step->high, step->low, chunk->count);
+}
+
+/* Compute the angles of up to `rows` rows, and of the leap to the next TURNS ones. */
+static void prepare_turns(growth_chunk *chunk, size_t rows)
 {
     const pe_growth *growth = chunk->growth;
-    double step = growth->positions.step;
-    for (size_t i = 0; i < chunk->count; i++) {
-        size_t f = chunk->first + i;
-        pe_phases_set(&chunk->steps, i, pe_wide_mul_double(growth->frequencies[f], step));
-        dd power = {1, 0},
-           ratio = pe_unscaled(
-               pe_exp(dd_mul_double(dd_mul_double(growth->rates[f], step), chunk->table.sign)));
-        for (size_t r = 0; r < rows; r++) {
-            chunk->powers[r][i] = power.hi;
-            power = dd_mul(power, ratio);
-        }
-        chunk->leaps[i] = power;
+    pe_phases step, phases = {{0}, {0}};
+    for (size_t i = 0; i < chunk->count; i++)
+        pe_phases_set(
+            &step, i,
+            pe_wide_mul_double(growth->frequencies[chunk->first + i], growth->positions.step));
+    for (size_t r = 0; r < TURNS; r++) {
+        if (r < rows)
+            compute_anchors(chunk, &phases, &chunk->turns[r]);
+        advance(chunk, &phases, &step);
     }
+    chunk->leap = phases;
+}
+
+/* Compute the powers for `rows` of a block, and the leap to the next one. */
+static void prepare_powers(growth_chunk *chunk, size_t rows)
+{
+    const pe_growth *growth = chunk->growth;
+    dd ratios[PAIRS];
+    for (size_t i = 0; i < chunk->count; i++) {
+        dd rate = dd_mul_double(growth->rates[chunk->first + i], growth->positions.step);
+        ratios[i] = pe_unscaled(pe_exp(dd_mul_double(rate, chunk->table.sign)));
+        chunk->leaps[i] = (dd){1, 0};
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < chunk->count; i++) { /* by turns: none waits for itself */
+            chunk->powers[r][i] = chunk->leaps[i].hi;
+            chunk->leaps[i] = dd_mul(chunk->leaps[i], ratios[i]);
+        }
 }
 
 /* Prepare the chunk for row `row` of the table, the `done`-th one of those that are written. */
 static void begin_row(growth_chunk *chunk, uint64_t row, uint64_t done)
 {
-    if (chunk->growth->positions.list || done % BLOCK == 0)
-        begin_block(chunk, row, !chunk->growth->positions.list && done % (BLOCK * LEAPS) != 0);
+    const bool alone = chunk->growth->positions.list || done % (BLOCK * LEAPS) == 0;
+    if (alone || done % BLOCK == 0)
+        compute_amplitudes(chunk, row, !alone);
+    if (chunk->table.kind == PE_GROWTH_AMPLITUDES || (!alone && done % TURNS != 0))
+        return;
+    if (alone)
+        compute_phases(chunk, row);
     else
-        chunk->kernel->advance(chunk->phases.high, chunk->phases.low, chunk->steps.high,
-                               chunk->steps.low, chunk->count);
+        advance(chunk, &chunk->phases, &chunk->leap);
+    compute_anchors(chunk, &chunk->phases, &chunk->begun);
 }
 
 /* An entry is known to within 2^-50 of its amplitude, which is off by three units of 2^-53: its
- * two factors and their product are rounded. The sine adds 0.62 of them, the product with it
- * one. */
+ * two factors and their product are rounded. The sine of a sum adds 3.3 of them: 0.62 for each
+ * of four sines and cosines, by others of which two have squares of sum 1, so 2^(1/2) for two,
+ * and a half for each of two products and for their sum. The product with it adds one. */
 #define UNCERTAINTY 0x1p-50
 
 /* A row of a chunk. */
@@ -151,19 +193,27 @@ static void settle(const void *context, size_t i, void *dst)
     write_entry(own->chunk->growth, own->chunk->table, own->row, own->chunk->first + i, dst);
 }
 
+/* Turn the angles that have begun by those of r rows. */
+static void turn(const growth_chunk *chunk, size_t r, pe_anchors *ret_turned)
+{
+    const pe_rows apart = {(unsigned char *)ret_turned->sin, (unsigned char *)ret_turned->cos,
+                           0, false};
+    const pe_sincos turns = pe_sincos_init(&chunk->turns[r]);
+    chunk->kernel->rotate[PE_F64](pe_sincos_init(&chunk->begun), &turns, 1, chunk->count,
+                                  &apart, NULL, (pe_rounding){0, false});
+}
+
 /* Write the chunk's entries of a row, rounded, without gaps. `powers`: the amplitudes in terms
  * of those of the block. */
-static void write_entries(const growth_chunk *chunk, uint64_t row, const double *powers,
-                          unsigned char *dst)
+static void write_entries(const growth_chunk *chunk, uint64_t row, const pe_anchors *waves,
+                          const double *powers, unsigned char *dst)
 {
     const pe_kernel *kernel = chunk->kernel;
     const chunk_row own = {chunk, row};
-    double waves[2][PAIRS], below[PAIRS], above[PAIRS];
-    const double *wave = waves[chunk->table.kind == PE_GROWTH_SINES];
+    double below[PAIRS], above[PAIRS];
+    const double *wave = chunk->table.kind == PE_GROWTH_SINES ? waves->sin : waves->cos;
     if (chunk->table.kind == PE_GROWTH_AMPLITUDES)
         wave = chunk->ones;
-    else
-        kernel->anchor(chunk->phases.high, chunk->count, waves[1], waves[0]);
     kernel->bracket(chunk->amplitudes, powers, wave, chunk->count, UNCERTAINTY, below, above);
     pe_round_intervals(chunk->growth->dtype, below, above, chunk->count, settle, &own, dst);
 }
@@ -200,15 +250,21 @@ static void fill_chunk(growth_chunk *chunk, uint64_t first, uint64_t rows, size_
     const bool each = growth->dtype == PE_F64 || growth->dtype >= PE_DD;
     const bool even = !growth->positions.list && rows > 1;
     unsigned char entries[PAIRS * sizeof(dd)];
+    const bool turned = even && chunk->table.kind != PE_GROWTH_AMPLITUDES;
+    pe_anchors anchors;
     if (!each && even)
-        prepare_steps(chunk, rows < BLOCK ? (size_t)rows : BLOCK);
+        prepare_powers(chunk, rows < BLOCK ? (size_t)rows : BLOCK);
+    if (!each && turned)
+        prepare_turns(chunk, rows < TURNS ? (size_t)rows : TURNS);
     for (uint64_t r = 0; r < rows; r++) {
         if (each) {
             write_each(chunk, first + r, entries);
         } else {
             begin_row(chunk, first + r, r);
-            write_entries(chunk, first + r, even ? chunk->powers[r % BLOCK] : chunk->ones,
-                          entries);
+            if (turned)
+                turn(chunk, r % TURNS, &anchors);
+            write_entries(chunk, first + r, turned ? &anchors : &chunk->begun,
+                          even ? chunk->powers[r % BLOCK] : chunk->ones, entries);
         }
         store_entries(chunk, entries, dst + r * row_bytes);
     }
@@ -219,10 +275,13 @@ void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t fir
 {
     size_t columns = growth->copies == PE_WAVE_ONCE ? growth->count : 2 * growth->count;
     size_t row_bytes = columns * pe_dtype_size(growth->dtype);
-    growth_chunk chunk = {.growth = growth, .table = table, .kernel = pe_kernel_get()};
+    growth_chunk chunk; /* its arrays are set as far as they are needed */
+    chunk.growth = growth;
+    chunk.table = table;
+    chunk.kernel = pe_kernel_get();
     for (size_t i = 0; i < PAIRS; i++)
         chunk.ones[i] = 1;
-    for (; chunk.first < growth->count; chunk.first += PAIRS) {
+    for (chunk.first = 0; chunk.first < growth->count; chunk.first += PAIRS) {
         size_t rest = growth->count - chunk.first;
         chunk.count = rest < PAIRS ? rest : PAIRS;
         fill_chunk(&chunk, first, rows, row_bytes, dst);
@@ -230,7 +289,7 @@ void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t fir
 }
 
 #define EXACT_PRICE 1200 /* of an entry by itself */
-#define ENTRY_PRICE 15
+#define ENTRY_PRICE 8
 #define POWER_PRICE 600 /* of a window's first amplitude, and of the step to more rows */
 #define ROW_PRICE   100
 
