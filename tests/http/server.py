@@ -64,6 +64,16 @@ def library_version():
     return tuple(int(part) for part in found.groups())
 
 
+def look_at(paths, read):
+    """What `read` says of each path below /proc, without those that are gone meanwhile:
+    descriptors are closed and threads end between the listing and the look."""
+    found = []
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found.append(read(path))
+    return found
+
+
 def wait_until(holds, what, seconds=PATIENCE):
     """Poll until `holds()` is true and return its value; fail after `seconds`."""
     deadline = time.monotonic() + seconds

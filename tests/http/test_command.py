@@ -23,6 +23,7 @@ from server import (
     Server,
     ServerCase,
     environment_with,
+    look_at,
     wait_until,
 )
 
@@ -290,7 +291,7 @@ class Alone(unittest.TestCase):
             [COMMAND, target], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
         ) as process:
             self.assertTrue(process.stdout.read(1))
-            opened = [os.readlink(each) for each in Path(f"/proc/{process.pid}/fd").iterdir()]
+            opened = look_at(Path(f"/proc/{process.pid}/fd").iterdir(), os.readlink)
             process.kill()
         self.assertTrue(any(name.startswith("pipe:") for name in opened))
         self.assertFalse([name for name in opened if name.startswith("socket:")])

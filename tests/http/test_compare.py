@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy
 
 from faults import SANITIZED
-from server import ServerCase, wait_until
+from server import ServerCase, look_at, wait_until
 from test_full_disk import skip
 
 NPY, SAFETENSORS, RAW = (
@@ -354,11 +354,8 @@ class LongBodies(CompareCase):
     def open_files(self):
         """Files of the directory that the server has open, by their descriptors."""
         descriptors = Path(f"/proc/{self.server.pid}/fd").iterdir()
-        return [
-            link
-            for link in descriptors
-            if link.is_symlink() and os.readlink(link).startswith(str(self.directory))
-        ]
+        named = look_at(descriptors, lambda link: (link, os.readlink(link)))
+        return [link for link, name in named if name.startswith(str(self.directory))]
 
     def assert_nothing_left(self):
         self.assertEqual(list(self.directory.iterdir()), [])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import gguf_file
 from faults import SANITIZED
-from server import ServerCase
+from server import ServerCase, look_at
 
 FACTOR, FIXED = 16, 256 << 10  # bytes of an answer: api/README.md, "How long answers are"
 RISE, NOISE = 3, 0.005 * (20 if SANITIZED else 1)  # CPU seconds, for twice the size
@@ -463,7 +463,7 @@ class Linear(ServerCase):
     def cpu(self):
         """CPU seconds of all threads that the server has now."""
         tasks = Path(f"/proc/{self.server.pid}/task").glob("*/schedstat")
-        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+        return sum(look_at(tasks, lambda task: int(task.read_text().split()[0]))) / 1e9
 
     def send(self, asked):
         before = self.cpu()

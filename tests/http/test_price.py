@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy
 
-from server import Server
+from server import Server, look_at
 from test_compare import NPY, npy, safetensors
 
 SEED = int(os.environ.get("SEED", random.randrange(2**32)))
@@ -263,11 +263,12 @@ ONLY_LISTS = {("get", "/v1/models"), ("get", "/v1/models/{model}")}
 
 def seconds_of(server, threads=None):
     """CPU time of a server, or of its threads of a name."""
-    total = 0
-    for task in Path(f"/proc/{server.pid}/task").iterdir():
-        if threads is None or (task / "comm").read_text().strip() in threads:
-            total += int((task / "schedstat").read_text().split()[0])
-    return total / 1e9
+
+    def nanoseconds(task):
+        counts = threads is None or (task / "comm").read_text().strip() in threads
+        return int((task / "schedstat").read_text().split()[0]) if counts else 0
+
+    return sum(look_at(Path(f"/proc/{server.pid}/task").iterdir(), nanoseconds)) / 1e9
 
 
 EVENT_THREADS = ("MHD-worker", "MHD-single")
