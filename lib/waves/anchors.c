@@ -5,14 +5,16 @@
 
 #define BLOCK 64 /* consecutive positions that share hi anchors */
 
-void pe_anchors_compute(const pe_chunk *chunk, const pe_phases *phases, pe_anchors *ret_anchors)
+void pe_anchors_compute(const pe_kernel *kernel, size_t count, const pe_phases *phases,
+                        pe_anchors *ret_anchors)
 {
-    chunk->kernel->anchor(phases->high, chunk->count, ret_anchors->sin, ret_anchors->cos);
+    kernel->anchor(phases->high, count, ret_anchors->sin, ret_anchors->cos);
 }
 
-void pe_phases_advance(const pe_chunk *chunk, pe_phases *phases, const pe_phases *step)
+void pe_phases_advance(const pe_kernel *kernel, size_t count, pe_phases *phases,
+                       const pe_phases *step)
 {
-    chunk->kernel->advance(phases->high, phases->low, step->high, step->low, chunk->count);
+    kernel->advance(phases->high, phases->low, step->high, step->low, count);
 }
 
 /* ---- positions ---- */
@@ -59,7 +61,7 @@ static void move_phases(const pe_chunk *chunk, pe_placed_phases *at, const pe_ph
                         double position)
 {
     if (at->position + 1 == position) {
-        pe_phases_advance(chunk, &at->phases, step);
+        pe_phases_advance(chunk->kernel, chunk->count, &at->phases, step);
     } else {
         for (size_t i = 0; i < chunk->count; i++) {
             pe_wide turns = {{0, 0, step->low[i], step->high[i]}};
@@ -73,7 +75,8 @@ pe_sincos pe_hi_anchors(pe_anchor_cache *cache, double hi)
 {
     if (cache->hi.position != hi) {
         move_phases(cache->chunk, &cache->hi_phases, &cache->block, hi);
-        pe_anchors_compute(cache->chunk, &cache->hi_phases.phases, &cache->hi.anchors);
+        pe_anchors_compute(cache->chunk->kernel, cache->chunk->count, &cache->hi_phases.phases,
+                           &cache->hi.anchors);
         cache->hi.position = hi;
     }
     return pe_sincos_init(&cache->hi.anchors);
@@ -108,11 +111,11 @@ pe_sincos pe_lo_anchors(pe_anchor_cache *cache, pe_split split, uint64_t row)
         return pe_sincos_init(&lo->anchors);
     if (split.tail == 0 && split.lo == floor(split.lo)) {
         move_phases(chunk, &cache->lo_phases, &cache->one, split.lo);
-        pe_anchors_compute(chunk, &cache->lo_phases.phases, &lo->anchors);
+        pe_anchors_compute(chunk->kernel, chunk->count, &cache->lo_phases.phases, &lo->anchors);
     } else {
         pe_phases phases = {.high = {0}};
         fractional_phases(chunk, split, row, &phases);
-        pe_anchors_compute(chunk, &phases, &lo->anchors);
+        pe_anchors_compute(chunk->kernel, chunk->count, &phases, &lo->anchors);
     }
     lo->position =
         split.tail == 0 ? split.lo : NAN; /* the slot's index has no place for a tail */

@@ -18,12 +18,13 @@ static inline void pe_phases_set(pe_phases *phases, size_t i, pe_wide turns)
     phases->low[i] = turns.limb[2];
 }
 
-/* Compute the anchors of phases. */
-void pe_anchors_compute(const pe_chunk *chunk, const pe_phases *phases,
+/* Compute the anchors of `count` phases. */
+void pe_anchors_compute(const pe_kernel *kernel, size_t count, const pe_phases *phases,
                         pe_anchors *ret_anchors);
 
-/* Add a step to phases, modulo one turn. */
-void pe_phases_advance(const pe_chunk *chunk, pe_phases *phases, const pe_phases *step);
+/* Add a step to `count` phases, modulo one turn. */
+void pe_phases_advance(const pe_kernel *kernel, size_t count, pe_phases *phases,
+                       const pe_phases *step);
 
 /* ---- anchors of the two parts of a position ---- */
 

@@ -114,17 +114,6 @@ static void compute_amplitudes(growth_chunk *chunk, uint64_t row, bool leap)
     }
 }
 
-static void compute_anchors(const growth_chunk *chunk, const pe_phases *phases,
-                            pe_anchors *ret_anchors)
-{
-    chunk->kernel->anchor(phases->high, chunk->count, ret_anchors->sin, ret_anchors->cos);
-}
-
-static void advance(const growth_chunk *chunk, pe_phases *phases, const pe_phases *step)
-{
-    chunk->kernel->advance(phases->high, phases->low, step->high, step->low, chunk->count);
-}
-
 /* Compute the angles of up to `rows` rows, and of the leap to the next TURNS ones. */
 static void prepare_turns(growth_chunk *chunk, size_t rows)
 {
@@ -136,8 +125,8 @@ static void prepare_turns(growth_chunk *chunk, size_t rows)
             pe_wide_mul_double(growth->frequencies[chunk->first + i], growth->positions.step));
     for (size_t r = 0; r < TURNS; r++) {
         if (r < rows)
-            compute_anchors(chunk, &phases, &chunk->turns[r]);
-        advance(chunk, &phases, &step);
+            pe_anchors_compute(chunk->kernel, chunk->count, &phases, &chunk->turns[r]);
+        pe_phases_advance(chunk->kernel, chunk->count, &phases, &step);
     }
     chunk->leap = phases;
 }
@@ -170,8 +159,8 @@ static void begin_row(growth_chunk *chunk, uint64_t row, uint64_t done)
     if (alone)
         compute_phases(chunk, row);
     else
-        advance(chunk, &chunk->phases, &chunk->leap);
-    compute_anchors(chunk, &chunk->phases, &chunk->begun);
+        pe_phases_advance(chunk->kernel, chunk->count, &chunk->phases, &chunk->leap);
+    pe_anchors_compute(chunk->kernel, chunk->count, &chunk->phases, &chunk->begun);
 }
 
 /* An entry is known to within 2^-50 of its amplitude, which is off by three units of 2^-53: its

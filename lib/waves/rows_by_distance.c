@@ -69,8 +69,8 @@ static void compute_series(const pe_chunk *chunk, const pe_phases *start, const 
 {
     pe_phases phases = *start;
     for (size_t j = 0; j < count; j++) {
-        pe_anchors_compute(chunk, &phases, &ret_anchors[j]);
-        pe_phases_advance(chunk, &phases, step);
+        pe_anchors_compute(chunk->kernel, chunk->count, &phases, &ret_anchors[j]);
+        pe_phases_advance(chunk->kernel, chunk->count, &phases, step);
     }
 }
 
@@ -135,7 +135,7 @@ static void compute_middle(block_state *state, uint64_t row, pe_anchors *ret_anc
     const pe_phases *half = &state->half;
     pe_phases *middle = &state->middle;
     if (state->middle_row > 0 && state->middle_row + 2 * state->radius == row) {
-        pe_phases_advance(chunk, middle, &state->block);
+        pe_phases_advance(chunk->kernel, chunk->count, middle, &state->block);
     } else {
         advance(&state->origin, &state->step, row, chunk->count, middle);
         for (size_t i = 0; i < chunk->count; i++) { /* middle -= half */
@@ -144,7 +144,7 @@ static void compute_middle(block_state *state, uint64_t row, pe_anchors *ret_anc
         }
     }
     state->middle_row = row;
-    pe_anchors_compute(chunk, middle, ret_anchors);
+    pe_anchors_compute(chunk->kernel, chunk->count, middle, ret_anchors);
     if (pe_is_plain(wave))
         return;
     for (size_t i = 0; i < chunk->count; i++) {

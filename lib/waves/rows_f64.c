@@ -57,7 +57,7 @@ static void compute_middle(block_maker *maker, uint64_t row, pe_anchors_f64 *ret
     const pe_chunk *chunk = maker->chunk;
     pe_phases *middle = &maker->middle;
     if (maker->at > 0 && maker->at + 2 * maker->radius == row && maker->added < ADDED_MAX) {
-        pe_phases_advance(chunk, middle, &maker->block);
+        pe_phases_advance(chunk->kernel, chunk->count, middle, &maker->block);
         maker->added++;
     } else {
         for (size_t i = 0; i < chunk->count; i++) {
@@ -80,7 +80,7 @@ static void make_distances(block_maker *maker)
         pe_phases_set(&step, i, maker->step[i]);
     for (size_t j = 0; j < maker->radius; j++) {
         anchor(chunk, &at, &maker->distances[j]);
-        pe_phases_advance(chunk, &at, &step);
+        pe_phases_advance(chunk->kernel, chunk->count, &at, &step);
     }
 }
 

@@ -10,12 +10,12 @@ import re
 import statistics
 import struct
 import unittest
-from pathlib import Path
 from typing import NamedTuple
 
 import gguf_file
 from faults import SANITIZED
-from server import ServerCase, look_at
+from server import ServerCase
+from test_price import seconds_of
 
 FACTOR, FIXED = 16, 256 << 10  # bytes of an answer: api/README.md, "How long answers are"
 RISE, NOISE = 3, 0.005 * (20 if SANITIZED else 1)  # CPU seconds, for twice the size
@@ -460,15 +460,10 @@ class Linear(ServerCase):
             if "deprecated" not in methods[method]  # an old name of another one
         }
 
-    def cpu(self):
-        """CPU seconds of all threads that the server has now."""
-        tasks = Path(f"/proc/{self.server.pid}/task").glob("*/schedstat")
-        return sum(look_at(tasks, lambda task: int(task.read_text().split()[0]))) / 1e9
-
     def send(self, asked):
-        before = self.cpu()
+        before = seconds_of(self.server)
         reply = self.server.request(*asked)
-        return self.cpu() - before, reply
+        return seconds_of(self.server) - before, reply
 
     def measure(self, make, size, salts):
         """The median of CPU seconds, and a request whose answer is not too long."""
