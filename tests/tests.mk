@@ -158,8 +158,11 @@ golden: ## recompute the golden values with mpmath and compare
 http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets (TEST=tests/http/test_csv.py)
 	@$(PYTEST) $(PARALLEL) --name http $(or $(TEST),tests/http)
 
-browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
-	PYTHON=$(PYTHON) TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
+browser: PROMPT_SERVER = $(BUILD)/posenc-server
+browser: all ## the visualiser in a real browser (VIEW=heatmap: one file; LATE=200: answers up to 200 ms late); screenshots go to build/screenshots
+	PYTHON=$(PYTHON) $(if $(LATE),LATE=$(LATE) PROMPT_SERVER=$(abspath $(PROMPT_SERVER))) \
+	    TEST_SERVER=$(if $(LATE),tests/browser/late.js,$(PROMPT_SERVER)) \
+	    SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 fleet: all ## three nodes behind HAProxy and nginx, which die under load (FLEET_REQUESTS=200000: the long form)
 	@$(PYTEST) --name fleet $(or $(TEST),tests/fleet)
@@ -295,6 +298,7 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/buc
 	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
 	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 	FLEET_REQUESTS=200000 $(MAKE) fleet
+	LATE=200 $(MAKE) browser
 	$(MAKE) analyze
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan

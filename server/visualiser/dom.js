@@ -13,12 +13,3 @@ export function h(name, attributes = {}, ...children) {
 }
 
 export const byId = (id) => document.getElementById(id);
-
-// Debounce: call `run` once, a short time after the last call.
-export function later(run, milliseconds) {
-    let timer;
-    return (...values) => {
-        clearTimeout(timer);
-        timer = setTimeout(run, milliseconds, ...values);
-    };
-}

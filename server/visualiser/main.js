@@ -1,9 +1,10 @@
 // The page: state, settings, tables and the view that is chosen.
 import {createAbout} from './about.js';
 import {Problem, addressOf, getDocument} from './api.js';
+import {busy, busyUntil, later} from './busy.js';
 import {coloursOf} from './colours.js';
 import {differenceOf, refusalOf} from './difference.js';
-import {h, later} from './dom.js';
+import {h} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
@@ -59,8 +60,6 @@ let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
 let shownView; // and how
-let drawings = 0; // under way
-let resized = false; // a drawing for a new size comes soon
 
 const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
@@ -130,6 +129,7 @@ function createWaiting() {
 
 // Load the tables of the state and draw them. Loading that is in progress is aborted.
 async function load(state) {
+    const ended = busy();
     loading?.abort();
     retry.stop();
     const controller = new AbortController();
@@ -179,8 +179,9 @@ async function load(state) {
         if (loading === controller) {
             loading = null;
             if (overtaken) slide(store.get());
-            else rest();
+            else document.body.classList.remove('loading');
         }
+        ended();
     }
 }
 
@@ -206,12 +207,6 @@ async function settle(state, sides, results, signal) {
         {burst: `${side}.${name}`, held: true},
     );
     return true;
-}
-
-// Nothing is under way any more, unless something is.
-function rest() {
-    if (!loading && drawings === 0 && !resized && !panel?.asks())
-        document.body.classList.remove('loading', 'busy');
 }
 
 function tellFailure(error) {
@@ -291,7 +286,7 @@ function viewsNow() {
 
 // Draw the tables; resolves when the picture is complete, or overtaken by another.
 async function draw() {
-    if (tables.length === 0) return rest();
+    if (tables.length === 0) return;
     const state = store.get();
     const [possible, view] = viewsNow();
     shownView = view;
@@ -301,8 +296,7 @@ async function draw() {
     tools.show(tables, state);
     highlight.show(tables, state.options, possible, view);
     takeaway.show(tables);
-    document.body.classList.add('busy');
-    drawings++;
+    const ended = busy();
     try {
         const complete = await stage.draw(
             view,
@@ -312,8 +306,7 @@ async function draw() {
         if (complete) embed.show(document.title.replace(/ – posenc$/, ''));
         if (complete && !document.body.classList.contains('stale')) say('');
     } finally {
-        drawings--;
-        rest();
+        ended();
     }
 }
 
@@ -417,7 +410,6 @@ function changed(state, kind) {
     showStrangers(state);
     if (placeOf(state) === place) return void draw();
     place = placeOf(state);
-    document.body.classList.add('busy');
     if (kind === 'adjust') loadSoon(state);
     else if (kind === 'slide') slide(state);
     else load(state);
@@ -438,33 +430,27 @@ function showStrangers(state) {
 
 // Draw anew where the view has another width, or the window another height.
 function watchSizes() {
-    const drawSoon = later(() => {
-        resized = false;
-        draw();
-    }, 60);
-    const redraw = () => {
-        resized = true;
-        document.body.classList.add('busy');
-        drawSoon();
-    };
+    const drawSoon = later(draw, 60);
     let width = byId('view').clientWidth,
         height = innerHeight;
     new ResizeObserver(([{contentRect}]) => {
-        if (Math.round(contentRect.width) !== Math.round(width)) redraw();
+        if (Math.round(contentRect.width) !== Math.round(width)) drawSoon();
         width = contentRect.width;
     }).observe(byId('view'));
     addEventListener('resize', () => {
         // a phone hides its bars while it scrolls
         if (Math.abs(innerHeight - height) < BELOW) return;
         height = innerHeight;
-        redraw();
+        drawSoon();
     });
 }
 
-// Settings for an address that names none, or a scheme alone.
+// Settings for an address that names none, or a scheme alone, unless another is gone to
+// meanwhile.
 async function start(state) {
     const named = schemeOf(state.left?.scheme) ?? schemeOf(START) ?? schemes[0];
-    store.update({left: await begin(named)}, 'initial');
+    const left = await busyUntil(begin(named));
+    if (store.get().left === state.left) store.update({left}, 'initial');
 }
 
 // Ask what there is, and begin; try again if nobody answers.
@@ -472,7 +458,7 @@ async function begun() {
     retry.stop();
     say('Loading …');
     try {
-        ({schemes} = await getDocument('/v1/schemes'));
+        ({schemes} = await busyUntil(getDocument('/v1/schemes')));
     } catch (error) {
         return isGone(error) ? retry.failed() : say(error.message, 'failed');
     }
@@ -489,7 +475,7 @@ async function begun() {
         view: shownView,
         colours: coloursOf(theme.current()),
     }));
-    panel = new Panel(schemes, store, rest);
+    panel = new Panel(schemes, store);
     strangers = createStrangers(byId('strangers'), (side, parameters) =>
         store.update({[side]: {...store.get()[side], parameters}}, 'settings'),
     );

@@ -1,6 +1,7 @@
 // The settings of both sides: which scheme, its form, Reset; and A and B in turn where there is
 // little room.
 import {describe} from './api.js';
+import {busyUntil} from './busy.js';
 import {Form} from './form.js';
 import {withinRules} from './legal.js';
 import {completed, steers} from './prefill.js';
@@ -31,14 +32,11 @@ export class Panel {
     #forms = {};
     #pickers = {};
     #slid = null;
-    #asking = 0; // edits that ask the service before they change the state
-    #rested;
+    #asked = {}; // by side: the last answer that an edit has asked the service for
 
-    // `rested` is called when no edit asks any more.
-    constructor(schemes, store, rested) {
+    constructor(schemes, store) {
         this.#schemes = schemes;
         this.#store = store;
-        this.#rested = rested;
         for (const side of SIDES) {
             this.#pickers[side] = createPicker(byId(`${side}-picker`), side, schemes, (name) =>
                 this.#start(side, name),
@@ -67,24 +65,19 @@ export class Panel {
         return this.#schemes.find((scheme) => scheme.name === name);
     }
 
-    // Whether an edit waits for the service: the state is about to change.
-    asks() {
-        return this.#asking > 0;
-    }
-
-    async #ask(answer) {
-        this.#asking++;
-        document.body.classList.add('busy');
-        try {
-            return await answer;
-        } finally {
-            this.#asking--;
-            this.#rested();
-        }
+    // What an edit of a side has asked the service for before it changes the state, or null if
+    // something else was chosen meanwhile.
+    async #ask(side, answer) {
+        const before = this.#store.get()[side];
+        this.#asked[side] = answer;
+        const value = await busyUntil(answer);
+        const last = this.#asked[side] === answer && this.#store.get()[side] === before;
+        return last ? value : null;
     }
 
     async #start(side, name) {
-        const settings = await this.#ask(begin(this.#schemeOf(name)));
+        const settings = await this.#ask(side, begin(this.#schemeOf(name)));
+        if (!settings) return;
         this.#store.update(
             {[side]: settings, options: placeless(this.#store.get().options)},
             'settings',
@@ -104,15 +97,12 @@ export class Panel {
     }
 
     async #edit(side, parameters, change) {
-        const asked = this.#store.get()[side];
-        const scheme = this.#schemeOf(asked.scheme);
+        const scheme = this.#schemeOf(this.#store.get()[side].scheme);
         if (!steers(scheme, change.name)) return this.#settle(side, parameters, change);
-        const {parameters: working, added} = await this.#ask(
-            completed(scheme, parameters, change.name),
-        );
-        if (this.#store.get()[side] !== asked) return; // something else was chosen meanwhile
-        this.#settle(side, working, change);
-        this.#forms[side].goTo(added[0]);
+        const answer = await this.#ask(side, completed(scheme, parameters, change.name));
+        if (!answer) return;
+        this.#settle(side, answer.parameters, change);
+        this.#forms[side].goTo(answer.added[0]);
     }
 
     // The side that is shown where there is room for one.

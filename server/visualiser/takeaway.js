@@ -2,7 +2,8 @@
 // address and as a frame. The service says which formats there are, which options they have and
 // why they refuse a table; HEAD gets this without the body.
 import {Problem, addressOf, getDocument, serviceInfo, serviceOrigin} from './api.js';
-import {h, later} from './dom.js';
+import {later} from './busy.js';
+import {h} from './dom.js';
 import {byteText} from './numbers.js';
 import {SNIPPETS} from './snippets.js';
 import {fullAddress} from './state.js';

@@ -148,11 +148,15 @@ export async function open(page, address = '') {
 }
 
 // Go to another address of the page that is open, which is not loaded anew: as "back" does.
-export async function visit(page, address) {
-    await page.evaluate((to) => {
+export const go = (page, address) =>
+    page.evaluate((to) => {
         history.pushState(null, '', to);
         dispatchEvent(new PopStateEvent('popstate'));
     }, address);
+
+// The same, and wait for its drawing.
+export async function visit(page, address) {
+    await go(page, address);
     await drawn(page);
 }
 

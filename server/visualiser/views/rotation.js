@@ -1,6 +1,7 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings
 // both vectors of a pair stand in one circle, at the same position.
-import {h, later} from '../dom.js';
+import {later} from '../busy.js';
+import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
