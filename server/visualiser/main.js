@@ -300,7 +300,7 @@ async function draw() {
     try {
         const complete = await stage.draw(
             view,
-            (signal, until) => contextOf(state, signal, until),
+            (...given) => contextOf(state, ...given),
             appear,
         );
         if (complete) embed.show(document.title.replace(/ – posenc$/, ''));
@@ -313,7 +313,6 @@ async function draw() {
 // A picture is put on the screen; what is not part of it comes after it has been painted. A tab
 // in the background paints nothing.
 function appear() {
-    byId('readout').textContent = '';
     if (document.hidden) showRest();
     else requestAnimationFrame(() => setTimeout(showRest));
 }
@@ -334,7 +333,7 @@ const heightLeft = () =>
             (embed.active ? -UNSEEN : BELOW),
     );
 
-function contextOf(state, signal, until) {
+function contextOf(state, signal, until, hover) {
     const mark = Number(state.options.mark || NaN);
     const refusal = tables[1] ? refusalOf(...tables) : '';
     return {
@@ -351,9 +350,7 @@ function contextOf(state, signal, until) {
         until,
         width: byId('view').clientWidth,
         height: heightLeft(),
-        hover: (text) => {
-            byId('readout').textContent = text;
-        },
+        hover,
         update: (patch, {quiet = false, view = store.get().view} = {}) => {
             const now = store.get();
             // the next table is loading: its address is not this drawing's
@@ -488,7 +485,7 @@ function main() {
     if (own !== location.search)
         history.replaceState(null, '', location.pathname + own + location.hash);
     favicon = createFavicon(document.querySelector('link[rel=icon]'));
-    stage = createStage(byId('view'));
+    stage = createStage(byId('view'), byId('readout'));
     embed = createEmbed(byId('embed-title'), byId('view'));
     theme = createTheme(
         byId('theme'),

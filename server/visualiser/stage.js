@@ -3,11 +3,12 @@
 // what it says while it loads.
 import {h} from './dom.js';
 
-// `place` is the element that holds the picture. draw(view, contextFor, appear) calls
-// contextFor(signal, until) for what render gets: `until(promise)` says that the picture is not
-// complete before. `appear` is called when it is put on the screen. Resolves to whether it has
-// become complete.
-export function createStage(place) {
+// `place` is the element that holds the picture, `readout` the one that has what it says.
+// draw(view, contextFor, appear) calls contextFor(signal, until, hover) for what render gets:
+// `until(promise)` says that the picture is not complete before, `hover(text)` is what it says,
+// seen as long as the picture is. `appear` is called when it is put on the screen. Resolves to
+// whether it has become complete.
+export function createStage(place, readout) {
     let shown = null,
         coming = null;
 
@@ -22,6 +23,7 @@ export function createStage(place) {
         place.className = `view-${picture.name}`;
         place.replaceChildren(picture.container);
         place.dataset.drawn = picture.name;
+        readout.textContent = picture.said;
         if (focused && focused !== place.id)
             place.querySelector(`[id="${focused}"]`)?.focus({preventScroll: true});
         appear();
@@ -36,6 +38,7 @@ export function createStage(place) {
                 container: h('div', {class: 'picture'}),
                 controller: new AbortController(),
                 dispose: null,
+                said: '',
             });
             const {
                 container,
@@ -43,7 +46,14 @@ export function createStage(place) {
             } = picture;
             picture.dispose = view.render(
                 container,
-                contextFor(signal, (promise) => waits.push(promise)),
+                contextFor(
+                    signal,
+                    (promise) => waits.push(promise),
+                    (text) => {
+                        picture.said = text;
+                        if (shown === picture) readout.textContent = text;
+                    },
+                ),
             );
             const atOnce = waits.length === 0 || shown?.name !== view.name;
             if (atOnce) swap(picture, appear);

@@ -123,6 +123,20 @@ pageTest('vectors stand where the numbers say, in their true length', {}, async 
     assert.equal(await colourAt(page, 0, u * scale, v * scale), '31,111,178,255');
 });
 
+pageTest('the numbers stay when the window changes its width', {}, async (page) => {
+    await open(page, `?scheme=rope&${PLAIN}&view=rotation&view.rotation.position=17`);
+    await told(page, 'pair 0 · position 17');
+    for (const width of [1000, 1270]) {
+        await page.evaluate(() => {
+            document.querySelector('#view').firstChild.dataset.before = '';
+        });
+        await page.setViewportSize({width, height: 900});
+        await page.waitForSelector('#view > :not([data-before])'); // another picture
+        await drawn(page);
+        await told(page, 'pair 0 · position 17');
+    }
+});
+
 pageTest('it begins where the vectors differ', {}, async (page) => {
     await open(page, '?scheme=rope&length=16&dim=8&view=rotation');
     await told(page, 'pair 0 · position 3 · ');
