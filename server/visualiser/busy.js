@@ -1,5 +1,5 @@
 // What is under way. As long as anything is, <body> has the class `busy`: the page is about to
-// change by itself. Who looks from outside waits for its end.
+// change by itself. Tests wait until the class has gone.
 let count = 0;
 
 // Something begins; the function that is returned says that it has ended.

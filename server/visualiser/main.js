@@ -4,7 +4,7 @@ import {Problem, addressOf, getDocument} from './api.js';
 import {busy, busyUntil, later} from './busy.js';
 import {coloursOf} from './colours.js';
 import {differenceOf, refusalOf} from './difference.js';
-import {h} from './dom.js';
+import {byId, h} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
@@ -35,7 +35,6 @@ import {viewsFor} from './views.js';
 
 const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
 const SIDES = ['left', 'right'];
-const byId = (id) => document.getElementById(id);
 const BELOW = 84; // pixels of the window that are left for what stands below a picture
 const LOW = 320; // the least height of a picture
 const UNSEEN = 60; // pixels of controls within a view that an embedded picture leaves out

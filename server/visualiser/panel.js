@@ -2,6 +2,7 @@
 // little room.
 import {describe} from './api.js';
 import {busyUntil} from './busy.js';
+import {byId} from './dom.js';
 import {Form} from './form.js';
 import {withinRules} from './legal.js';
 import {completed, steers} from './prefill.js';
@@ -9,7 +10,6 @@ import {createPicker} from './picker.js';
 import {beginningsOf} from './schema.js';
 
 const SIDES = ['left', 'right'];
-const byId = (id) => document.getElementById(id);
 
 // The settings that a scheme starts with: the example with larger sizes, or the example if
 // those are refused.
