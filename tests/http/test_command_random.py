@@ -13,7 +13,8 @@ from server import Server
 from test_command import call
 
 COUNT = int(os.environ.get("COMMAND_EXCHANGES", "150"))
-KINDS = {"encodings": 8, "trained": 1, "conditions": 1, "ranges": 1, "posts": 5}
+KINDS = {"encodings": 8, "trained": 1, "documents": 1, "conditions": 1, "ranges": 1, "posts": 5}
+SERVERS = ("/v1/info", "/metrics")  # documents that tell of the process that answers
 # What the api reads; any other field is one of the transport.
 READ = {
     *("accept", "accept-encoding", "content-type", "if-match", "if-none-match", "if-range"),
@@ -50,7 +51,7 @@ class Repeated(unittest.TestCase):
     @staticmethod
     def exchange(server, requests):
         asked = requests.next()
-        while asked[0] == "the pages":  # which are the server's alone
+        while asked.kind == "the pages" or asked.target in SERVERS:
             asked = requests.next()
         headers = {
             name: value.replace("{tag}", asked.tags[0])

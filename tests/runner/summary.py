@@ -5,7 +5,9 @@ import os
 import re
 import shlex
 import sys
+import unittest
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -42,12 +44,28 @@ def pytest_runtest_setup():
         kind.recent.extend(running)
 
 
+@contextmanager
+def named_case(_, message=None, **parameters):
+    """A failure names the subtest that it is in; pytest itself makes nothing of subtests."""
+    try:
+        yield
+    except Exception as error:
+        told = [message] if message else []
+        told += [f"{name}={value!r}" for name, value in parameters.items()]
+        error.add_note(f"in {', '.join(told)}")
+        raise
+
+
+def pytest_configure():
+    unittest.TestCase.subTest = named_case
+
+
 def command_for(item):
     if hasattr(item, "rerun"):
         return item.rerun()
     settings = " ".join(
         f"{name}={shlex.quote(os.environ[name])}"
-        for name in ("TEST_SERVER", "INSTALLED")
+        for name in ("TEST_SEED", "TEST_SERVER", "INSTALLED")
         if name in os.environ
     )
     proxy = " --contract" if item.config.getoption("contract") else ""
