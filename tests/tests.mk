@@ -158,7 +158,7 @@ golden: ## recompute the golden values with mpmath and compare
 http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets (TEST=tests/http/test_csv.py)
 	@$(PYTEST) $(PARALLEL) --name http $(or $(TEST),tests/http)
 
-browser: all ## the visualiser in a real browser (VIEW=heatmap: one file; LATE=200: answers up to 200 ms late); screenshots go to build/screenshots
+browser: all ## the visualiser in a real browser (VIEW=heatmap: one file; LATE=200: answers and timers up to 200 ms late); screenshots go to build/screenshots
 	PYTHON=$(PYTHON) PROMPT_SERVER=$(abspath $(BUILD)/posenc-server) \
 	    TEST_SERVER=$(if $(LATE),tests/browser/late.js,$(BUILD)/posenc-server) \
 	    SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)

@@ -47,6 +47,12 @@ function amend(root, {first}) {
         else image.addEventListener('load', () => enlarge(image), {once: true});
 }
 
+// Whether Swagger UI is not ready yet: it draws Execute before it knows the parameters, and a
+// click at it is lost.
+const isComing = (root) =>
+    !root.querySelector('.opblock') ||
+    Boolean(root.querySelector('.opblock-loading-animation'));
+
 // The parameters that a request begins with: those that it needs, and those of its example.
 function parametersOf(document, {parameters = []}) {
     const all = parameters.map((each) =>
@@ -59,7 +65,8 @@ function parametersOf(document, {parameters = []}) {
 
 function fill(place, document, found) {
     const {all, first} = parametersOf(document, found.operation);
-    const root = h('div', {class: 'viewer'});
+    const waiting = h('p', {class: 'quiet'}, 'Loading …');
+    const root = h('div', {class: 'viewer', hidden: true});
     const more = h(
         'button',
         {
@@ -75,12 +82,14 @@ function fill(place, document, found) {
     place.replaceChildren(
         h('p', {}, found.operation.description),
         all > first.size && more,
+        waiting,
         root,
     );
-    new MutationObserver(() => amend(root, {first})).observe(root, {
-        childList: true,
-        subtree: true,
-    });
+    new MutationObserver(() => {
+        amend(root, {first});
+        root.hidden = isComing(root);
+        waiting.hidden = !root.hidden;
+    }).observe(root, {childList: true, subtree: true});
     return loadViewer().then((show) => show(partOf(document, found), root));
 }
 
@@ -95,7 +104,6 @@ function lineOf(document, found) {
             id: `operation-${operation.tags[0]}-${operation.operationId}`,
             ontoggle() {
                 if (!line.open || place.firstChild) return;
-                place.append(h('p', {class: 'quiet'}, 'Loading …'));
                 fill(place, document, found).catch((error) =>
                     place.replaceChildren(h('p', {class: 'failed'}, error.message)),
                 );

@@ -1,6 +1,6 @@
 // The API reference: it shows every operation, tries one, and asks nobody else.
 import assert from 'node:assert/strict';
-import {assertAccessible, pageTest, screenshot, url} from './harness.js';
+import {assertAccessible, delayClock, pageTest, screenshot, url} from './harness.js';
 
 const OPERATION = '#operation-encodings-get_sinusoidal';
 const {paths, components} = await (await fetch(`${url}/openapi.json`)).json();
@@ -192,6 +192,14 @@ pageTest(
         assert.ok((await rows.count()) > 30 && few < 8, `${few} at first`);
     },
 );
+
+pageTest('Execute is not seen before the parameters that it sends', {}, async (page) => {
+    await delayClock(page, 300, 300);
+    await openReference(page);
+    await openOperation(page, OPERATION);
+    assert.ok((await page.locator(`${OPERATION} tr[data-param-name]`).count()) > 0);
+    assert.equal(await page.isVisible(`${OPERATION} :text("Loading")`), false);
+});
 
 pageTest('operations are found by their names', {}, async (page) => {
     await openReference(page);

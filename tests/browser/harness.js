@@ -25,6 +25,7 @@ const FLAGS = [
     '--disable-sync',
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const LATE = Number(process.env.LATE); // as late.js has it
 const PATIENCE = 60000; // milliseconds until something that must happen is given up
 
 // Start a server; {url, stop}.
@@ -90,6 +91,20 @@ after(async () => {
 
 export const {schemes} = await (await fetch(`${url}/v1/schemes`)).json();
 
+// A page's timers and frames come late by `least` to `most` milliseconds.
+export const delayClock = (page, least, most) =>
+    page.addInitScript(
+        ([from, to]) => {
+            const [timer, frame] = [window.setTimeout, window.requestAnimationFrame];
+            const late = () => from + (to - from) * Math.random();
+            window.setTimeout = (run, wait = 0, ...values) =>
+                timer(run, wait + late(), ...values);
+            window.requestAnimationFrame = (run) => timer(() => frame(run), late());
+            window.cancelAnimationFrame = (id) => clearTimeout(id);
+        },
+        [least, most],
+    );
+
 // A test with a page of its own. options: {expected: pattern of console errors that the test is
 // about, and what Playwright's newContext takes}.
 export function pageTest(name, options, run) {
@@ -114,6 +129,7 @@ export function pageTest(name, options, run) {
                 console.error(`policy: ${violatedDirective} ${blockedURI}`),
             );
         });
+        if (LATE > 0) await delayClock(page, 0, LATE);
         try {
             await run(page, t);
         } catch (error) {

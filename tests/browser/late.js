@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A slow way to a server: tests that hold only on an idle machine fail here. Takes the server's
 // flags, starts PROMPT_SERVER with them, and listens at an address of its own, where each piece
-// of an answer comes up to LATE milliseconds late.
+// of an answer comes up to LATE milliseconds late. harness.js delays the pages' clocks as well.
 import {spawn} from 'node:child_process';
 import {connect, createServer} from 'node:net';
 import {createInterface} from 'node:readline';
