@@ -10,6 +10,13 @@ import {
 } from '../../server/visualiser/notes.js';
 import {eventually, open, pageTest, schemes, url} from './harness.js';
 
+// sizes of tables whose notes are long
+const LONG = {
+    sinusoidal: 'length=128&dim=64',
+    rope: 'length=128&dim=64',
+    complex_order: 'length=128&dim=64&vocab=100',
+};
+
 const note = (page) => page.textContent('#view .note');
 
 pageTest(
@@ -31,6 +38,26 @@ pageTest(
         );
     },
 );
+
+// What moves while it is clicked is missed.
+for (const width of [1440, 1280, 1000, 500])
+    pageTest(
+        `a sentence that comes later moves nothing at ${width} pixels`,
+        {viewport: {width, height: 900}},
+        async (page) => {
+            for (const scheme of ['sinusoidal', 'rope', 'complex_order'])
+                for (const view of ['heatmap', 'waves', 'rotation']) {
+                    await open(page, `?scheme=${scheme}&${LONG[scheme]}&view=${view}`);
+                    await page.waitForSelector('#view .note-notice:not(:empty)');
+                    const [full, before] = await page.$eval('#view .note', (line) => {
+                        const {height} = line.getBoundingClientRect();
+                        line.querySelector('.note-notice').textContent = '';
+                        return [height, line.getBoundingClientRect().height];
+                    });
+                    assert.equal(full, before, `${scheme} ${view}`);
+                }
+        },
+    );
 
 pageTest(
     'heads have their slopes, and the widest and the narrowest range',
