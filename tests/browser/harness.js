@@ -133,6 +133,7 @@ export function pageTest(name, options, run) {
         try {
             await run(page, t);
         } catch (error) {
+            for (const line of mistakes) error.stack += `\npage: ${line.split('\n')[0]}`;
             for (const line of server.lastWords()) error.stack += `\nserver: ${line}`;
             throw error;
         } finally {

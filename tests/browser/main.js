@@ -12,6 +12,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const LANES = 2;
 const SHOWN = 4; // failures; the rest is counted
 const LINES = 5; // of one failure's reason
+const SAID = /^(page|server): /; // by the page's console, by the server
 const ENDING = '.test.js';
 
 function chooseFiles(named) {
@@ -76,10 +77,10 @@ function environment() {
 
 function show({file, name, failure}) {
     const lines = failure.split('\n').filter((line) => line.trim() !== '');
-    const server = lines.filter((line) => line.startsWith('server: ')).slice(-2);
-    const why = lines.filter((line) => !line.startsWith('server: ')).slice(0, LINES);
+    const said = lines.filter((line) => SAID.test(line)).slice(-SHOWN);
+    const why = lines.filter((line) => !SAID.test(line)).slice(0, LINES);
     console.log(`FAILED tests/browser/${file}: ${name}`);
-    for (const line of [...why, ...server]) console.log(`  ${line.slice(0, 200)}`);
+    for (const line of [...why, ...said]) console.log(`  ${line.slice(0, 200)}`);
     console.log(`  alone: make browser VIEW=${file.replace(ENDING, '')}`);
 }
 
