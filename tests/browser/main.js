@@ -13,6 +13,7 @@ const LANES = 2;
 const SHOWN = 4; // failures; the rest is counted
 const LINES = 5; // of one failure's reason
 const SAID = /^(page|server): /; // by the page's console, by the server
+const SAID_LINES = 3; // at most, the last ones
 const ENDING = '.test.js';
 
 function chooseFiles(named) {
@@ -77,7 +78,7 @@ function environment() {
 
 function show({file, name, failure}) {
     const lines = failure.split('\n').filter((line) => line.trim() !== '');
-    const said = lines.filter((line) => SAID.test(line)).slice(-SHOWN);
+    const said = lines.filter((line) => SAID.test(line)).slice(-SAID_LINES);
     const why = lines.filter((line) => !SAID.test(line)).slice(0, LINES);
     console.log(`FAILED tests/browser/${file}: ${name}`);
     for (const line of [...why, ...said]) console.log(`  ${line.slice(0, 200)}`);

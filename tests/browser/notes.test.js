@@ -45,9 +45,9 @@ for (const width of [1440, 1280, 1000, 500])
         `a sentence that comes later moves nothing at ${width} pixels`,
         {viewport: {width, height: 900}},
         async (page) => {
-            for (const scheme of ['sinusoidal', 'rope', 'complex_order'])
+            for (const [scheme, sizes] of Object.entries(LONG))
                 for (const view of ['heatmap', 'waves', 'rotation']) {
-                    await open(page, `?scheme=${scheme}&${LONG[scheme]}&view=${view}`);
+                    await open(page, `?scheme=${scheme}&${sizes}&view=${view}`);
                     await page.waitForSelector('#view .note-notice:not(:empty)');
                     const [full, before] = await page.$eval('#view .note', (line) => {
                         const {height} = line.getBoundingClientRect();
