@@ -207,7 +207,7 @@ BITS_SUITES := number print print_rows dd limbs wide fixed phase angle correct r
                kernel wave window rounding golden
 HOLD_BITS := $(BITS_SUITES:%=tests/unit/suites.def::%)
 # these suites alone, which need neither api nor server
-BITS_SOURCES := tests/unit/unit.c tests/unit/golden_lines.c $(call sources_of,$(BITS_SUITES))
+BITS_SOURCES := tests/unit/unit.c tests/unit/near.c tests/unit/golden_lines.c $(call sources_of,$(BITS_SUITES))
 $(BUILD)/bits/unit-tests: $(BITS_SOURCES:%.c=$(UNIT_BUILD)/%.o) $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	@mkdir -p $(@D)

@@ -11,7 +11,8 @@ import {fileURLToPath} from 'node:url';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const LANES = 2;
 const SHOWN = 4; // failures; the rest is counted
-const LINES = 5; // of one failure's reason
+const LINES = 28; // for all of them
+const NOISE = /^\+ actual - expected$|^[+\-\s[\]{}(),]*$/; // says nothing about why
 const SAID = /^(page|server): /; // by the page's console, by the server
 const SAID_LINES = 3; // at most, the last ones
 const ENDING = '.test.js';
@@ -76,10 +77,11 @@ function environment() {
     return {...process.env, ...Object.fromEntries(whole)};
 }
 
-function show({file, name, failure}) {
-    const lines = failure.split('\n').filter((line) => line.trim() !== '');
+// One failure, in at most so many lines.
+function show({file, name, failure}, most) {
+    const lines = failure.split('\n').filter((line) => !NOISE.test(line));
     const said = lines.filter((line) => SAID.test(line)).slice(-SAID_LINES);
-    const why = lines.filter((line) => !SAID.test(line)).slice(0, LINES);
+    const why = lines.filter((line) => !SAID.test(line)).slice(0, most - 2 - said.length);
     console.log(`FAILED tests/browser/${file}: ${name}`);
     for (const line of [...why, ...said]) console.log(`  ${line.slice(0, 200)}`);
     console.log(`  alone: make browser VIEW=${file.replace(ENDING, '')}`);
@@ -89,7 +91,8 @@ const lanes = await Promise.all(shareOut(chooseFiles(process.argv.slice(2))).map
 const results = lanes.flatMap((lane) => lane.results);
 const failed = results.filter((result) => result.failure);
 const broken = lanes.some((lane) => lane.status !== 0);
-failed.slice(0, SHOWN).forEach(show);
+const shown = failed.slice(0, SHOWN);
+for (const each of shown) show(each, Math.floor(LINES / shown.length));
 if (failed.length > SHOWN) console.log(`and ${failed.length - SHOWN} more that failed, above`);
 if (broken && failed.length === 0) console.log('FAILED: a process ended early, see above');
 const wrong = Math.max(failed.length, broken || results.length === 0 ? 1 : 0);

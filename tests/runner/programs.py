@@ -19,6 +19,7 @@ PATIENCE = 1800  # seconds, also under a sanitizer on a busy machine
 CHECKS = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.MULTILINE)
 SEED = re.compile(r"^TEST_SEED=\d+$", re.MULTILINE)
 KEPT = 40  # lines of a program that failed
+FAILED = re.compile(r"^(tests/\S+\.c):(\d+):F:")
 
 # `make test` has short forms, `make ci` these, and `make slow` longer ones.
 MUTATIONS = {"test": 300, "sanitized": 1000, "whole": 3000}
@@ -28,6 +29,16 @@ ENTRIES = {"test": 50_000, "whole": 200_000}
 
 class ProgramFailed(Exception):
     """A program's exit status, and what it wrote."""
+
+
+def asserted(line):
+    """The statement that a line of check says has failed, if it is one of the tree's."""
+    failed = FAILED.match(line)
+    if not failed or not (ROOT / failed[1]).is_file():
+        return []
+    source = (ROOT / failed[1]).read_text().splitlines()[int(failed[2]) - 1 :]
+    statement = re.match(r"ck_assert_msg\(.*?;", " ".join(map(str.strip, source)))
+    return [f"  {statement[0]}"] if statement else []
 
 
 class Program(pytest.Item):
@@ -62,7 +73,8 @@ class Program(pytest.Item):
             return super().repr_failure(excinfo)
         status, text = excinfo.value.args
         lines = [line for line in text.splitlines() if line.strip()]
-        return "\n".join([*lines[-KEPT:], f"exit status {status}"])
+        told = [each for line in lines[-KEPT:] for each in (line, *asserted(line))]
+        return "\n".join([*told, f"exit status {status}"])
 
     def reportinfo(self):
         return self.path, 0, self.nodeid

@@ -15,7 +15,7 @@ import pytest
 SHOWN = 4  # failures; the rest is counted
 LINES = 30  # of the terminal, for all of them
 LOG_LINES = 3  # of the server
-COLUMNS = 200  # of a line
+COLUMNS = 280  # of a line
 # what says nothing about why
 NOISE = re.compile(r"Running suite|Traceback|^\s*File \"|^During handling|^\s*[~^]+$")
 

@@ -1,16 +1,9 @@
 /* Fixed-point reals, compared with mpmath and Python fractions. */
 #include "numerics/fixed.h"
+#include "near.h"
 #include "unit.h"
 
 #include <math.h>
-
-/* Whether a and b differ by at most `units` times 2^-256. */
-static bool is_within(pe_fixed a, pe_fixed b, uint64_t units)
-{
-    pe_fixed error = pe_fixed_compare(a, b) < 0 ? pe_fixed_sub(b, a) : pe_fixed_sub(a, b);
-    const uint64_t *limb = error.part.limb;
-    return error.whole == 0 && !limb[3] && !limb[2] && !limb[1] && limb[0] <= units;
-}
 
 /* Expected: Python fractions, rounded towards zero. */
 static const struct {
@@ -30,8 +23,8 @@ static const struct {
 START_TEST(doubles_are_floor_and_fraction)
 {
     for (size_t i = 0; i < UNIT_COUNT(DOUBLES); i++)
-        ck_assert_msg(is_within(pe_fixed_from_double(DOUBLES[i].x), DOUBLES[i].fixed, 0), "%g",
-                      DOUBLES[i].x);
+        unit_fixed_is_near(pe_fixed_from_double(DOUBLES[i].x), DOUBLES[i].fixed, 0, "%g",
+                           DOUBLES[i].x);
 }
 END_TEST
 
@@ -42,8 +35,10 @@ START_TEST(sums_and_differences_carry_between_the_parts)
         for (size_t j = 0; j < UNIT_COUNT(NUMBERS); j++) {
             double a = NUMBERS[i], b = NUMBERS[j]; /* a + b and a - b are exact */
             pe_fixed x = pe_fixed_from_double(a), y = pe_fixed_from_double(b);
-            ck_assert(is_within(pe_fixed_add(x, y), pe_fixed_from_double(a + b), 0));
-            ck_assert(is_within(pe_fixed_sub(x, y), pe_fixed_from_double(a - b), 0));
+            unit_fixed_is_near(pe_fixed_add(x, y), pe_fixed_from_double(a + b), 0, "%g + %g", a,
+                               b);
+            unit_fixed_is_near(pe_fixed_sub(x, y), pe_fixed_from_double(a - b), 0, "%g - %g", a,
+                               b);
             ck_assert_int_eq(pe_fixed_compare(x, y), (a > b) - (a < b));
         }
 }
@@ -55,9 +50,10 @@ START_TEST(integer_multiples_are_exact)
     static const int64_t FACTORS[] = {0, 1, -1, 7, -3, 1 << 20};
     for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
         for (size_t j = 0; j < UNIT_COUNT(FACTORS); j++)
-            ck_assert(
-                is_within(pe_fixed_mul_integer(pe_fixed_from_double(NUMBERS[i]), FACTORS[j]),
-                          pe_fixed_from_double(NUMBERS[i] * (double)FACTORS[j]), 0));
+            unit_fixed_is_near(
+                pe_fixed_mul_integer(pe_fixed_from_double(NUMBERS[i]), FACTORS[j]),
+                pe_fixed_from_double(NUMBERS[i] * (double)FACTORS[j]), 0, "%g * %lld",
+                NUMBERS[i], (long long)FACTORS[j]);
 }
 END_TEST
 
@@ -94,10 +90,9 @@ static const struct {
 START_TEST(quotients_are_rounded_towards_zero)
 {
     for (size_t i = 0; i < UNIT_COUNT(QUOTIENTS); i++)
-        ck_assert_msg(is_within(pe_fixed_div(pe_fixed_from_double(QUOTIENTS[i].a),
-                                             pe_fixed_from_double(QUOTIENTS[i].b)),
-                                QUOTIENTS[i].quotient, 0),
-                      "%g / %g", QUOTIENTS[i].a, QUOTIENTS[i].b);
+        unit_fixed_is_near(pe_fixed_div(pe_fixed_from_double(QUOTIENTS[i].a),
+                                        pe_fixed_from_double(QUOTIENTS[i].b)),
+                           QUOTIENTS[i].quotient, 0, "%g / %g", QUOTIENTS[i].a, QUOTIENTS[i].b);
 }
 END_TEST
 
@@ -132,7 +127,8 @@ START_TEST(fractions_of_products_lose_little)
             double product = NUMBERS[i] * NUMBERS[j];
             pe_fixed got = {0, pe_fixed_mul_fraction(pe_fixed_from_double(NUMBERS[i]),
                                                      pe_fixed_from_double(NUMBERS[j]))};
-            ck_assert(is_within(got, pe_fixed_from_double(product - floor(product)), 4));
+            unit_fixed_is_near(got, pe_fixed_from_double(product - floor(product)), 4,
+                               "%g * %g", NUMBERS[i], NUMBERS[j]);
         }
 }
 END_TEST
@@ -166,8 +162,8 @@ static const struct {
 START_TEST(logarithms_are_good_to_250_bits)
 {
     for (size_t i = 0; i < UNIT_COUNT(LOGARITHMS); i++)
-        ck_assert_msg(is_within(pe_fixed_log2(LOGARITHMS[i].x), LOGARITHMS[i].log, 64), "%g",
-                      LOGARITHMS[i].x);
+        unit_fixed_is_near(pe_fixed_log2(LOGARITHMS[i].x), LOGARITHMS[i].log, 64, "log2(%a)",
+                           LOGARITHMS[i].x);
 }
 END_TEST
 

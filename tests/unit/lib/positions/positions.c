@@ -1,6 +1,7 @@
 /* Tests of positions: exact sums, exact phases, and the bounds of what a request may ask for.
  */
 #include "positions/positions.h"
+#include "near.h"
 #include "unit.h"
 
 #include <math.h>
@@ -79,19 +80,12 @@ static const struct {
      {{0xe4d94ebf85f1152e, 0x1a3b27d7cc590f7e, 0xfda63bbf1576adfa, 0xb07f3a2c3f487140}}},
 };
 
-static bool is_within(pe_wide a, pe_wide b, unsigned bits)
-{
-    pe_wide up = pe_wide_sub(a, b), down = pe_wide_sub(b, a);
-    pe_wide least = up.limb[3] >> 63 ? down : up, rest = pe_wide_shift_right(least, bits);
-    return (rest.limb[0] | rest.limb[1] | rest.limb[2] | rest.limb[3]) == 0;
-}
-
 START_TEST(a_phase_of_any_position_is_good_to_200_bits)
 {
     for (size_t i = 0; i < UNIT_COUNT(PHASES); i++) {
         pe_positions positions = {UINT64_MAX, PHASES[i].offset, PHASES[i].step, NULL};
         pe_wide phase = pe_position_phase(&positions, PHASES[i].row, pe_wide_radian);
-        ck_assert_msg(is_within(phase, PHASES[i].phase, 56), "case %zu", i);
+        unit_wide_is_near(phase, PHASES[i].phase, 1ULL << 56, "case %zu", i);
     }
 }
 END_TEST
@@ -102,8 +96,9 @@ START_TEST(a_list_turns_as_far_as_a_sum)
         pe_positions sum = {1000, -100.5, 0.375, NULL};
         double position = -100.5 + 0.375 * (double)row;
         pe_positions list = {1, 0, 1, &position};
-        unit_assert(is_within(pe_position_phase(&sum, row, pe_wide_radian),
-                              pe_position_phase(&list, 0, pe_wide_radian), 16));
+        unit_wide_is_near(pe_position_phase(&list, 0, pe_wide_radian),
+                          pe_position_phase(&sum, row, pe_wide_radian), 1 << 16, "position %g",
+                          position);
     }
 }
 END_TEST
