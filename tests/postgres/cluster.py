@@ -11,8 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "http"))
+TESTS = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "http"), str(TESTS / "support")]
 
+import family  # noqa: E402
 from server import PATIENCE, free_port, wait_until  # noqa: E402
 
 # The password has characters that a URL must escape, and stands nowhere else.
@@ -181,25 +183,18 @@ class Cluster(contextlib.AbstractContextManager):
     def kill(self):
         """Everything at once, as when a machine is lost."""
         if self.process and self.process.poll() is None:
-            children = self.children()
-            for each in (*children, self.process.pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(each, signal.SIGKILL)
+            ended = family.kill(self.process.pid)
             self.process.wait(PATIENCE)
             # as long as one of them lives, its memory keeps another server from starting
-            wait_until(lambda: not any(map(is_alive, children)), "all of it has ended")
-
-    def children(self):
-        """The processes that this server has started."""
-        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(each) for each in path.read_text().split()]
+            wait_until(lambda: not any(map(is_alive, ended)), "all of it has ended")
 
     def pause(self, paused=True):
         """Stop the server's processes, so that connections stay and nothing answers; or let
         them go on."""
-        for each in (self.process.pid, *self.children()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(each, signal.SIGSTOP if paused else signal.SIGCONT)
+        if paused:
+            family.stop(self.process.pid)
+        else:
+            family.go_on(family.members_of(self.process.pid))
 
     def close(self):
         self.kill()

@@ -6,43 +6,16 @@ Everything that the command has started is stopped for five seconds and goes on,
 again, at moments that a seed draws (PAUSE_SEED; it is printed). A test that is red here and
 green elsewhere relies on time. The exit status is that of the command."""
 
-import contextlib
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+
+from family import go_on, stop
 
 PAUSE = 5  # seconds
 APART = 0.2, 20  # seconds from one pause to the next: at least, at most
-
-
-def family(pid):
-    """The process and all that it and they have started."""
-    with contextlib.suppress(OSError):
-        children = Path(f"/proc/{pid}/task").glob("*/children")
-        found = [int(child) for file in children for child in file.read_text().split()]
-        return [pid, *(member for child in found for member in family(child))]
-    return []
-
-
-def stop(pid):
-    """Stop the family; its members may start others until they are stopped themselves."""
-    stopped = []
-    while fresh := [member for member in family(pid) if member not in stopped]:
-        for member in fresh:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(member, signal.SIGSTOP)
-        stopped += fresh
-    return stopped
-
-
-def go_on(stopped):
-    for member in stopped:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(member, signal.SIGCONT)
 
 
 def main():
