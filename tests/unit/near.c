@@ -22,7 +22,8 @@ static void print(pe_fixed number, char ret_text[96])
              limb[1], limb[0]);
 }
 
-static void report(pe_fixed got, pe_fixed expected, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void report(pe_fixed got, pe_fixed expected,
+                                                         const char *format, va_list arguments)
 {
     char which[256], found[96], wanted[96];
     vsnprintf(which, sizeof which, format, arguments);
