@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {createServer} from 'node:http';
 import {test} from 'node:test';
 import {isOpen} from '../../server/visualiser/identify.js';
-import {browser, pageTest, startServer, url, withServer} from './harness.js';
+import {newContext, pageTest, startServer, url, withServer} from './harness.js';
 
 test('the page identifies where the service lets it', () => {
     for (const host of ['localhost', '127.0.0.1', '[::1]', 'posenc.example', '10.0.0.1'])
@@ -65,7 +65,7 @@ test('a page of another origin reads nothing stored and starts no search', async
         response.end('<!doctype html><title>another page</title>');
     });
     await new Promise((listening) => web.listen(0, '127.0.0.1', listening));
-    const context = await browser.newContext();
+    const context = await newContext();
     try {
         const set = `${server.url}/v1/sets/secret`;
         assert.equal((await fetch(set, {method: 'PUT', body: setOf(8, 4)})).status, 201);

@@ -124,12 +124,14 @@ pageTest(
 );
 
 // Wait until KaTeX has drawn all formulas.
-const typeset = (page) =>
-    page.waitForFunction(() =>
+async function typeset(page) {
+    await page.waitForFunction(() =>
         [...document.querySelectorAll('#about .math')].every((each) =>
             each.querySelector('.katex-html'),
         ),
     );
+    await page.evaluate(() => document.fonts.ready); // letters move when theirs come
+}
 
 pageTest('every formula is typeset, and loses no letter', {}, async (page) => {
     const letters = (text) => text.replace(/[^\p{L}\p{N}]/gu, '');

@@ -105,16 +105,19 @@ export const delayClock = (page, least, most) =>
         [least, most],
     );
 
+// What Playwright's newContext makes, which waits as long as tests do.
+export async function newContext(settings) {
+    const context = await browser.newContext(settings);
+    context.setDefaultTimeout(PATIENCE);
+    return context;
+}
+
 // A test with a page of its own. options: {expected: pattern of console errors that the test is
 // about, and what Playwright's newContext takes}.
 export function pageTest(name, options, run) {
     test(name, async (t) => {
         const {expected, ...settings} = options;
-        const context = await browser.newContext({
-            viewport: {width: 1280, height: 900},
-            ...settings,
-        });
-        context.setDefaultTimeout(PATIENCE);
+        const context = await newContext({viewport: {width: 1280, height: 900}, ...settings});
         const page = await context.newPage();
         const mistakes = [];
         const note = (text) => {

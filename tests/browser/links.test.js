@@ -6,9 +6,9 @@ import {test} from 'node:test';
 import {isTracker, nearest, withoutTrackers} from '../../server/visualiser/strangers.js';
 import {
     assertAccessible,
-    browser,
     chooseScheme,
     drawn,
+    newContext,
     open,
     pageTest,
     schemes,
@@ -235,7 +235,7 @@ async function framed(address) {
         response.end(`<!doctype html><title>x</title><iframe src="${address}"></iframe>`);
     });
     await new Promise((listening) => web.listen(0, '127.0.0.1', listening));
-    const context = await browser.newContext();
+    const context = await newContext();
     try {
         const page = await context.newPage();
         await page.goto(`http://localhost:${web.address().port}/`, {waitUntil: 'load'});

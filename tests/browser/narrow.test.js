@@ -142,7 +142,7 @@ pageTest(
                 document.querySelector('#message').textContent,
             ),
         );
-        assert.equal(await page.isVisible('#retry'), true);
+        await page.waitForSelector('#retry', {state: 'visible'}); // not while it tries
         assert.equal(await page.isVisible('#left-problem'), false, 'it is said once');
         let asked = 0;
         page.on('request', () => {

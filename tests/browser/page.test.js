@@ -272,6 +272,7 @@ pageTest(
         for (const key of ['+', '+', 'ArrowDown', 'ArrowRight', 'ArrowDown'])
             await page.keyboard.press(key);
         await page.waitForFunction(() => location.search.includes('view.zoom'));
+        await settled(page); // the address may have some of the keys first
         const [seen, address2] = [await readout(page), page.url()];
         const hovered = await overMiddle(page);
         assert.match(seen, /^query 1 · key 1 · A 0 · B 0/);

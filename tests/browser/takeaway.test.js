@@ -10,11 +10,11 @@ import {fileURLToPath} from 'node:url';
 import {after, before, test} from 'node:test';
 import {SNIPPETS} from '../../server/visualiser/snippets.js';
 import {
-    browser,
     chooseScheme,
     drawn,
     escape,
     eventually,
+    newContext,
     open,
     openMore,
     pageTest,
@@ -118,7 +118,7 @@ before(async () => {
             .end('<!doctype html><title>elsewhere</title>'),
     );
     await new Promise((ready) => other.listen(0, '127.0.0.1', ready));
-    const context = await browser.newContext();
+    const context = await newContext();
     shown = await allCodes(await context.newPage());
     await context.close();
 });
@@ -558,7 +558,7 @@ pageTest(
                 );
             if (within) entries.pop(); // a place is no entry of its own
             entries.push({what, state, address: page.url()});
-            const context = await browser.newContext({viewport: {width: 1280, height: 900}});
+            const context = await newContext({viewport: {width: 1280, height: 900}});
             try {
                 const fresh = await context.newPage();
                 await fresh.goto(page.url());

@@ -2,11 +2,13 @@
 for longer makes every client late, and a server is right to end its connection."""
 
 import functools
+import http.client
 import sys
 import threading
 import time
 
 PATIENCE = 600  # seconds to wait for a machine that runs
+FAILURES = AssertionError, OSError, EOFError, http.client.HTTPException
 LOOK = 0.02  # seconds between two looks at the clock
 
 
@@ -41,7 +43,7 @@ def repeated(test, seconds):
             with Standstill() as still:
                 try:
                     return test(*arguments)
-                except (AssertionError, OSError, EOFError) as failure:
+                except FAILURES as failure:
                     reason = failure
             if still.longest < seconds or time.monotonic() > deadline:
                 raise reason

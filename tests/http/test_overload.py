@@ -12,6 +12,7 @@ from unittest import mock
 
 import server
 from server import ServerCase, wait_until
+from steady import steadily
 from stored import PATH, simple
 
 RAW = "/v1/encodings/integer?length=4&format=raw"
@@ -93,7 +94,7 @@ class Connections(ServerCase):
                     self.assert_problem(wire.exchange(method, target), 503, code="unavailable")
 
     def test_above_the_limit_a_draining_server_says_so(self):
-        running = self.start(*self.flags, "--drain-seconds", "5")
+        running = self.start(*self.flags, "--drain-seconds", "600")
         with contextlib.ExitStack() as stack:
             for _ in range(LIMIT):
                 stack.enter_context(running.wire()).exchange("GET", RAW)
@@ -105,6 +106,7 @@ class Connections(ServerCase):
             self.assertIn("draining", running.request("GET", "/health/ready").body.decode())
             running.signal(signal.SIGTERM)
 
+    @steadily(1)
     def test_a_client_that_sends_a_body_first_reads_its_503(self):
         with contextlib.ExitStack() as stack:
             self.fill(stack)

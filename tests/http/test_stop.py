@@ -15,7 +15,7 @@ from test_price import LONG, ask, seconds_of
 SEED = int(os.environ.get("SEED", random.randrange(2**32)))
 REPEATS = int(os.environ.get("REPEATS", "2"))
 DRAIN = 1
-PAUSE = 5  # seconds that the machine may stand still
+SLACK = 20  # seconds that the machine may stand still, and what ends may take
 CLIENTS = 6
 
 
@@ -54,7 +54,7 @@ class Stop(unittest.TestCase):
                 took = time.monotonic() - began
                 if os.environ.get("SHOW"):
                     print(f"{took:.2f} s")
-                self.assertLess(took, DRAIN + 1 + PAUSE, f"SEED={seed}")
+                self.assertLess(took, DRAIN + SLACK, f"SEED={seed}")
 
 
 if __name__ == "__main__":

@@ -108,6 +108,7 @@ class Outage(PostgresCase):
         wait_until(lambda: self.is_up(server), "it is back")
         self.assertEqual(self.get(server, "listed").body, large(100_000, 2.0))
 
+    @steadily(1)
     def test_a_database_that_hangs_leaves_workers_to_others(self):
         self.cluster.pause(False)
         server = self.start("--threads", "2", url=self.url)

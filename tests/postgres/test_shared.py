@@ -218,7 +218,7 @@ class Schema(PostgresCase):
 
     def test_servers_that_start_together_make_the_tables_once(self):
         servers = in_threads(4, lambda _: self.start())
-        self.assertTrue(all(self.is_up(server) for server in servers))
+        wait_until(lambda: all(self.is_up(server) for server in servers), "all are up")
         self.assertEqual(self.cluster.sql("SELECT version FROM posenc.schema_version"), "1")
 
     def test_tables_of_a_later_release_are_refused(self):

@@ -7,6 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
+from draws import PATIENT
 from module import MODULE
 from same_answers import run
 from server import BINARY
@@ -19,7 +20,9 @@ BITS = Path(BINARY).with_name("bench-bits")
 class SameBytes(unittest.TestCase):
     def test_random_requests_of_every_kind_have_the_same_answers(self):
         seed = int(os.environ.get("TEST_SEED", "1"))
-        record, _ = run((BINARY,), (str(MODULE),), 600, seed)
+        # the server has the patience of `Server`, which the module must have too
+        module = (str(MODULE), "--compute-seconds", "600")
+        record, _ = run((BINARY, *PATIENT), module, 600, seed)
         self.assertEqual(record.differences, [], f"seed {seed}")
         self.assertEqual(record.only_texts, [], f"seed {seed}")
         self.assertEqual(record.unanswered, [], f"seed {seed}")
