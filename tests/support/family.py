@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def members_of(pid):
-    """The process and all that it and they have started; nothing if it has ended."""
+    """The process and all that it and they have started."""
     with contextlib.suppress(OSError):
         children = Path(f"/proc/{pid}/task").glob("*/children")
         found = [int(child) for file in children for child in file.read_text().split()]
