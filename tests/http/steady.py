@@ -35,6 +35,13 @@ class Standstill(threading.Thread):
         self.join()
 
 
+def prepare_again(case):
+    """What unittest does between two tests."""
+    case.tearDown()
+    case.doCleanups()
+    case.setUp()
+
+
 def repeated(test, seconds):
     @functools.wraps(test)
     def judged(*arguments):
@@ -49,6 +56,7 @@ def repeated(test, seconds):
                 raise reason
             note = f"the machine stood still for {still.longest:.1f} s: once more"
             print(f"{test.__qualname__}: {note}", file=sys.stderr, flush=True)
+            prepare_again(*arguments)
 
     return judged
 

@@ -241,7 +241,8 @@ class Choice(Case):
         server = Server()
         self.addCleanup(server.log.close)
         self.addCleanup(server.stop)
-        self.assertTrue(posenc._is_posenc(server.url))
+        # each look gives up after two seconds, in which a busy machine may not answer
+        self.assertTrue(any(posenc._is_posenc(server.url) for _ in range(30)))
         self.assertFalse(posenc._is_posenc(f"unix:{self.folder}/none"))
 
     def test_other_addresses_and_no_command_are_told(self):

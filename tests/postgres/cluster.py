@@ -197,6 +197,12 @@ class Cluster(contextlib.AbstractContextManager):
             family.go_on(family.members_of(self.process.pid))
 
     def close(self):
+        """End it so that it frees its shared memory; what hangs is killed."""
+        if self.process and self.process.poll() is None:
+            self.pause(False)
+            self.process.send_signal(signal.SIGQUIT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(PATIENCE)
         self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -14,7 +14,7 @@ from cluster import ESCAPED, PASSWORD, Cluster  # noqa: E402
 from server import Server, wait_until  # noqa: E402
 from stored import PATH, floats, write  # noqa: E402
 
-JSON = {"Accept": "application/json"}
+STANDSTILL = 1  # seconds of the machine after which a server may take its database as away
 
 
 def large(count, first):
@@ -38,13 +38,16 @@ class PostgresCase(unittest.TestCase):
     def setUp(self):
         self.url = self.cluster.new_database()
 
-    def start(self, *flags, url=None):
+    def start(self, *flags, url=None, reached=True):
+        """A server, which has reached its database unless that cannot be."""
         # a busy machine may need more than the 2 s that a server waits for a connection by
         # default
         server = Server(
             *flags, environment={"POSENC_DATABASE_URL": url or f"{self.url}?connect_timeout=30"}
         )
         self.addCleanup(self.end, server)
+        if reached:
+            wait_until(lambda: self.is_up(server), "the database is reached")
         return server
 
     def end(self, server):
@@ -62,10 +65,6 @@ class PostgresCase(unittest.TestCase):
 
     def get(self, server, name):
         return server.request("GET", f"{PATH}/{name}")
-
-    def table(self, server, name, count=6):
-        """A table that is computed from a set."""
-        return server.request("GET", f"/v1/encodings/learned?set={name}&format=json")
 
     def names(self, server):
         return [each["name"] for each in server.request("GET", PATH).json()["sets"]]

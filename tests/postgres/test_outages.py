@@ -8,7 +8,7 @@ import time
 import unittest
 
 from cluster import Cluster
-from nodes import PATH, PostgresCase, large, seconds_until
+from nodes import PATH, STANDSTILL, PostgresCase, large, seconds_until
 from server import wait_until
 from steady import steadily
 from stored import floats, simple, tag, write
@@ -25,15 +25,20 @@ def matrix(first):
     return write({"table": ("F32", [4, 2], floats(8, first))})
 
 
-class Outage(PostgresCase):
+class OutageCase(PostgresCase):
+    """The database answers again after each test."""
+
     def tearDown(self):
         self.cluster.pause(False)
         self.cluster.stop()
         self.cluster.start()
 
+
+@steadily(STANDSTILL)
+class Outage(OutageCase):
     def test_it_starts_without_the_database_and_comes_to_it(self):
         self.cluster.stop()
-        server = self.start()
+        server = self.start(reached=False)
         self.assertFalse(self.is_up(server))
         self.assertEqual(server.request("GET", "/health/ready").status, 200)
         self.assertEqual(server.request("GET", ENCODING).status, 200)
@@ -82,11 +87,9 @@ class Outage(PostgresCase):
         self.assertEqual(self.get(server, "unknown").status, 404)
         self.assertEqual(self.put(server, "new", simple()), 201)
 
-    @steadily(1)
     def test_a_database_that_hangs_is_noticed(self):
         """Connections stay open, nothing answers: no request waits for ever, and none on an
         event thread."""
-        self.cluster.pause(False)  # where this is a repetition
         server = self.start("--threads", "1", "--set-cache-bytes", "64KiB", url=self.url)
         self.put(server, "cached", matrix(1.0))
         self.put(server, "listed", large(100_000, 2.0))
@@ -108,9 +111,7 @@ class Outage(PostgresCase):
         wait_until(lambda: self.is_up(server), "it is back")
         self.assertEqual(self.get(server, "listed").body, large(100_000, 2.0))
 
-    @steadily(1)
     def test_a_database_that_hangs_leaves_workers_to_others(self):
-        self.cluster.pause(False)
         server = self.start("--threads", "2", url=self.url)
         self.get(server, "unknown")
         self.cluster.pause()
@@ -241,7 +242,8 @@ class Load:
             )
 
 
-class UnderLoad(PostgresCase):
+@steadily(STANDSTILL)
+class UnderLoad(OutageCase):
     def test_the_database_dies_and_comes_back_under_load(self):
         servers = [self.start("--set-cache-bytes", "64KiB", "--threads", "2") for _ in range(2)]
         self.put(servers[0], "cached", matrix(1.0))
@@ -280,6 +282,7 @@ class UnderLoad(PostgresCase):
         self.assertEqual(load.statuses("wrong"), set())
 
 
+@steadily(STANDSTILL)
 class Failover(PostgresCase):
     def test_no_acknowledged_set_is_lost_when_the_standby_takes_over(self):
         """The commit waits for the standby (synchronous_standby_names): what is acknowledged is

@@ -7,11 +7,13 @@ import time
 import unittest
 
 from cluster import PASSWORD
-from nodes import PATH, PostgresCase, digest, in_threads, large, seconds_until
+from nodes import PATH, STANDSTILL, PostgresCase, digest, in_threads, large, seconds_until
 from server import BINARY, PATIENCE, environment_with, wait_until
+from steady import steadily
 from stored import simple, tag
 
 
+@steadily(STANDSTILL)
 class Shared(PostgresCase):
     def setUp(self):
         super().setUp()
@@ -199,6 +201,7 @@ class Shared(PostgresCase):
         self.assertEqual(self.put(c, "y", simple(3)), 204)
 
 
+@steadily(STANDSTILL)
 class Schema(PostgresCase):
     def refused(self, *texts, **variables):
         ended = subprocess.run(
@@ -257,7 +260,7 @@ class Schema(PostgresCase):
 
     def test_a_wrong_password_is_logged_without_it(self):
         url = self.url.replace("%25@", "%25wrong@")
-        server = self.start(url=url)
+        server = self.start(url=url, reached=False)
         self.assert_unavailable(self.get(server, "one"))
         self.assertIn("password\\x20authentication\\x20failed", server.log())
         self.assertNotIn("wrong", server.log())

@@ -36,6 +36,13 @@ NAMES
     exit 1
 fi
 
+# One at a time, also of several source trees: a second one would fail at apt's lock and lose
+# the file below to the first. The lock ends with this process.
+exec 9</var/lib/dpkg
+flock --nonblock 9 || {
+    echo "posenc: waiting until another make deps has installed its packages"
+    flock 9
+}
 missing=
 for package in "$@"; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
@@ -67,4 +74,4 @@ fi
 $as_root apt-get update -qq
 # shellcheck disable=SC2086 # a list of package names
 $as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends $missing
+    apt-get install -y -qq --no-install-recommends $missing 9<&-
