@@ -55,6 +55,11 @@ typedef struct pe_plan {
     size_t settled_count;
 } pe_plan;
 
+/* A refusal tells the bytes of `held`, and all machines tell the same: what is counted there
+ * has a size of its own, without pointers and size_t. */
+#define PE_HELD_SIZE(type, bytes)                                                              \
+    _Static_assert(sizeof(type) == (bytes), "a plan counts the same bytes on every machine")
+
 /* Add a tensor, and return it; the first one is the primary tensor. Sizes may be anything, as
  * limits are checked afterwards. A row of the tensor is one index of its first axis. */
 const pe_tensor *pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,

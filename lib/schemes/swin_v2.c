@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+PE_HELD_SIZE(pe_bias_weight, 16);
+PE_HELD_SIZE(pe_fixed, 40);
+
 #define TRAINED_WINDOW                                                                         \
     .type = PE_INTEGER, .minimum = 2, .maximum = PE_WINDOW_MAX, .unit = "tokens"
 

@@ -11,8 +11,11 @@ typedef struct relu_unit {
     double weight, bias;
     dd corner; /* where it begins or ends to be active; only if it turns */
     bool active, turns;
-    size_t index;
+    uint64_t index;
 } relu_unit;
+
+PE_HELD_SIZE(relu_unit, 48);
+PE_HELD_SIZE(pe_line, 32);
 
 /* Exact sums over the units that are active. */
 typedef struct unit_sums {

@@ -44,6 +44,8 @@ static size_t kept_size(const pe_resized_source *source)
     return is_copied(source) ? pe_dtype_size(source->weights.dtype) : sizeof(double);
 }
 
+PE_HELD_SIZE(pe_taps, 48);
+
 static uint64_t axis_bytes(const pe_resample *axis)
 {
     return axis->target * (choose_stride(axis) * (sizeof(dd) + sizeof(double)) +
