@@ -2,12 +2,13 @@
  * the transport sees. */
 #include "bytes/reserve.h"
 #include "files/found_sets.h"
+#include "http/want_digest.h"
 #include "replies/access.h"
+#include "replies/digest.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
-#include "representations/known_digests.h"
 #include "representations/shortcut.h"
 #include "routes.h"
 #include "json/document.h"
@@ -30,13 +31,15 @@ static api_call begin_call(const api_service *service, const api_request *reques
     if (size > 0)
         memcpy(parameter, match->parameter.data, size);
     parameter[size] = '\0';
-    return (api_call){.service = service,
-                      .request = request,
-                      .query = match->query,
-                      .pattern = match->pattern,
-                      .parameter = parameter,
-                      .head = strcmp(request->method, "HEAD") == 0,
-                      .progress = progress};
+    api_call call = {.service = service,
+                     .request = request,
+                     .query = match->query,
+                     .pattern = match->pattern,
+                     .parameter = parameter,
+                     .head = strcmp(request->method, "HEAD") == 0,
+                     .progress = progress};
+    call.wants_digest = api_wants_digest(api_call_header(&call, API_HEADER_WANT_REPR_DIGEST));
+    return call;
 }
 
 /* The refusal that a guard has made, or without memory the reply that was prepared. */
@@ -117,6 +120,9 @@ static api_reply *answer_route(const api_service *service, const api_request *re
             reply = api_answer_without_route(request->method, request->target);
         else
             reply = may_parse(&call, match) ? match->route->endpoint(&call) : NULL;
+        if (call.wants_digest)
+            reply = api_reply_give_digest(&call, match->route ? match->route->endpoint : NULL,
+                                          reply);
         if (match->right == API_RIGHT_STORE ||
             (found_sets.count > 0 && !service->host->stored_for_all))
             api_reply_close(reply);
@@ -243,8 +249,7 @@ api_service *api_service_new(const api_host *host, pe_cache *cache)
     service->out_of_memory = api_problem(
         API_OUT_OF_MEMORY, "the server is out of memory; try again later", NULL, NULL);
     service->kept = api_kept_new();
-    service->digests = api_known_digests_new();
-    if (service->out_of_memory && service->kept && service->digests)
+    if (service->out_of_memory && service->kept)
         return service;
     api_service_free(service);
     return NULL;
@@ -255,7 +260,6 @@ void api_service_free(api_service *service)
     if (!service)
         return;
     api_kept_free(service->kept);
-    api_known_digests_free(service->digests);
     api_reply_unref(service->out_of_memory);
     free(service);
 }

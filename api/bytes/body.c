@@ -21,10 +21,9 @@ struct api_body {
     api_source source; /* of a stream, which has no segments; its state may be NULL */
     api_body *whole;   /* the body of which this one is a part; or NULL */
     uint64_t first;    /* offset of the part in the whole */
-    bool hashed;       /* `digest` is that of all bytes of this body, or of its whole */
-    api_digest digest;
-    api_share share;    /* of the budget, until the body is freed */
-    api_share attached; /* what becomes the share when the cache drops the body */
+    _Atomic(api_digest *) digest; /* of all bytes; NULL until somebody asks for it */
+    api_share share;              /* of the budget, until the body is freed */
+    api_share attached;           /* what becomes the share when the cache drops the body */
 };
 
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
@@ -109,17 +108,24 @@ void api_body_unref(api_body *body)
         pe_buffer_release(body->pool, body->owned, body->block);
     else
         free(body->owned);
+    free(atomic_load(&body->digest));
     api_share_release(&body->share);
     free(body);
+}
+
+/* The body itself, or the one of which it is a part. */
+static const api_body *find_whole(const api_body *body)
+{
+    while (body->whole)
+        body = body->whole;
+    return body;
 }
 
 #define LARGE_BYTES ((uint64_t)16 << 20) /* the system takes 65 ms for a GiB of small pages */
 
 bool api_body_is_large(const api_body *body)
 {
-    while (body->whole)
-        body = body->whole;
-    return body->share.bytes >= LARGE_BYTES;
+    return find_whole(body)->share.bytes >= LARGE_BYTES;
 }
 
 #define MANY_BYTES ((uint64_t)256 << 10)
@@ -176,8 +182,6 @@ api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size)
         return NULL;
     part->whole = api_body_ref(whole);
     part->first = first;
-    part->hashed = whole->hashed;
-    part->digest = whole->digest;
     if (api_body_is_stream(whole))
         part->source =
             (api_source){.size = size, .read = whole->source.read, .slow = whole->source.slow};
@@ -221,32 +225,40 @@ uint64_t api_body_size(const api_body *body)
     return size;
 }
 
-#define SMALL_BODY                                                                             \
-    ((size_t)512 << 10) /* bytes, of which a digest is a matter of a millisecond */
-
-void api_body_set_digest(api_body *body, const api_digest *digest)
+bool api_body_has_digest(const api_body *body)
 {
-    body->hashed = true;
-    body->digest = *digest;
+    return atomic_load(&find_whole(body)->digest) != NULL;
 }
 
-void api_body_hash(api_body *body)
+void api_body_keep_digest(api_body *body, const api_digest *digest)
 {
-    api_digest digest;
-    if (!body || body->hashed || api_body_is_stream(body))
+    api_digest *none = NULL, *kept = malloc(sizeof *kept);
+    if (!kept) /* then it is computed again */
         return;
-    api_digest_segments(body->segments, body->count, &digest);
-    api_body_set_digest(body, &digest);
+    *kept = *digest;
+    if (!atomic_compare_exchange_strong(&body->digest, &none, kept))
+        free(kept);
 }
 
-bool api_body_digest(const api_body *body, api_digest *ret_digest)
+bool api_body_digest(api_body *body, const pe_runner *runner, api_digest *ret_digest)
 {
-    *ret_digest = body->digest;
-    if (body->hashed)
+    if (body->whole)
+        return api_body_digest(body->whole, runner, ret_digest);
+    const api_digest *kept = atomic_load(&body->digest);
+    if (kept) {
+        *ret_digest = *kept;
         return true;
-    if (body->whole || api_body_is_stream(body) || api_body_size(body) > SMALL_BODY)
+    }
+    if (api_body_is_stream(body)) {
+        const uint64_t expected = body->source.size;
+        uint64_t size;
+        return api_digest_source(body->source.read, body->source.state, runner, ret_digest,
+                                 &size) &&
+               (expected == API_LENGTH_UNKNOWN || size == expected);
+    }
+    if (!api_digest_segments(body->segments, body->count, runner, ret_digest))
         return false;
-    api_digest_segments(body->segments, body->count, ret_digest);
+    api_body_keep_digest(body, ret_digest);
     return true;
 }
 

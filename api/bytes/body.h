@@ -45,15 +45,16 @@ api_body *api_body_from_source(const api_source *source);
  * nothing is copied. Of a stream, the part must be its only reader. NULL without memory. */
 api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size);
 
-/* Note the digest of a body, before others share it: of one in memory it is computed, of a
- * stream it is known from elsewhere. Parts that are made of it later have the digest of the
- * whole. */
-void api_body_hash(api_body *body);
-void api_body_set_digest(api_body *body, const api_digest *digest);
+/* The digest of a body, or of the whole one of which it is a part. A body in memory keeps it; a
+ * stream is read to its end, and gives nothing afterwards. False: the runner ended it, memory
+ * ran out, or the stream broke off. */
+bool api_body_digest(api_body *body, const pe_runner *runner, api_digest *ret_digest);
 
-/* The digest of the whole body: the noted one; of a small one in memory it is computed now.
- * False: it is not known. */
-bool api_body_digest(const api_body *body, api_digest *ret_digest);
+/* Let a body keep a digest that is known from elsewhere. */
+void api_body_keep_digest(api_body *body, const api_digest *digest);
+
+/* Whether the digest is kept. */
+bool api_body_has_digest(const api_body *body);
 
 /* A body is attached to an entry of the cache, in whose budget `bytes` count. Where it is still
  * being sent as the entry drops it, these count in `memory` from then on, if they are many; the

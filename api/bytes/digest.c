@@ -30,21 +30,9 @@ void api_sha256_pieces(const api_segment *pieces, size_t count, size_t size,
 void api_sha256_hex(const void *data, size_t size, char ret_hex[65])
 {
     api_digest digest;
-    api_digest_segments(&(api_segment){data, size}, 1, &digest);
+    api_digest_segments(&(api_segment){data, size}, 1, NULL, &digest);
     api_digest_write_hex(&digest, ret_hex);
 }
-
-void api_digest_segments(const api_segment *segments, size_t count, api_digest *ret_digest)
-{
-    struct sha256_ctx context;
-    sha256_init(&context);
-    for (size_t i = 0; i < count; i++)
-        if (segments[i].size > 0)
-            sha256_update(&context, segments[i].size, segments[i].data);
-    sha256_digest(&context, sizeof ret_digest->bytes, ret_digest->bytes);
-}
-
-/* ---- long ones, with a runner that may end them ---- */
 
 static bool may_continue(const pe_runner *runner)
 {
@@ -66,41 +54,34 @@ static bool add_segment(struct sha256_ctx *context, api_segment segment,
     return goes_on;
 }
 
-/* Read a stream to its end; `part` has room for API_READ_MAX bytes. */
-static bool add_stream(struct sha256_ctx *context, api_body *body, const pe_runner *runner,
-                       char *part)
-{
-    uint64_t offset = 0, size = api_body_size(body);
-    bool goes_on = true;
-    for (size_t got = 1; goes_on && got > 0; offset += got) {
-        got = api_body_read(body, offset, part, API_READ_MAX);
-        sha256_update(context, got, (const uint8_t *)part);
-        goes_on = may_continue(runner);
-    }
-    return goes_on && (size == API_LENGTH_UNKNOWN || offset == size);
-}
-
-bool api_digest_body(api_body *body, const pe_runner *runner, api_digest *ret_digest,
-                     pe_error *reterr)
+bool api_digest_segments(const api_segment *segments, size_t count, const pe_runner *runner,
+                         api_digest *ret_digest)
 {
     struct sha256_ctx context;
-    const api_segment *segments;
-    char *part =
-        body ? malloc(API_READ_MAX) : NULL; /* a stream has reserved it for its reader */
-    if (!part) {
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the digest");
-        api_body_unref(body);
-        return false;
-    }
+    bool complete = true;
     sha256_init(&context);
-    bool complete = !api_body_is_stream(body) || add_stream(&context, body, runner, part);
-    for (size_t i = 0, count = api_body_segments(body, &segments); complete && i < count; i++)
+    for (size_t i = 0; complete && i < count; i++)
         complete = add_segment(&context, segments[i], runner);
     sha256_digest(&context, sizeof ret_digest->bytes, ret_digest->bytes);
-    api_body_unref(body);
+    return complete;
+}
+
+bool api_digest_source(size_t (*read)(void *state, uint64_t offset, char *dst, size_t room),
+                       void *state, const pe_runner *runner, api_digest *ret_digest,
+                       uint64_t *ret_size)
+{
+    struct sha256_ctx context;
+    char *part = malloc(API_READ_MAX); /* a stream has reserved it for its reader */
+    bool complete = part != NULL;
+    *ret_size = 0;
+    sha256_init(&context);
+    for (size_t got = 1; complete && got > 0; *ret_size += got) {
+        got = read(state, *ret_size, part, API_READ_MAX);
+        sha256_update(&context, got, (const uint8_t *)part);
+        complete = may_continue(runner);
+    }
+    sha256_digest(&context, sizeof ret_digest->bytes, ret_digest->bytes);
     free(part);
-    if (!complete)
-        pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
     return complete;
 }
 

@@ -19,14 +19,16 @@ typedef struct api_digest {
 /* What computing a digest costs for a byte, in multiply-adds. */
 #define API_DIGEST_PRICE 2
 
-/* The digest of segments, one after the other. */
-void api_digest_segments(const api_segment *segments, size_t count, api_digest *ret_digest);
+/* The digest of segments, one after the other. False: the runner, which may be NULL, ended it.
+ */
+bool api_digest_segments(const api_segment *segments, size_t count, const pe_runner *runner,
+                         api_digest *ret_digest);
 
-/* The digest of all that a new body gives. The body is taken over; a stream is read to its end,
- * however long that takes, as far as the runner lets it. False: it was NULL, memory ran out, or
- * it ended early, since the runner said so or it broke off; reterr says which. */
-bool api_digest_body(api_body *body, const pe_runner *runner, api_digest *ret_digest,
-                     pe_error *reterr);
+/* The digest of what `read` gives, from offset 0 on until it gives nothing, as a source of a
+ * body does. False: the runner ended it, or memory ran out. ret_size is how much that was. */
+bool api_digest_source(size_t (*read)(void *state, uint64_t offset, char *dst, size_t room),
+                       void *state, const pe_runner *runner, api_digest *ret_digest,
+                       uint64_t *ret_size);
 
 void api_digest_write_hex(const api_digest *digest, char ret_hex[API_DIGEST_HEX]);
 void api_digest_read_hex(const char *hex, api_digest *ret_digest); /* of what was written so */

@@ -7,7 +7,6 @@
 #include "files/applied.h"
 #include "http/arguments.h"
 #include "http/target.h"
-#include "http/want_digest.h"
 #include "replies/comparison.h"
 #include "replies/document.h"
 #include "replies/problem.h"
@@ -260,7 +259,6 @@ static api_reply *apply(void *job)
 {
     applying *self = job;
     const api_host *host = self->call->service->host;
-    api_digest digest;
     pe_error error;
     pe_error_init(&error);
     uint64_t bytes =
@@ -279,12 +277,8 @@ static api_reply *apply(void *job)
         return api_apply_compare(self->applied, &comparison);
     api_reply *reply = api_passing_reply(200, api_table_media_type(self->format));
     api_reply_set_reads_request(reply);
-    api_applied *applied = self->applied;
-    api_body *body = api_body_applied(applied);
+    api_body *body = api_body_applied(self->applied);
     self->applied = NULL;
-    if (body && api_wants_digest(self->call) && /* where it fails, the body goes without */
-        api_applied_digest(applied, host->runner, &digest))
-        api_body_set_digest(body, &digest);
     return api_reply_with_body(reply, body, false);
 }
 
@@ -293,7 +287,7 @@ static api_reply *apply(void *job)
 static double price_to_begin(const void *job)
 {
     const applying *self = job;
-    if (find_text(self, API_APPLY_AGAINST) || api_wants_digest(self->call))
+    if (find_text(self, API_APPLY_AGAINST) || self->call->wants_digest)
         return estimate_price(self);
     return 2 * self->representation.facts.preparation +
            api_applied_opening_price(self->applied, &self->options);

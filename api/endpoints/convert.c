@@ -5,7 +5,6 @@
 #include "files/safetensors.h"
 #include "files/selection.h"
 #include "http/arguments.h"
-#include "http/want_digest.h"
 #include "models/attention.h"
 #include "replies/document.h"
 #include "replies/problem.h"
@@ -213,26 +212,12 @@ static bool find_parts(converting *self, const api_file *file, api_conversion *r
     return found;
 }
 
-/* Give the body its digest, by one that is made once more (RFC 9530). Where that fails, it goes
- * without. */
-static void give_digest(converting *self, const api_file *file, api_body *body)
-{
-    api_conversion again;
-    api_digest digest;
-    pe_error error;
-    pe_error_init(&error);
-    if (find_parts(self, file, &again, &error) &&
-        api_digest_body(api_body_converted(self->call->request, &again),
-                        self->call->service->host->runner, &digest, &error))
-        api_body_set_digest(body, &digest);
-}
-
 /* A digest is computed before the answer begins. */
 static double price_to_begin(const void *job)
 {
     const converting *self = job;
-    return api_wants_digest(self->call) ? CONVERT_PRICE * (double)self->call->request->body_size
-                                        : 0;
+    return self->call->wants_digest ? CONVERT_PRICE * (double)self->call->request->body_size
+                                    : 0;
 }
 
 static api_reply *convert(void *job)
@@ -252,10 +237,8 @@ static api_reply *convert(void *job)
     api_reply *reply = api_passing_reply(200, api_table_media_type(self->format));
     api_reply_add(reply, "Tensors-Converted", "%zu", conversion.count);
     api_reply_set_reads_request(reply);
-    api_body *body = api_body_converted(self->call->request, &conversion);
-    if (body && api_wants_digest(self->call))
-        give_digest(self, &file, body);
-    return api_reply_with_body(reply, body, false);
+    return api_reply_with_body(reply, api_body_converted(self->call->request, &conversion),
+                               false);
 }
 
 static const api_table_endpoint CONVERT = {

@@ -156,12 +156,8 @@ static bool answer_by_tag(const api_call *call, const char *tag, uint64_t size,
         return false;
     *ret_reply = new_reply(same ? 304 : 200, tag);
     api_reply_set_length(*ret_reply, size);
-    if (!same) {
-        api_digest digest;
-        api_digest_read_hex(tag + 1, &digest);
+    if (!same)
         api_reply_add(*ret_reply, "Content-Type", "application/vnd.safetensors");
-        api_reply_add_digest(*ret_reply, &digest);
-    }
     return true;
 }
 
@@ -179,7 +175,7 @@ static api_body *make_body(api_set *set)
     api_body *body = api_body_from_memory(bytes, api_set_ref(set), drop_set);
     api_digest_read_hex(api_set_digest(set), &digest);
     if (body)
-        api_body_set_digest(body, &digest);
+        api_body_keep_digest(body, &digest);
     return body;
 }
 

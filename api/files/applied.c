@@ -104,16 +104,15 @@ static void free_all(void *state)
     api_applied_free(((api_applied_tensor *)state)->all);
 }
 
-/* The file with the results, which owns them or not. NULL without memory; then it has freed
- * what it would own. */
-static api_body *make_body(api_applied *applied, bool owns)
+api_body *api_body_applied(api_applied *applied)
 {
     api_source sources[PE_TENSORS_MAX];
     size_t size;
+    sort_results(applied);
+    applied->results[applied->count - 1].all = applied;
     char *head = api_applied_head(applied->results, applied->count, applied->is_npy, &size);
     if (!head) {
-        if (owns)
-            api_applied_free(applied);
+        api_applied_free(applied);
         return NULL;
     }
     for (size_t i = 0; i < applied->count; i++)
@@ -122,20 +121,6 @@ static api_body *make_body(api_applied *applied, bool owns)
             .size = pe_apply_size(applied->results[i].apply),
             .read = read_result,
             .slow = true /* a sum takes a hundred times as long where it has to be exact */};
-    sources[applied->count - 1].free = owns ? free_all : NULL;
+    sources[applied->count - 1].free = free_all;
     return api_body_from_sources(head, size, sources, applied->count);
-}
-
-api_body *api_body_applied(api_applied *applied)
-{
-    sort_results(applied);
-    applied->results[applied->count - 1].all = applied;
-    return make_body(applied, true);
-}
-
-bool api_applied_digest(api_applied *applied, const pe_runner *runner, api_digest *ret_digest)
-{
-    pe_error error;
-    pe_error_init(&error);
-    return api_digest_body(make_body(applied, false), runner, ret_digest, &error);
 }

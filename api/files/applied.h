@@ -91,8 +91,4 @@ double api_applied_opening_price(const api_applied *applied, const pe_apply_opti
  * this one has been read. NULL without memory. */
 api_body *api_body_applied(api_applied *applied);
 
-/* Compute the digest of that body, of which nothing has been read yet. False: memory ran out,
- * or the runner ended it. */
-bool api_applied_digest(api_applied *applied, const pe_runner *runner, api_digest *ret_digest);
-
 #endif

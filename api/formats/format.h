@@ -36,7 +36,6 @@ typedef struct api_format {
     bool single;            /* holds one tensor: the primary one unless another is asked for */
     bool text;              /* content codings are applied */
     bool states_parameters; /* names the preset beside the parameters */
-    bool states_digests; /* has the digests of small tensors (api_states_digest) before them */
 
     /* The options of the format: rows of a parameter table as a scheme has them, without
      * references to other rows. Formats that share a name share its meaning. */
@@ -46,6 +45,10 @@ typedef struct api_format {
     /* Why a tensor of this dtype cannot be represented, and which formats can; NULL if it can.
      * The hook is NULL if every dtype can. */
     const char *(*refuses)(pe_dtype dtype);
+
+    /* Whether the digests of the tensors stand before them. The hook is NULL if they never do.
+     */
+    bool (*states_digests)(const api_selection *selection);
 
     /* Add to `error` what is wrong with the options for these tensors. May be NULL. */
     void (*check)(const api_selection *selection, pe_error *error);

@@ -1,5 +1,6 @@
 /* safetensors: all tensors with metadata, a file that torch, JAX and numpy read. */
 #include "bytes/body.h"
+#include "formats/options.h"
 #include "formats/safetensors_head.h"
 #include "formats/streams.h"
 
@@ -7,6 +8,17 @@
 #include <string.h>
 
 #define FLAT_LIMIT (1 << 20) /* up to this size one copied piece is faster to send than two */
+
+static const pe_parameter DIGESTS = {
+    .name = "digests",
+    .type = PE_BOOLEAN,
+    .default_text = "false",
+    .help = "true: the metadata have the SHA-256 of every tensor's bytes, as sha256"};
+
+static bool states_digests(const api_selection *selection)
+{
+    return api_option(selection, &DIGESTS).integer != 0;
+}
 
 /* Order the tensors by descending element size, so that each one is aligned. Tensors of one
  * size keep their order. */
@@ -35,9 +47,11 @@ static char *make_header(const api_selection *selection, const api_named_tensor 
                          size_t *ret_size, uint64_t *ret_data)
 {
     json_t *metadata = api_safetensors_strings(selection->request);
-    json_t *digests = api_safetensors_digests(tensors, selection->count);
-    json_object_set_new(metadata, "sha256", api_safetensors_text(digests));
-    json_decref(digests);
+    if (states_digests(selection)) {
+        json_t *digests = api_safetensors_digests(tensors, selection->count);
+        json_object_set_new(metadata, "sha256", api_safetensors_text(digests));
+        json_decref(digests);
+    }
     return api_safetensors_head(metadata, tensors, selection->count, ret_size, ret_data);
 }
 
@@ -80,9 +94,10 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
         api_digest digest;
         pieces[i + 1] = (api_segment){pe_table_data(table, order[i]),
                                       (size_t)pe_table_tensor(table, order[i])->bytes};
-        if (!api_states_digest(tensors[i].tensor))
+        if (!states_digests(selection))
             continue;
-        api_digest_segments(&pieces[i + 1], 1, &digest);
+        if (!api_digest_segments(&pieces[i + 1], 1, selection->runner, &digest))
+            return NULL;
         api_digest_write_hex(&digest, tensors[i].sha256);
     }
     char *header = make_header(selection, tensors, &header_size, &data);
@@ -96,14 +111,12 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return flat_body(header, header_size + (size_t)data, pieces, count + 1);
 }
 
-/* Compute the tensors whose digests the head has. False if that fails. */
+/* Compute the tensors for their digests. False if that fails. */
 static bool compute_digests(const api_selection *selection, const size_t order[PE_TENSORS_MAX],
                             api_named_tensor tensors[PE_TENSORS_MAX], pe_error *reterr)
 {
     for (size_t i = 0; i < selection->count; i++) {
         api_digest digest;
-        if (!api_states_digest(tensors[i].tensor))
-            continue;
         if (!api_digest_tensor(selection, order[i], &digest, reterr))
             return false;
         api_digest_write_hex(&digest, tensors[i].sha256);
@@ -118,7 +131,8 @@ static api_body *stream(const api_selection *selection, pe_error *reterr)
     api_named_tensor tensors[PE_TENSORS_MAX];
     list_tensors(selection, order, tensors);
     char *header = make_header(selection, tensors, &size, &data);
-    if (header && !(selection->until && selection->from >= size)) { /* it will be read */
+    if (header && states_digests(selection) &&
+        !(selection->until && selection->from >= size)) { /* it will be read */
         free(header);
         header = compute_digests(selection, order, tensors, reterr)
                      ? make_header(selection, tensors, &size, &data)
@@ -132,9 +146,11 @@ const api_format api_format_safetensors = {
     .media_type = "application/vnd.safetensors",
     .extension = "safetensors",
     .help = "all tensors with scheme and parameters as metadata, data 64-byte aligned",
-    .revision = 3,
+    .revision = 4,
     .states_parameters = true,
-    .states_digests = true,
+    .options = &DIGESTS,
+    .option_count = 1,
+    .states_digests = states_digests,
     .length = length,
     .write = write_body,
     .stream = stream,

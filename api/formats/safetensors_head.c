@@ -19,21 +19,13 @@ static const char *dtype_name(pe_dtype dtype)
     return names[dtype];
 }
 
-#define STATED_BYTES ((uint64_t)16 << 20) /* the most of a tensor whose digest the head has */
-
-bool api_states_digest(const pe_tensor *tensor)
-{
-    return tensor->bytes <= STATED_BYTES;
-}
-
 json_t *api_safetensors_digests(const api_named_tensor *tensors, size_t count)
 {
     json_t *digests = json_object();
     for (size_t i = 0; i < count; i++)
-        if (api_states_digest(tensors[i].tensor))
-            json_object_set_new(digests, tensors[i].name,
-                                tensors[i].sha256[0] ? json_string(tensors[i].sha256)
-                                                     : json_sprintf("%064d", 0));
+        json_object_set_new(digests, tensors[i].name,
+                            tensors[i].sha256[0] ? json_string(tensors[i].sha256)
+                                                 : json_sprintf("%064d", 0));
     return digests;
 }
 

@@ -11,13 +11,8 @@
 typedef struct api_named_tensor {
     const char *name;
     const pe_tensor *tensor;
-    char sha256[API_DIGEST_HEX]; /* of its bytes, where the head has that */
+    char sha256[API_DIGEST_HEX]; /* of its bytes; "": not known */
 } api_named_tensor;
-
-/* Whether the head of a file has the digest of a tensor's bytes: of a large one it would take
- * long to compute them before the first byte is sent. It depends on nothing but the size, so
- * that every server gives the same bytes. */
-bool api_states_digest(const pe_tensor *tensor);
 
 /* The digests of those tensors, {name: digits}. Where they are not known, as many zeros stand
  * for them: a head of the same length. NULL without memory. */

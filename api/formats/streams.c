@@ -83,5 +83,11 @@ bool api_digest_tensor(const api_selection *selection, size_t index, api_digest 
     one.count = 1;
     one.from = one.until = 0;
     api_body *body = api_body_from_tensors(&one, NULL, 0, &one.first, reterr);
-    return body && api_digest_body(body, selection->runner, ret_digest, reterr);
+    if (!body)
+        return false;
+    const bool complete = api_body_digest(body, selection->runner, ret_digest);
+    api_body_unref(body);
+    if (!complete)
+        pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
+    return complete;
 }

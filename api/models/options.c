@@ -100,8 +100,9 @@ static const pe_parameter ROWS[] = {
     [DIGESTS] = {.name = "digests",
                  .type = PE_BOOLEAN,
                  .default_text = "false",
-                 .help = "true, with plan=true: the plan has the SHA-256 of every tensor's "
-                         "bytes; so all of them are computed"},
+                 .help =
+                     "true: the plan, or the metadata of the file, has the SHA-256 of every "
+                     "tensor's bytes; so all of them are computed"},
 };
 #define ROW_COUNT (sizeof ROWS / sizeof *ROWS)
 
@@ -143,12 +144,9 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
     if (ret_options->plan && ret_options->format && strcmp(ret_options->format, "json") != 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "format", ret_options->format,
                      "json with plan=true, or left out");
-    if (ret_options->digests &&
-        (!ret_options->plan || ret_options->convention == API_CONVENTION_ALL))
-        pe_error_add(
-            reterr, PE_OUT_OF_RANGE, "digests", "true",
-            "left out without plan=true and with convention=all: files of tensors have "
-            "digests anyway");
+    if (ret_options->digests && ret_options->convention == API_CONVENTION_ALL)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "digests", "true",
+                     "left out with convention=all");
     ret_options->convention_name = CONVENTIONS[ret_options->convention];
 }
 

@@ -68,6 +68,7 @@ static json_t *about_model(const api_model_plan *plan)
 static bool fill(api_batch *batch, const api_model_plan *plan, api_reply **ret_reply)
 {
     batch->full_names = true;
+    batch->digests = plan->options->digests;
     batch->about = about_model(plan);
     bool filled = batch->about != NULL;
     for (size_t i = 0; filled && i < plan->part_count; i++)
@@ -92,6 +93,13 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
                            "the tensors of a model are application/vnd.safetensors or "
                            "application/json",
                            NULL, NULL);
+    if (plan->options->digests && format == API_BATCH_JSON) {
+        pe_error error;
+        pe_error_init(&error);
+        pe_error_add(&error, PE_OUT_OF_RANGE, "digests", "true",
+                     "left out of tensors as JSON: a plan or a safetensors file has them");
+        return api_problem_from_error(&error);
+    }
     if (api_batch_begin(&batch, call) && fill(&batch, plan, &reply)) {
         if (kept)
             api_batch_tag(&batch, format, config);

@@ -286,8 +286,15 @@ class _Http:
             return http.client.HTTPSConnection(host, port, timeout=self._timeout)
         return http.client.HTTPConnection(host, port, timeout=self._timeout)
 
-    def ask(self, method: str, target: str, body: Buffers, media_type: Optional[str]) -> Answer:
-        fields = dict(self._own)
+    def ask(
+        self,
+        method: str,
+        target: str,
+        body: Buffers,
+        media_type: Optional[str],
+        more: Mapping[str, str],
+    ) -> Answer:
+        fields = {**self._own, **more}
         if media_type:
             fields["Content-Type"] = media_type
             fields["Content-Length"] = str(sum(len(part) for part in body))
@@ -310,10 +317,18 @@ class _Command:
         if data_dir:
             self._command += ["--data-dir", data_dir]
 
-    def ask(self, method: str, target: str, body: Buffers, media_type: Optional[str]) -> Answer:
+    def ask(
+        self,
+        method: str,
+        target: str,
+        body: Buffers,
+        media_type: Optional[str],
+        more: Mapping[str, str],
+    ) -> Answer:
         command = [*self._command, "--request", method]
-        if media_type:
-            command += ["--header", f"Content-Type: {media_type}"]
+        fields = {**more, **({"Content-Type": media_type} if media_type else {})}
+        for name, value in fields.items():
+            command += ["--header", f"{name}: {value}"]
         command += [target, "-"] if media_type else [target]
         source = subprocess.PIPE if media_type else subprocess.DEVNULL
         with subprocess.Popen(
@@ -356,7 +371,7 @@ def _find_program() -> Optional[str]:
 def _is_posenc(where: str) -> bool:
     """Whether a server answers there, and is posenc."""
     with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
-        info = _Http(where, None, 2).ask("GET", "/v1/info", [], None)
+        info = _Http(where, None, 2).ask("GET", "/v1/info", [], None, {})
         told = info.json()
         return isinstance(told, dict) and told.get("name") == "posenc"
     return False
@@ -397,12 +412,18 @@ class Service:
         self._way: Union[_Http, _Command, None] = None
 
     def request(
-        self, method: str, target: str, body: Buffers = (), media_type: Optional[str] = None
+        self,
+        method: str,
+        target: str,
+        body: Buffers = (),
+        media_type: Optional[str] = None,
+        fields: Mapping[str, str] = {},
     ) -> Answer:
-        """Any request of the HTTP interface; with a media type it has a body."""
+        """Any request of the HTTP interface; with a media type it has a body. `fields` are
+        those of its head, such as {"Want-Repr-Digest": "sha-256=1"}."""
         if self._way is None:
             self._way = _find_way(*self._settings)
-        answer = self._way.ask(method, target, body, media_type)
+        answer = self._way.ask(method, target, body, media_type, fields)
         kind = answer.fields.get("content-type", "")
         if answer.status < 400 or (answer.status == 409 and kind == JSON):
             return answer

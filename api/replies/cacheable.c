@@ -48,7 +48,6 @@ api_reply *api_text_reply(const api_call *call, api_reply *reply, api_body *text
     api_reply *refusal;
     api_body *body = code_text(call, text, &coding, &refusal);
     add_coding(reply, coding);
-    api_body_hash(body);
     if (!refusal)
         return api_reply_with_body(reply, body, call->head);
     api_reply_unref(reply);
@@ -75,7 +74,6 @@ void api_coded_text_init(api_coded_text *ret_text, api_body *body, api_coding co
 {
     const api_segment *segments;
     api_body_segments(body, &segments);
-    api_body_hash(body);
     ret_text->body = body;
     ret_text->coding = coding;
     api_etag_compute(&ret_text->etag, segments, 1);

@@ -9,7 +9,6 @@ api_body *api_document_body(json_t *document)
 {
     char *text = api_document_text(document, JSON_INDENT(1));
     api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
-    api_body_hash(body);
     return body;
 }
 
@@ -26,7 +25,6 @@ api_reply *api_passing_document(unsigned status, json_t *document)
     api_reply *reply = api_passing_reply(status, "application/json");
     char *text = api_document_readable(document);
     api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
-    api_body_hash(body);
     return api_reply_with_body(reply, body, false);
 }
 

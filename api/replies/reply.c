@@ -1,8 +1,6 @@
 /* Replies: a status, header fields whose values lie in one bounded text, and a body. */
 #include "replies/reply.h"
 
-#include "bytes/base64.h"
-
 #include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -86,24 +84,32 @@ void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
     reply->text_used += (size_t)length + 1;
 }
 
-void api_reply_add_digest(api_reply *reply, const api_digest *digest)
+api_reply *api_reply_copy(const api_reply *reply)
 {
-    char text[4 * ((sizeof digest->bytes + 2) / 3) + 1] = "";
-    api_base64_write(digest->bytes, sizeof digest->bytes, text);
-    api_reply_add(reply, "Repr-Digest", "sha-256=:%s:", text);
+    api_reply *copy = malloc(sizeof *copy);
+    if (!copy)
+        return NULL;
+    memcpy(copy, reply, sizeof *copy);
+    atomic_init(&copy->references, 1);
+    atomic_init(&copy->transport, NULL);
+    if (copy->body)
+        api_body_ref(copy->body);
+    for (size_t i = 0; i < copy->field_count; i++) {
+        const char *value = reply->fields[i].value;
+        if (value >= reply->text && value < reply->text + TEXT_MAX)
+            copy->fields[i].value = copy->text + (value - reply->text);
+    }
+    return copy;
 }
 
 api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head)
 {
-    api_digest digest;
     if (!reply || !body) {
         api_reply_unref(reply);
         api_body_unref(body);
         return NULL;
     }
     reply->length = api_body_size(body);
-    if (reply->status != 304 && api_body_digest(body, &digest))
-        api_reply_add_digest(reply, &digest);
     if (head)
         api_body_unref(body);
     else

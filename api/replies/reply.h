@@ -13,15 +13,15 @@ api_reply *api_reply_new(unsigned status);
 void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Add Repr-Digest (RFC 9530): the digest of the whole representation, in its content coding. */
-void api_reply_add_digest(api_reply *reply, const api_digest *digest);
+/* A copy with the same body, to which fields may be added while others share the first one.
+ * NULL without memory. */
+api_reply *api_reply_copy(const api_reply *reply);
 
 /* Let no page of another origin read or embed the reply. Must come before others share it. */
 void api_reply_close(api_reply *reply);
 
-/* Give the reply a body, or for HEAD only the length of that, and its digest where that is
- * known and the status is not 304. Takes over both references. Returns the reply; NULL if
- * either is NULL. */
+/* Give the reply a body, or for HEAD only the length of that. Takes over both references.
+ * Returns the reply; NULL if either is NULL. */
 api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head);
 
 void api_reply_set_refusal(api_reply *reply, api_refusal refusal);

@@ -1,5 +1,4 @@
 /* Answering with a representation: from the cache, computed, or streamed. */
-#include "http/want_digest.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "representations/representation.h"
@@ -55,7 +54,6 @@ static api_reply *hit_reply(const api_representation *representation, pe_entry *
 static api_reply *own_reply(const api_representation *representation, pe_entry *entry,
                             pe_outcome outcome, uint64_t compute_time)
 {
-    api_digest digest;
     const api_host *host = representation->call->service->host;
     uint64_t start = host->now(host->context);
     api_body *body = api_representation_body(representation, entry);
@@ -75,9 +73,6 @@ static api_reply *own_reply(const api_representation *representation, pe_entry *
     if (outcome != PE_HIT)
         api_reply_add(reply, "Server-Timing", "compute;dur=%.3f, format;dur=%.3f",
                       (double)compute_time / 1e6, (double)format_time / 1e6);
-    if (body && !api_body_digest(body, &digest) &&
-        api_representation_obtain_digest(representation, body, &digest))
-        api_reply_add_digest(reply, &digest);
     return api_reply_with_body(reply, api_representation_cut(representation, body), false);
 }
 
@@ -89,14 +84,15 @@ static api_reply *own_reply(const api_representation *representation, pe_entry *
 #define QUICK_TEXT   16384   /* elements to print */
 #define QUICK_GZIP   2048    /* elements to print and compress */
 #define QUICK_PIXELS 16384   /* pixels to draw */
-#define QUICK_BYTES  262144  /* of tensors to hash */
+#define QUICK_BYTES  262144  /* of tensors whose digests are stated */
 
-/* Whether a quick request may write and hash the body. */
+/* Whether a quick request may write the body. */
 static bool is_quick_to_write(const api_representation *representation)
 {
     const api_format *format = representation->format;
     if (format->measure == API_BYTES)
-        return api_representation_bytes(representation) <= QUICK_BYTES;
+        return !representation->states_digests ||
+               api_representation_bytes(representation) <= QUICK_BYTES;
     const uint64_t text = representation->coding == API_GZIP ? QUICK_GZIP : QUICK_TEXT;
     const uint64_t most = format->measure == API_PIXELS ? QUICK_PIXELS : text;
     return format->work(&representation->selection) <= most;
@@ -116,28 +112,9 @@ static bool has_quick_body(const api_representation *representation, pe_entry *e
            api_representation_attachment(representation, entry, API_BODY, NULL, NULL);
 }
 
-/* Whether the request asks for the digest of a body that is too large to be hashed as it is
- * built: so the reply that all hits share does not have it. */
-static bool wants_more(const api_representation *representation)
-{
-    return api_representation_body_bytes(representation) > API_HASHED_MAX &&
-           api_wants_digest(representation->call);
-}
-
-/* What that costs. */
-static double price_of_more(const api_representation *representation)
-{
-    return wants_more(representation) && api_representation_owes_digest(representation)
-               ? api_representation_digest_price(representation)
-               : 0;
-}
-
 /* Whether the call may answer from an entry. False: that is left to a worker. */
 static bool may_use(const api_representation *representation, pe_entry *entry)
 {
-    const double price = price_of_more(representation);
-    if (price > 0 && !api_may_begin(representation->call, price))
-        return false;
     if (!representation->call->request->quick || has_quick_body(representation, entry))
         return true;
     api_not_yet(representation->call, API_LATER);
@@ -154,8 +131,7 @@ static api_reply *reply_from_entry(const api_representation *representation, pe_
         return NULL;
     }
     pe_cache_count_use(representation->call->service->cache, request->awaited);
-    if (representation->post || request->awaited || representation->range.complete ||
-        wants_more(representation))
+    if (representation->post || request->awaited || representation->range.complete)
         reply = own_reply(representation, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
     else
         reply = hit_reply(representation, entry);
@@ -190,17 +166,6 @@ static api_reply *compute(const api_representation *representation)
 
 /* ---- tables too large for the cache ---- */
 
-/* Give a new body its digest. It is there already, since it must not fail for that. */
-static void give_digest(const api_representation *representation, api_body *body)
-{
-    api_digest digest;
-    api_body_hash(body); /* a picture is held although its table is not */
-    if (api_body_digest(body, &digest))
-        api_representation_note_digest(representation, &digest);
-    else if (api_representation_obtain_digest(representation, NULL, &digest))
-        api_body_set_digest(body, &digest);
-}
-
 /* Answer with a stream. Opening it prepares the scheme, which is too much for a quick request.
  */
 static api_reply *stream(const api_representation *representation)
@@ -209,20 +174,10 @@ static api_reply *stream(const api_representation *representation)
     api_body *whole = api_representation_stream(representation, &error);
     if (error.status != PE_OK)
         return api_problem_from_error(&error);
-    if (whole)
-        give_digest(representation, whole);
     api_body *body = api_representation_cut(representation, whole);
     api_reply *reply = api_representation_new_reply(representation);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
     return api_reply_with_body(reply, body, false);
-}
-
-static bool may_stream(const api_representation *representation)
-{
-    double price = api_representation_price_to_begin(representation);
-    if (api_representation_owes_digest(representation))
-        price += api_representation_digest_price(representation);
-    return api_may_begin(representation->call, price);
 }
 
 /* Whether a request asks for the entity tag. */
@@ -238,8 +193,9 @@ static api_reply *answer(const api_representation *representation)
 {
     const api_request *request = representation->call->request;
     pe_error error;
+    const double price = api_representation_price_to_begin(representation);
     if (representation->facts.streamed)
-        return may_stream(representation) ? stream(representation) : NULL;
+        return api_may_begin(representation->call, price) ? stream(representation) : NULL;
     pe_entry *entry;
     switch (pe_cache_try_get(representation->call->service->cache, representation->request,
                              &entry)) {
@@ -255,27 +211,14 @@ static api_reply *answer(const api_representation *representation)
         return api_problem_from_error(&error);
     /* a worker must compute what is dear, and knows what it costs */
     const bool quick = request->quick && is_quick_to_answer(representation);
-    const double price =
-        api_representation_price_to_begin(representation) + price_of_more(representation);
     return quick || api_may_begin(representation->call, price) ? compute(representation) : NULL;
 }
 
-/* Answer HEAD: without computing anything, unless a digest is asked for. */
+/* Answer HEAD, without computing anything. */
 static api_reply *answer_head(const api_representation *representation)
 {
-    api_reply *whole = NULL;
-    api_digest digest;
-    if (api_representation_owes_digest(representation)) {
-        whole = answer(representation);
-        if (!whole || api_reply_status(whole) != 200)
-            return whole;
-    }
     api_reply *reply = api_representation_new_reply(representation);
     api_reply_set_length(reply, api_representation_length(representation));
-    if ((whole && api_body_digest(api_reply_body(whole), &digest)) ||
-        api_representation_find_digest(representation, &digest))
-        api_reply_add_digest(reply, &digest);
-    api_reply_unref(whole);
     return reply;
 }
 

@@ -1,14 +1,14 @@
 /* Batches: reading the requests, limits over all of them, and the reply. */
 #include "representations/batch.h"
 
+#include "bytes/body.h"
+#include "bytes/gzip.h"
 #include "bytes/reserve.h"
-
 #include "http/accept.h"
 #include "http/target.h"
 #include "replies/cacheable.h"
 #include "replies/reply.h"
 #include "representations/batch_body.h"
-#include "representations/batch_digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +61,7 @@ bool api_batch_add(api_batch *batch, int index, const char *name, const pe_schem
     bool read = api_representation_read(&part->representation, batch->call, scheme, arguments,
                                         error, &asked, &all, ret_reply);
     part->representation.post = true;
+    part->representation.states_digests = batch->digests;
     api_arguments_done(arguments);
     if (read && all.count > 0)
         api_joint_problem_add(&batch->problem, index, part->name, &all);
@@ -300,21 +301,29 @@ static bool is_decided(const api_batch *batch, api_reply **ret_reply)
     return true;
 }
 
+static bool is_streamed(const api_batch *batch)
+{
+    bool streamed = false;
+    for (size_t i = 0; i < batch->count; i++)
+        streamed = streamed || batch->parts[i].streamed;
+    return streamed;
+}
+
 static api_reply *answer(api_batch *batch, api_batch_format format, api_coding coding)
 {
     pe_outcome outcome;
     api_body *body = NULL;
     if (get_tables(batch, &outcome))
-        body = api_batch_make_body(batch, format, coding);
+        body = api_batch_body(batch, format);
+    if (body && coding == API_GZIP)
+        body = api_gzip_stream(body);
     if (batch->problem.requests > 0)
         return api_joint_problem_reply(&batch->problem);
-    if (body)
-        api_batch_give_digest(batch, format, coding, body);
     api_reply *reply = new_reply(batch, format, coding);
     api_reply_add(reply, "Cache-Status", "posenc; %s",
-                  api_batch_is_streamed(batch) ? "fwd=bypass; detail=streamed"
-                  : outcome == PE_HIT          ? "hit"
-                                               : "fwd=miss");
+                  is_streamed(batch)  ? "fwd=bypass; detail=streamed"
+                  : outcome == PE_HIT ? "hit"
+                                      : "fwd=miss");
     return api_reply_with_body(reply, body, false);
 }
 
@@ -326,7 +335,7 @@ json_t *api_batch_digests(api_batch *batch, api_reply **ret_reply)
     if (batch->problem.requests == 0)
         check_totals(batch, API_BATCH_SAFETENSORS);
     if (batch->problem.requests == 0 &&
-        api_may_begin(batch->call, total_price(batch, api_representation_digest_price)) &&
+        api_may_begin(batch->call, total_price(batch, api_representation_price_to_begin)) &&
         get_tables(batch, &outcome))
         digests = api_batch_list_digests(batch);
     if (batch->problem.requests > 0)
@@ -334,17 +343,14 @@ json_t *api_batch_digests(api_batch *batch, api_reply **ret_reply)
     return digests;
 }
 
-/* Answer HEAD, whose digest is known or not. */
+/* Answer HEAD, without computing anything. */
 static api_reply *answer_head(const api_batch *batch, api_batch_format format,
                               api_coding coding)
 {
-    api_digest digest;
     api_reply *reply = new_reply(batch, format, coding);
     uint64_t length = api_batch_length(batch, format);
     if (coding == API_IDENTITY && length != API_LENGTH_UNKNOWN)
         api_reply_set_length(reply, length);
-    if (api_batch_find_digest(batch, &digest))
-        api_reply_add_digest(reply, &digest);
     return reply;
 }
 
@@ -368,16 +374,8 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
             2);
     if (is_decided(batch, &refusal))
         return refusal;
-    if (batch->call->head && !api_batch_owes_digest(batch, format, coding, true))
+    if (batch->call->head)
         return answer_head(batch, format, coding);
     double price = total_price(batch, api_representation_price_to_begin);
-    if (api_batch_owes_digest(batch, format, coding, false))
-        price += total_price(batch, api_representation_digest_price);
-    if (!api_may_begin(batch->call, price))
-        return NULL;
-    api_reply *reply = answer(batch, format, coding);
-    if (!batch->call->head || !reply || api_reply_status(reply) != 200)
-        return reply;
-    api_reply_unref(reply); /* the digest is known now */
-    return answer_head(batch, format, coding);
+    return api_may_begin(batch->call, price) ? answer(batch, format, coding) : NULL;
 }

@@ -37,6 +37,7 @@ typedef struct api_batch {
     size_t count, list_count;
     api_batch_part *parts; /* room for API_BATCH_MAX of them */
     api_batch_list lists[API_BATCH_LISTS];
+    bool digests;    /* the metadata have those of the tensors; set before requests are added */
     bool full_names; /* also a tensor that its request has alone is called "request.tensor" */
     json_t *about;   /* what is said of the whole, an object, as "model"; or NULL */
     api_etag etag;   /* of a reply that may be kept; empty: it may not */

@@ -148,9 +148,7 @@ static api_body *list_body(const api_batch_list *list)
     if (!copy)
         return NULL;
     memcpy(copy, list->items, (size_t)list->tensor.bytes);
-    api_body *body = api_body_from_text(copy, (size_t)list->tensor.bytes);
-    api_body_hash(body);
-    return body;
+    return api_body_from_text(copy, (size_t)list->tensor.bytes);
 }
 
 /* ---- safetensors ---- */
@@ -176,14 +174,16 @@ static json_t *collect_digests(const api_batch_part *part, const member *members
 }
 
 /* What is said of a part. */
-static json_t *describe(const api_batch_part *part, const member *members, size_t count)
+static json_t *describe(const api_batch *batch, const api_batch_part *part,
+                        const member *members, size_t count)
 {
     json_t *strings = api_safetensors_strings(part->representation.request);
     if (part->target)
         json_object_set_new(strings, "request", json_string(part->target));
     if (part->about)
         json_object_update(strings, part->about);
-    json_object_set_new(strings, "sha256", collect_digests(part, members, count));
+    if (batch->digests)
+        json_object_set_new(strings, "sha256", collect_digests(part, members, count));
     json_t *string = api_safetensors_text(strings);
     json_decref(strings);
     return string;
@@ -193,7 +193,8 @@ static json_t *describe(const api_batch_part *part, const member *members, size_
 static json_t *describe_whole(const api_batch *batch, const member *members, size_t count)
 {
     json_t *about = json_copy(batch->about);
-    json_object_set_new(about, "sha256", collect_digests(NULL, members, count));
+    if (batch->digests)
+        json_object_set_new(about, "sha256", collect_digests(NULL, members, count));
     json_t *string = api_safetensors_text(about);
     json_decref(about);
     return string;
@@ -208,7 +209,7 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
     json_t *metadata = json_object();
     for (size_t i = 0; i < batch->count; i++)
         json_object_set_new(metadata, batch->parts[i].name,
-                            describe(&batch->parts[i], members, count));
+                            describe(batch, &batch->parts[i], members, count));
     if (batch->about)
         json_object_set_new(metadata, "model", describe_whole(batch, members, count));
     api_named_tensor *named = calloc(count + 1, sizeof *named);
@@ -226,13 +227,17 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
 
 /* Find the digest of a member: that of its body in memory, or by computing a stream of it, NULL
  * or not. False: a problem was added, or memory ran out. */
-static bool find_digest(api_batch *batch, member *found, const api_body *body)
+static bool find_digest(api_batch *batch, member *found, api_body *body)
 {
+    const pe_runner *runner = batch->call->service->host->runner;
     api_batch_part *part = found->part;
     api_digest digest;
     pe_error error;
     pe_error_init(&error);
-    if (!body || !api_body_digest(body, &digest)) {
+    if (body && !api_body_is_stream(body)) {
+        if (!api_body_digest(body, runner, &digest))
+            return false;
+    } else {
         api_selection selection = part->representation.selection;
         selection.block_bytes = STREAM_BLOCK;
         if (!api_digest_tensor(&selection, found->index, &digest, &error)) {
@@ -282,8 +287,8 @@ static api_body *safetensors_body(api_batch *batch)
             bodies[i + 1] = members[i].list
                                 ? list_body(members[i].list)
                                 : part_body(batch, members[i].part, "raw", members[i].index, 1);
-            found = bodies[i + 1] && (!api_states_digest(find_tensor(&members[i])) ||
-                                      find_digest(batch, &members[i], bodies[i + 1]));
+            found = bodies[i + 1] &&
+                    (!batch->digests || find_digest(batch, &members[i], bodies[i + 1]));
         }
         bodies[0] = found ? make_head(batch, members, count, &data) : NULL;
         body = api_body_join(bodies, count + 1);

@@ -64,7 +64,6 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
     const api_representation *representation = building->representation;
     api_body *body;
     size_t bytes = 0;
-    api_digest digest;
     pe_error error;
     pe_error_init(&error);
     const bool is_table = representation->format->measure == API_BYTES; /* which is there */
@@ -79,11 +78,6 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
         body = representation->format->write(&representation->selection, table, &bytes);
     }
     *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
-    if (body && api_body_size(body) <= API_HASHED_MAX) {
-        api_body_hash(body);
-        if (api_body_digest(body, &digest))
-            api_representation_note_digest(representation, &digest);
-    }
     if (body)
         api_body_attach(body, representation->call->service->host->memory,
                         bytes + pe_table_footprint(table));

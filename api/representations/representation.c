@@ -145,6 +145,9 @@ static bool choose_format(api_representation *representation, const api_format *
     add_preset(representation);
     if (representation->format->single)
         representation->selection.count = 1;
+    representation->states_digests =
+        representation->format->states_digests &&
+        representation->format->states_digests(&representation->selection);
     choose_held(representation, representation->format);
     return true;
 }
@@ -196,6 +199,28 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
     return !search.ended;
 }
 
+/* ---- its size ---- */
+
+uint64_t api_representation_bytes(const api_representation *representation)
+{
+    const api_selection *selection = &representation->selection;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < selection->count; i++)
+        bytes += pe_request_tensor(selection->request, selection->first + i)->bytes;
+    return bytes;
+}
+
+#define ELEMENT_TEXT 26 /* bytes of an element's text, of which most take half */
+
+uint64_t api_representation_body_bytes(const api_representation *representation)
+{
+    const api_format *format = representation->format;
+    if (!format || format->measure == API_BYTES)
+        return api_representation_bytes(representation);
+    uint64_t work = format->work(&representation->selection);
+    return format->measure == API_PIXELS ? work : work * ELEMENT_TEXT;
+}
+
 /* ---- the price ---- */
 
 double api_representation_price(const api_representation *representation)
@@ -207,26 +232,26 @@ double api_representation_price(const api_representation *representation)
     return first + (all - first) * ((double)representation->range.size / (double)complete);
 }
 
-/* The share of the price that the tensors have whose digests come before them. */
-static double price_of_stated(const api_representation *representation)
+/* Whether the digest of the reply is part of its price: whole, it costs no more than a request
+ * may. */
+static bool pays_digest(const api_representation *representation)
 {
-    const api_selection *selection = &representation->selection;
-    double stated = 0;
-    if (representation->format && !representation->format->states_digests)
-        return 0;
-    for (size_t i = 0; i < selection->count; i++) {
-        const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first + i);
-        stated += api_states_digest(tensor) ? (double)tensor->bytes : 0;
-    }
-    return representation->facts.price * stated / (double)pe_request_bytes(selection->request);
+    const uint64_t limit = representation->call->service->host->compute_cost;
+    return representation->call->wants_digest &&
+           (limit == 0 || representation->facts.price <= (double)limit);
 }
 
 double api_representation_price_to_begin(const api_representation *representation)
 {
-    if (representation->facts.streamed)
-        return representation->facts.preparation + price_of_stated(representation);
-    return representation->facts.price +
-           API_DIGEST_PRICE * (double)api_representation_bytes(representation);
+    const bool streamed = representation->facts.streamed;
+    const double all = representation->facts.price;
+    const double table = streamed ? representation->facts.preparation : all;
+    /* what is not held is computed once more to be hashed */
+    const double digest =
+        (streamed ? all : 0) +
+        API_DIGEST_PRICE * (double)api_representation_body_bytes(representation);
+    return table + (representation->states_digests ? digest : 0) +
+           (pays_digest(representation) ? digest : 0);
 }
 
 /* Whether the request asks only for what the cache keeps, and this is not kept: ret_reply is

@@ -5,7 +5,6 @@
 #ifndef API_REPRESENTATION_H
 #define API_REPRESENTATION_H
 
-#include "bytes/digest.h"
 #include "call.h"
 #include "formats/format.h"
 #include "formats/options.h"
@@ -30,9 +29,10 @@ typedef struct api_representation {
     char variant[API_VARIANT_BYTES]; /* the options that are no defaults, as text … */
     size_t options_size; /* … of so many bytes; then what the format states, too */
     api_coding coding;
-    bool negotiated; /* the format was chosen by Accept, not named by the request */
-    bool post;       /* the method is POST: no tag, caching, preconditions or ranges */
-    api_etag etag;   /* "" until the request's conditions ask for it */
+    bool states_digests; /* of its tensors, in the metadata or beside them */
+    bool negotiated;     /* the format was chosen by Accept, not named by the request */
+    bool post;           /* the method is POST: no tag, caching, preconditions or ranges */
+    api_etag etag;       /* "" until the request's conditions ask for it */
     struct {
         uint64_t first, size;
         uint64_t
@@ -67,9 +67,15 @@ api_reply *api_representation_reply(api_representation *representation);
 /* Choose the tensors that are computed, a bit for each; otherwise they are those selected. */
 void api_representation_choose(api_representation *representation, unsigned tensors);
 
-/* The price of all that is computed, of a stream that of the range; and of what is computed
- * before the reply begins, digests among it: of a stream its preparation, and the tensors whose
- * digests come first. */
+/* The bytes of the tensors that are represented. */
+uint64_t api_representation_bytes(const api_representation *representation);
+
+/* The bytes of the body; of text and pictures, about as many as building it takes, which are
+ * more. */
+uint64_t api_representation_body_bytes(const api_representation *representation);
+
+/* The price of all that is computed, of a stream that of the range; of what is computed before
+ * the reply begins, of a stream its preparation, with the digests that are asked for. */
 double api_representation_price(const api_representation *representation);
 double api_representation_price_to_begin(const api_representation *representation);
 
@@ -93,40 +99,6 @@ api_etag api_representation_tag(const api_representation *representation);
  * The caller adds the fields that say how the tensors were obtained. NULL without memory. */
 api_reply *api_representation_new_reply(const api_representation *representation);
 api_reply *api_representation_not_modified(const api_representation *representation);
-
-/* ---- digest.c ---- */
-
-/* The bytes of the tensors that are represented. */
-uint64_t api_representation_bytes(const api_representation *representation);
-
-/* The bytes of the body; of text and pictures, about as many as building it takes, which are
- * more. */
-uint64_t api_representation_body_bytes(const api_representation *representation);
-
-/* Find the digest of the whole representation. False: nobody has computed it yet. */
-bool api_representation_find_digest(const api_representation *representation,
-                                    api_digest *ret_digest);
-
-/* Note what it is. */
-void api_representation_note_digest(const api_representation *representation,
-                                    const api_digest *digest);
-
-/* Whether the request asks for a digest which is not known, and that is affordable: computing
- * all of it costs no more than a request may. */
-bool api_representation_owes_digest(const api_representation *representation);
-
-/* What it costs to compute it so. */
-double api_representation_digest_price(const api_representation *representation);
-
-/* Find the digest, or compute it if it is owed: of the whole body that is held, or, if that is
- * NULL, of a stream that nobody else reads. False: it is neither known nor owed, or that fails,
- * or takes longer than computing may; the answer goes without it. */
-bool api_representation_obtain_digest(const api_representation *representation, api_body *held,
-                                      api_digest *ret_digest);
-
-/* The most bytes of a body that is hashed when it is built, whoever asks: a matter of some 50
- * milliseconds once. */
-#define API_HASHED_MAX ((uint64_t)64 << 20)
 
 /* ---- conditions.c ---- */
 

@@ -1,6 +1,8 @@
 """api/python/posenc.py: the same arrays from a server, over a Unix socket, and from the
 command."""
 
+import base64
+import hashlib
 import importlib.util
 import json
 import os
@@ -58,6 +60,16 @@ class Calls:
         self.assertEqual(pickle.loads(pickle.dumps(tables)).keys(), tables.keys())
         with self.assertRaisesRegex(AttributeError, "cos, sin, inv_freq"):
             tables.tan  # noqa: B018
+
+    def test_digests_come_to_those_who_ask(self):
+        tables = self.service.get("rope", length=8, dim=4, digests=True)
+        stated = json.loads(tables.metadata["sha256"])
+        self.assertEqual(stated["cos"], hashlib.sha256(tables.cos.tobytes()).hexdigest())
+        target, wish = "/v1/encodings/rope?length=8&dim=4", {"Want-Repr-Digest": "sha-256=1"}
+        self.assertNotIn("repr-digest", self.service.request("GET", target).fields)
+        answer = self.service.request("GET", target, fields=wish)
+        digest = base64.b64encode(hashlib.sha256(answer.body).digest()).decode()
+        self.assertEqual(answer.fields["repr-digest"], f"sha-256=:{digest}:")
 
     def test_every_dtype_has_its_names(self):
         exact = self.service.get("sinusoidal", length=9, dim=8, dtype=float).encoding
