@@ -81,14 +81,16 @@ static pe_problem *next_problem(pe_error *error)
     return &error->problems[PE_PROBLEM_LIMIT - 1];
 }
 
-__attribute__((format(printf, 5, 0))) static pe_problem *
-add_problem(pe_error *error, pe_status status, const char *parameter, const char *given,
-            const char *allowed, va_list list)
+pe_problem *pe_error_add(pe_error *error, pe_status status, const char *parameter,
+                         const char *given, const char *allowed, ...)
 {
     raise_status(error, status);
     pe_problem *problem = next_problem(error);
     char text[4 * sizeof problem->allowed]; /* so that copy_text sees that it is too long */
+    va_list list;
+    va_start(list, allowed);
     vsnprintf(text, sizeof text, allowed, list);
+    va_end(list);
     problem->reason = find_reason(status);
     problem->row = NULL;
     problem->kind = PE_KIND_ANY;
@@ -97,32 +99,6 @@ add_problem(pe_error *error, pe_status status, const char *parameter, const char
     copy_text(problem->given, sizeof problem->given, given);
     copy_text(problem->allowed, sizeof problem->allowed, text);
     problem->did_you_mean[0] = '\0';
-    return problem;
-}
-
-pe_problem *pe_error_add(pe_error *error, pe_status status, const char *parameter,
-                         const char *given, const char *allowed, ...)
-{
-    va_list list;
-    va_start(list, allowed);
-    pe_problem *problem = add_problem(error, status, parameter, given, allowed, list);
-    va_end(list);
-    return problem;
-}
-
-pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reterr,
-                      const char *allowed, ...)
-{
-    const pe_scheme_info *info = &values->scheme->info;
-    const pe_value *value = pe_value_find(values, name);
-    const pe_parameter *row = pe_parameter_find(info, name);
-    char shown[PE_PRINT_MAX];
-    va_list list;
-    va_start(list, allowed);
-    pe_problem *problem =
-        add_problem(reterr, PE_OUT_OF_RANGE, name,
-                    value->present ? pe_value_text(row, value, shown) : "", allowed, list);
-    va_end(list);
     return problem;
 }
 

@@ -1,4 +1,4 @@
-/* What a request costs, and asking now and then whether to go on with it. */
+/* What a request costs, and refusing what costs too much. */
 #include "requests/request.h"
 
 #include <stdio.h>
@@ -73,24 +73,4 @@ bool pe_request_check_price(const pe_request *request, double price, uint64_t li
                  "compute-cost",
                  others[0] ? ", or " : "", others, number);
     return false;
-}
-
-/* ---- the pace ---- */
-
-pe_pace pe_pace_init(const pe_request *request, const pe_runner *runner, pe_error *reterr)
-{
-    return (pe_pace){.runner = runner,
-                     .scheme = request->values.scheme,
-                     .reterr = reterr,
-                     .total = pe_request_price(request)};
-}
-
-bool pe_pace_may_continue(pe_pace *pace, double price)
-{
-    pace->done += price;
-    pace->unasked += price;
-    if (pace->unasked < PE_QUESTION_PRICE)
-        return true;
-    pace->unasked = 0;
-    return pe_may_continue(pace->runner, pace->scheme, pace->done / pace->total, pace->reterr);
 }

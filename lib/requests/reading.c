@@ -6,15 +6,6 @@
 
 #define NAMES_MAX 64
 
-size_t pe_reading_index(const pe_reading *reading, const char *name)
-{
-    size_t index = 0;
-    while (index < reading->count &&
-           !pe_parameter_has_name(pe_reading_row(reading, index), name))
-        index++;
-    return index;
-}
-
 /* List the names that arguments may have, those of the caller and of the preset among them.
  * Returns their number. */
 static size_t list_names(const pe_reading *reading, const char *ret_names[NAMES_MAX])

@@ -21,7 +21,14 @@ static inline const pe_parameter *pe_reading_row(const pe_reading *reading, size
 }
 
 /* The index of a row; the count if there is none of that name. */
-size_t pe_reading_index(const pe_reading *reading, const char *name);
+static inline size_t pe_reading_index(const pe_reading *reading, const char *name)
+{
+    size_t index = 0;
+    while (index < reading->count &&
+           !pe_parameter_has_name(pe_reading_row(reading, index), name))
+        index++;
+    return index;
+}
 
 /* Read all arguments, refuse names that are no row's, and apply the defaults. */
 void pe_read_arguments(pe_reading *reading, const pe_argument *arguments, size_t count,

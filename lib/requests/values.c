@@ -1,7 +1,10 @@
-/* Values of a request by their parameters' names, and the parameters that every scheme has. */
+/* Values of a request by their parameters' names, refusing them, and the parameters that every
+ * scheme has. */
 #include "requests/parameters.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The real types, in the order of pe_dtype. */
@@ -117,4 +120,19 @@ const pe_set *pe_values_set(const pe_values *values)
 pe_dtype pe_requested_dtype(const pe_values *values)
 {
     return (pe_dtype)pe_choice(values, "dtype");
+}
+
+pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reterr,
+                      const char *allowed, ...)
+{
+    const pe_value *value = pe_value_find(values, name);
+    const pe_parameter *row = pe_parameter_find(&values->scheme->info, name);
+    char shown[PE_PRINT_MAX];
+    char text[4 * sizeof reterr->problems[0].allowed]; /* pe_error_add cuts it */
+    va_list list;
+    va_start(list, allowed);
+    vsnprintf(text, sizeof text, allowed, list);
+    va_end(list);
+    return pe_error_add(reterr, PE_OUT_OF_RANGE, name,
+                        value->present ? pe_value_text(row, value, shown) : "", "%s", text);
 }
