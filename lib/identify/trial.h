@@ -26,24 +26,8 @@ typedef struct pe_trial {
     pe_error *reterr;
 } pe_trial;
 
-/* Whether a view is the tensor of a request times a factor: every entry is within the
- * tolerance. Notes the request and the figures in trial->found then. */
-bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const pe_view *view,
-                   double factor);
-
-/* The same of the table with other values of parameters: name, value, name, value, …, NULL; a
- * value "" leaves the parameter out. Notes the changes. */
-bool pe_trial_change(pe_trial *trial, const char *const *changes);
-
 /* Spend multiply-adds; false if too few are left. */
 bool pe_trial_spend(pe_trial *trial, double price);
-
-/* The factor that brings the exact table nearest to the one that was sent, in some lines. */
-bool pe_trial_ratio(pe_trial *trial, double *ret_factor);
-
-/* Say what was found. Returns true. */
-bool pe_trial_say(pe_trial *trial, const char *kind, const char *sentence, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Make a request of the trial's scheme with a dtype; NULL if it is refused, or if preparing it
  * is too expensive. */
@@ -53,5 +37,23 @@ pe_request *pe_trial_request(pe_trial *trial, const char *query, pe_dtype dtype)
  * has none. */
 bool pe_trial_value(pe_trial *trial, const char *name, pe_value *ret_value,
                     char ret_text[PE_PRINT_MAX]);
+
+/* Say what was found. Returns true. */
+bool pe_trial_say(pe_trial *trial, const char *kind, const char *sentence, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- fit.c ---- */
+
+/* Whether a view is the tensor of a request times a factor: every entry is within the
+ * tolerance. Notes the request and the figures in trial->found then. */
+bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const pe_view *view,
+                   double factor);
+
+/* The same of the table with other values of parameters: name, value, name, value, …, NULL; a
+ * value "" leaves the parameter out. Notes the changes. */
+bool pe_trial_change(pe_trial *trial, const char *const *changes);
+
+/* The factor that brings the exact table nearest to the one that was sent, in some lines. */
+bool pe_trial_ratio(pe_trial *trial, double *ret_factor);
 
 #endif
