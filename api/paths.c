@@ -2,7 +2,6 @@
 #include "paths.h"
 
 #include "http/arguments.h"
-#include "routes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,12 +67,12 @@ static int count_slips(const segments *given, const segments *pattern, size_t *r
     return known > 0 && slips <= 2 ? slips : UNLIKE;
 }
 
-bool api_suggest_path(const char *target, char *dst, size_t size)
+bool api_suggest_path(const api_route *routes, size_t count, const char *target, char *dst,
+                      size_t size)
 {
     segments given, pattern, best;
-    size_t count, best_first = 0;
+    size_t best_first = 0;
     int least = UNLIKE;
-    const api_route *routes = api_routes(&count);
     if (!split(target, &given) || !api_is_utf8(target, strlen(target)))
         return false;
     for (size_t i = 0; i < 2 * count; i++) {

@@ -375,7 +375,7 @@ api_reply *api_answer_without_route(const char *method, const char *target)
     char allow[64], detail[400], path[240];
     write_allowed_methods(target, allow, sizeof allow);
     if (!allow[0]) {
-        bool near = api_suggest_path(target, path, sizeof path);
+        bool near = api_suggest_path(ROUTES, ROUTE_COUNT, target, path, sizeof path);
         snprintf(detail, sizeof detail,
                  "nothing is served at this path; %s%s%sGET /v1/schemes lists the schemes, GET "
                  "/docs describes every path",
