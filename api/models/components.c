@@ -87,8 +87,8 @@ static const model_type *find_type(const model_config *inner, const component_fa
     if (name && facts->ignore_type)
         note_type(inner, name, from, facts->type);
     if (!name || !*name || facts->ignore_type)
-        return facts->type ? model_type_find(facts->type) : NULL;
-    const model_type *type = model_type_find(name);
+        return facts->type ? model_type_find(inner->planner->types, facts->type) : NULL;
+    const model_type *type = model_type_find(inner->planner->types, name);
     if (!type && facts->optional)
         model_note(inner->planner->plan->notes,
                    "%s is %s, which this release does not know: that component is left out.",
@@ -97,7 +97,7 @@ static const model_type *find_type(const model_config *inner, const component_fa
         pe_problem_suggest(model_refuse(inner->planner, from,
                                         json_object_get(inner->object, "model_type"),
                                         "a model type that GET /v1/models lists"),
-                           model_type_suggest(name));
+                           model_type_suggest(inner->planner->types, name));
     return type;
 }
 
@@ -166,7 +166,7 @@ void model_plan_component(model_config *config, const void *component_rule)
         inner.parent = config;
         inner.first = facts->first;
         inner.name = facts->name;
-        inner.type = model_type_find(facts->type);
+        inner.type = model_type_find(inner.planner->types, facts->type);
         model_plan_type(&inner);
     } else if (config->planner->is_unasked || model_is_requested(config->planner, inner.name)) {
         plan_object(&inner, facts);

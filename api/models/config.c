@@ -27,36 +27,7 @@ static const struct {
 };
 #define SPELLING_COUNT (sizeof SPELLINGS / sizeof *SPELLINGS)
 
-/* ---- texts and paths ---- */
-
-const char *model_keep(model_planner *planner, json_t *text)
-{
-    const char *kept = json_string_value(text);
-    return json_array_append_new(planner->plan->kept, text) == 0 ? kept : "";
-}
-
-bool model_lists(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = words; at && *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strcspn(at, " ") == length && strncmp(at, word, length) == 0)
-            return true;
-    return false;
-}
-
-const char *model_shown_path(model_planner *planner, const char *path)
-{
-    static const size_t ROOM = sizeof((pe_problem *)0)->parameter - sizeof "\xe2\x80\xa6";
-    size_t length = strlen(path);
-    if (length < sizeof((pe_problem *)0)->parameter)
-        return path;
-    const char *rest = path + length - ROOM;
-    while (((unsigned char)*rest & 0xc0) == 0x80)
-        rest++;
-    if (strchr(rest, '.'))
-        rest = strchr(rest, '.');
-    return model_keep(planner, json_sprintf("\xe2\x80\xa6%s", rest));
-}
+/* ---- refusing ---- */
 
 pe_problem *model_known_problem(const model_planner *planner, const char *path,
                                 const char *allowed)
@@ -122,12 +93,6 @@ static void refuse_kind(const model_config *config, api_origin origin, const jso
 }
 
 /* ---- looking up ---- */
-
-void model_use_key(json_t *used, api_origin origin)
-{
-    if (origin.kind == API_ORIGIN_CONFIG && origin.path)
-        json_object_set_new(used, origin.path, json_true());
-}
 
 /* The member of a key of this very spelling. Objects count as used, since their keys are listed
  * one by one. */

@@ -8,6 +8,7 @@
 
 typedef struct model_planner {
     api_model_plan *plan;
+    const struct model_types *types; /* the rows that components may name */
     const pe_limits *limits;
     pe_error *error;
     json_t *used;     /* the paths that have changed something, as the keys of an object */
@@ -38,6 +39,12 @@ typedef struct model_type {
     const model_rule *rules; /* the last one has neither `plan` nor `key` */
 } model_type;
 
+/* The table of model types. */
+typedef struct model_types {
+    const model_type *rows;
+    size_t count;
+} model_types;
+
 /* An object of a config: the whole, a component, or a dictionary inside one. */
 struct model_config {
     model_planner *planner;
@@ -51,8 +58,17 @@ struct model_config {
     const model_config *parent; /* of a component: what holds it and its neighbours; or NULL */
 };
 
+/* ---- texts.c ---- */
+
 /* Keep a text, which is consumed, as long as the plan. "" without memory. */
 const char *model_keep(model_planner *planner, json_t *text);
+
+/* Whether one of several words, joined by blanks, is this one. */
+bool model_lists(const char *words, const char *word);
+
+/* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
+ */
+const char *model_shown_path(model_planner *planner, const char *path);
 
 /* ---- origin.c ---- */
 
@@ -79,16 +95,16 @@ api_origin model_divide_origins(const model_config *config, api_origin dividend,
 /* The words for an origin, kept as long as the plan. */
 const char *model_word_origin(model_planner *planner, api_origin origin);
 
+/* Let a key count as used: what it says has changed an argument, a fact or which layers use a
+ * part. Arguments and facts do so themselves. */
+void model_use_key(json_t *used, api_origin origin);
+
 /* ---- config.c ---- */
 
 /* The value of a key by any of its spellings, NULL if it is absent or null. `keys` are several
  * keys joined by "|", the first one that is there wins; each one has the spellings of
  * config.c. ret_from is the path, or that of the first key where there is none. */
 json_t *model_find(const model_config *config, const char *keys, api_origin *ret_from);
-
-/* Let a key count as used: what it says has changed an argument, a fact or which layers use a
- * part. Arguments and facts do so themselves. */
-void model_use_key(json_t *used, api_origin origin);
 
 /* Whether a key is there and not null; the key does not count as used. */
 bool model_has(const model_config *config, const char *key);
@@ -138,10 +154,6 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
 json_t *model_number_list(const model_config *config, const char *keys, api_origin *ret_from);
 double model_list_number(const json_t *list, size_t index);
 
-/* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
- */
-const char *model_shown_path(model_planner *planner, const char *path);
-
 /* A problem that has been told already, since several parts read the same keys; or NULL. */
 pe_problem *model_known_problem(const model_planner *planner, const char *path,
                                 const char *allowed);
@@ -159,9 +171,6 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
 /* The same where there is no planner yet. */
 pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *given,
                                const char *allowed);
-
-/* Whether one of several words, joined by blanks, is this one. */
-bool model_lists(const char *words, const char *word);
 
 /* List the keys of the config that look like positions and have changed nothing. */
 void model_list_unused(model_planner *planner, json_t *config);

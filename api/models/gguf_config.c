@@ -3,7 +3,7 @@
 
 #include "models/config.h"
 #include "models/parts.h"
-#include "models/spellings.h"
+#include "models/rotary.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+const model_type *model_type_find(const model_types *types, const char *name)
+{
+    for (size_t i = 0; name && i < types->count; i++)
+        if (strcmp(types->rows[i].name, name) == 0)
+            return &types->rows[i];
+    return NULL;
+}
+
 /* Keys that say more than model_type: the config is for other code, which has a row of its own.
  * `type` NULL: a config without model_type; `word`: what the first key must be, NULL: anything.
  */
@@ -40,7 +48,7 @@ static const model_type *find_code(const model_config *config, const char *name)
         if ((CODES[i].type && name ? strcmp(CODES[i].type, name) == 0
                                    : !CODES[i].type && !name) &&
             has_keys(config, CODES[i].keys, CODES[i].word))
-            return model_type_find(CODES[i].row);
+            return model_type_find(config->planner->types, CODES[i].row);
     return NULL;
 }
 
@@ -70,14 +78,14 @@ static size_t find_stem(const char *name)
 }
 
 /* The model type whose name is that of a class. */
-static const char *find_by_class(const char *class_name)
+static const char *find_by_class(const model_types *types, const char *class_name)
 {
     char wanted[64], known[64];
     if (!class_name)
         return NULL;
     fold(class_name, find_stem(class_name), wanted);
-    for (size_t i = 0; i < model_type_count(); i++) {
-        const char *name = model_type_get(i)->name;
+    for (size_t i = 0; i < types->count; i++) {
+        const char *name = types->rows[i].name;
         fold(name, strlen(name), known);
         if (strcmp(known, wanted) == 0)
             return name;
@@ -136,12 +144,12 @@ static int agreement(const char *given, const char *known, bool are_classes)
 }
 
 /* The model type that a name is a slip of; NULL: none, or several. */
-static const char *find_by_letters(const char *name, bool is_class)
+static const char *find_by_letters(const model_types *types, const char *name, bool is_class)
 {
     const char *found = NULL;
     int best = 0;
-    for (size_t i = 0; i < model_type_count(); i++) {
-        const char *type = model_type_get(i)->name;
+    for (size_t i = 0; i < types->count; i++) {
+        const char *type = types->rows[i].name;
         int agreed =
             isupper((unsigned char)*type) || !is_class ? agreement(name, type, is_class) : 0;
         if (agreed == 1 && best == 1)
@@ -194,12 +202,12 @@ static bool is_of_component(const char *name)
 }
 
 /* Up to three model types that begin like a name, as a text. */
-static void write_relatives(const char *name, char *dst, size_t size)
+static void write_relatives(const model_types *types, const char *name, char *dst, size_t size)
 {
     size_t used = 0, found = 0, length = strcspn(name, "-_0123456789.");
     dst[0] = '\0';
-    for (size_t i = 0; length >= 3 && i < model_type_count() && found < 3; i++) {
-        const char *known = model_type_get(i)->name;
+    for (size_t i = 0; length >= 3 && i < types->count && found < 3; i++) {
+        const char *known = types->rows[i].name;
         if (strncmp(known, name, length) != 0 || is_of_component(known) ||
             used + strlen(known) + 3 > size)
             continue;
@@ -211,9 +219,10 @@ static void write_relatives(const char *name, char *dst, size_t size)
 /* Refuse a config that no row reads, with what it says of itself. */
 static void refuse(const model_config *config, const char *key, const char *name)
 {
+    const model_types *types = config->planner->types;
     char classes[80], relatives[64];
     write_names(json_object_get(config->object, "architectures"), classes, sizeof classes);
-    write_relatives(name ? name : "", relatives, sizeof relatives);
+    write_relatives(types, name ? name : "", relatives, sizeof relatives);
     bool custom = model_has(config, "auto_map");
     bool is_class = strcmp(key, "_class_name") == 0;
     pe_problem *problem = pe_error_add(
@@ -222,25 +231,26 @@ static void refuse(const model_config *config, const char *key, const char *name
         relatives, classes[0] || custom ? "; the config has" : "",
         classes[0] ? " architectures " : "", classes, classes[0] && custom ? " and" : "",
         custom ? " auto_map, so its code comes with the checkpoint" : "");
-    const char *suggested = is_class ? NULL : find_by_class(name_class(config));
+    const char *suggested = is_class ? NULL : find_by_class(types, name_class(config));
     problem->reason = name ? PE_REASON_CHOICE : PE_REASON_MISSING;
     pe_problem_suggest(problem, suggested ? suggested
-                                : name    ? find_by_letters(name, is_class)
+                                : name    ? find_by_letters(types, name, is_class)
                                           : NULL);
 }
 
-const char *model_type_suggest(const char *name)
+const char *model_type_suggest(const model_types *types, const char *name)
 {
-    return find_by_letters(name, false);
+    return find_by_letters(types, name, false);
 }
 
 const model_type *find_model_type(const model_config *config)
 {
+    const model_types *types = config->planner->types;
     const char *name = json_string_value(json_object_get(config->object, "model_type"));
     const char *class_name = json_string_value(json_object_get(config->object, "_class_name"));
-    bool is_class = class_name && (!name || model_type_find(class_name));
+    bool is_class = class_name && (!name || model_type_find(types, class_name));
     const model_type *code = is_class ? NULL : find_code(config, name);
-    const model_type *type = code ? code : model_type_find(is_class ? class_name : name);
+    const model_type *type = code ? code : model_type_find(types, is_class ? class_name : name);
     if (!type)
         refuse(config, is_class ? "_class_name" : "model_type", is_class ? class_name : name);
     return type;

@@ -1,4 +1,4 @@
-/* Origins of values: making them, and the words for them. */
+/* Origins of values: making them, the words for them, and which keys count as used. */
 #include "models/config.h"
 
 #include <stdarg.h>
@@ -37,6 +37,12 @@ api_origin model_divide_origins(const model_config *config, api_origin dividend,
     model_use_key(config->planner->used, divisor);
     return model_add_remark(config, dividend, " / %s",
                             model_word_origin(config->planner, divisor));
+}
+
+void model_use_key(json_t *used, api_origin origin)
+{
+    if (origin.kind == API_ORIGIN_CONFIG && origin.path)
+        json_object_set_new(used, origin.path, json_true());
 }
 
 json_t *api_origin_describe(api_origin origin)

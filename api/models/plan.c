@@ -80,8 +80,11 @@ static void note_code(model_planner *planner, json_t *config)
 static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *limits,
                       pe_error *reterr)
 {
-    model_planner planner = {
-        .plan = plan, .limits = limits, .error = reterr, .used = json_object()};
+    model_planner planner = {.plan = plan,
+                             .types = &model_all_types,
+                             .limits = limits,
+                             .error = reterr,
+                             .used = json_object()};
     json_t *translated = model_translate(object, plan->notes, reterr);
     if (!translated) {
         json_decref(planner.used);
@@ -162,11 +165,11 @@ void api_model_plan_free(api_model_plan *plan)
 
 size_t api_model_type_count(void)
 {
-    return model_type_count();
+    return model_all_types.count;
 }
 
 api_model_type_name api_model_type_get(size_t index)
 {
-    const model_type *type = model_type_get(index);
+    const model_type *type = &model_all_types.rows[index];
     return (api_model_type_name){type->name, type->family};
 }

@@ -96,4 +96,7 @@ void model_rotary_type(const model_config *config, const rotary_keys *keys, doub
 /* Whether the type has two lists of divisors, one for long sequences. */
 bool model_rotary_is_longrope(const rotary_keys *keys);
 
+/* The rope_scaling of Llama 3.1's law with a factor, and its other published numbers. */
+json_t *model_pack_llama3(double factor);
+
 #endif

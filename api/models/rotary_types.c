@@ -212,6 +212,13 @@ static void add_llama3(const model_config *config, const rotary_keys *keys, doub
     add_original(config, keys, part);
 }
 
+json_t *model_pack_llama3(double factor)
+{
+    return json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3", "factor", factor,
+                     "low_freq_factor", 1.0, "high_freq_factor", 4.0,
+                     "original_max_position_embeddings", 8192.0);
+}
+
 /* The parameters of a type, for which the config has keys of the same names. */
 static void add_parameters(const model_config *config, const rotary_keys *keys, double seq_len,
                            api_model_part *part)

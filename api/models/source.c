@@ -43,7 +43,7 @@ static const library_source *find_release(const char *library, const char *relea
  * with a capital letter. */
 static const library_source *find_source(const char *name, const char *convention)
 {
-    const model_type *type = model_type_find(name);
+    const model_type *type = model_type_find(&model_all_types, name);
     if (type && has_own_code(type))
         return &OWN_CODE;
     if (strncmp(name, "timm-", 5) == 0)

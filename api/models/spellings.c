@@ -6,6 +6,7 @@
 #include "models/config.h"
 #include "models/gguf_config.h"
 #include "models/parts.h"
+#include "models/rotary.h"
 #include "models/timm.h"
 
 #include <string.h>
@@ -57,13 +58,6 @@ static void set_type(json_t *config, const char *type)
 static bool is_set(const json_t *config, const char *key)
 {
     return json_is_true(json_object_get(config, key));
-}
-
-json_t *model_pack_llama3(double factor)
-{
-    return json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3", "factor", factor,
-                     "low_freq_factor", 1.0, "high_freq_factor", 4.0,
-                     "original_max_position_embeddings", 8192.0);
 }
 
 /* ---- Meta and Mistral ---- */

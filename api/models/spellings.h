@@ -12,7 +12,4 @@
  * seems to be and what to send instead, for files that describe no model. */
 json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr);
 
-/* The rope_scaling of Llama 3.1's law with a factor, and its other published numbers. */
-json_t *model_pack_llama3(double factor);
-
 #endif

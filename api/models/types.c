@@ -4,10 +4,6 @@
 
 #include "models/rules.h"
 
-#include <string.h>
-
-/* ---- the table ---- */
-
 #define TYPE(its_name, its_component, its_family, ...)                                         \
     {.name = (its_name),                                                                       \
      .component = (its_component),                                                             \
@@ -31,22 +27,4 @@ static const model_type TYPES[] = {
 #include "models/types_vision.def"
 };
 
-const model_type *model_type_find(const char *name)
-{
-    if (!name)
-        return NULL;
-    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
-        if (strcmp(TYPES[i].name, name) == 0)
-            return &TYPES[i];
-    return NULL;
-}
-
-size_t model_type_count(void)
-{
-    return sizeof TYPES / sizeof *TYPES;
-}
-
-const model_type *model_type_get(size_t index)
-{
-    return &TYPES[index];
-}
+const model_types model_all_types = {TYPES, sizeof TYPES / sizeof *TYPES};

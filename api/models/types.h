@@ -5,22 +5,22 @@
 #include "models/config.h"
 #include "models/parts.h"
 
+/* The table. Rules that look a type up take it from the planner, since rows are made of rules.
+ */
+extern const model_types model_all_types;
+
+/* ---- identity.c ---- */
+
 /* The row of a model type; NULL if there is none. */
-const model_type *model_type_find(const char *name);
+const model_type *model_type_find(const model_types *types, const char *name);
 
 /* The model type that a name is a slip of: NULL, rather than one whose tables are others. */
-const char *model_type_suggest(const char *name);
+const char *model_type_suggest(const model_types *types, const char *name);
 
 /* The row that reads a config. NULL, with a problem, if there is none. */
 const model_type *find_model_type(const model_config *config);
 
-size_t model_type_count(void);
-const model_type *model_type_get(size_t index); /* in the order of the table */
-
-/* Apply the rules of config->type to the config. */
-void model_plan_type(model_config *config);
-
-/* ---- selection.c: the components that a request asks for ---- */
+/* ---- requested.c: the components that a request asks for ---- */
 
 /* Whether the request asks for a component, or for one inside of it. */
 bool model_is_requested(const model_planner *planner, const char *name);
@@ -29,6 +29,9 @@ bool model_is_requested(const model_planner *planner, const char *name);
 void model_keep_asked(model_planner *planner);
 
 /* ---- components.c: rules about components ---- */
+
+/* Apply the rules of config->type to the config. */
+void model_plan_type(model_config *config);
 
 /* A component that is an object of its own in the config. */
 typedef struct component_facts {

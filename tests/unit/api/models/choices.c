@@ -60,8 +60,8 @@ static void expect_words(const char *type, const model_rule *rule)
 START_TEST(every_condition_of_every_row_refuses_words_that_it_does_not_know)
 {
     size_t walked = 0;
-    for (size_t i = 0; i < model_type_count(); i++) {
-        const model_type *type = model_type_get(i);
+    for (size_t i = 0; i < model_all_types.count; i++) {
+        const model_type *type = &model_all_types.rows[i];
         for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
             if (!rule->key || !*rule->is) /* else it asks whether the key is there */
                 continue;
