@@ -14,7 +14,7 @@ fail() {
 # Layers and rooms: who may use whom.
 rooms="${PYTHON:-/usr/bin/python3} -B tests/support/rooms.py"
 $rooms "${BUILD:-build}" || failed=1
-$rooms --plant || failed=1
+$rooms --plant "${BUILD:-build}" || failed=1
 "${PYTHON:-/usr/bin/python3}" -B tests/support/names.py || failed=1
 "${PYTHON:-/usr/bin/python3}" -B tests/support/drawing.py --check || failed=1
 
