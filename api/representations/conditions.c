@@ -4,13 +4,6 @@
 #include "replies/reply.h"
 #include "representations/representation.h"
 
-uint64_t api_representation_length(const api_representation *representation)
-{
-    return representation->coding == API_IDENTITY && representation->format->length
-               ? representation->format->length(&representation->selection)
-               : API_LENGTH_UNKNOWN;
-}
-
 bool api_representation_is_decided(const api_representation *representation,
                                    api_reply **ret_reply)
 {

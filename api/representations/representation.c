@@ -221,6 +221,13 @@ uint64_t api_representation_body_bytes(const api_representation *representation)
     return format->measure == API_PIXELS ? work : work * ELEMENT_TEXT;
 }
 
+uint64_t api_representation_length(const api_representation *representation)
+{
+    return representation->coding == API_IDENTITY && representation->format->length
+               ? representation->format->length(&representation->selection)
+               : API_LENGTH_UNKNOWN;
+}
+
 /* ---- the price ---- */
 
 double api_representation_price(const api_representation *representation)

@@ -74,6 +74,10 @@ uint64_t api_representation_bytes(const api_representation *representation);
  * more. */
 uint64_t api_representation_body_bytes(const api_representation *representation);
 
+/* The length of the whole representation; API_LENGTH_UNKNOWN without memory, or if the length
+ * shows only when everything has been written. */
+uint64_t api_representation_length(const api_representation *representation);
+
 /* The price of all that is computed, of a stream that of the range; of what is computed before
  * the reply begins, of a stream its preparation, with the digests that are asked for. */
 double api_representation_price(const api_representation *representation);
@@ -101,10 +105,6 @@ api_reply *api_representation_new_reply(const api_representation *representation
 api_reply *api_representation_not_modified(const api_representation *representation);
 
 /* ---- conditions.c ---- */
-
-/* The length of the whole representation; API_LENGTH_UNKNOWN without memory, or if the length
- * shows only when everything has been written. */
-uint64_t api_representation_length(const api_representation *representation);
 
 /* Evaluate the preconditions of a request that would succeed. Returns true if they decide the
  * answer: ret_reply is the 412 or 304 then, NULL without memory. */

@@ -71,12 +71,6 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 # A row of the table of global state in ARCHITECTURE.md: a file of lib or api, and names.
 STATE = re.compile(r"^\| `((?:lib|api)/\S+\.c)` \| (`\w+`(?:, `\w+`)*) \|", re.MULTILINE)
 GROUND, ROOF = -1, 1000
-# Of pairs of files that still take symbols of each other: what is overlooked. No others may.
-CIRCLES_LEFT = [
-    ("api/bytes/body.c", "api/bytes/digest.c"),
-    ("api/representations/bodies.c", "api/representations/digest.c"),
-    ("api/representations/conditions.c", "api/representations/metadata.c"),
-]
 
 
 def sources():
@@ -212,8 +206,7 @@ def list_taken(found):
     """{source: {source: the symbols that the first takes of it}} of calls."""
     taken = defaultdict(lambda: defaultdict(list))
     for source, target, symbol in found:
-        if (source, target) not in CIRCLES_LEFT:
-            taken[source][target].append(symbol)
+        taken[source][target].append(symbol)
     return taken
 
 
@@ -246,13 +239,6 @@ def circle_faults(found, paths=None):
             for source, target in zip(way, way[1:] + way[:1])
         ]
         yield f"a circle: {'; '.join(steps)}"
-
-
-def circles_gone(found):
-    arrows = {(source, target) for source, target, _ in found}
-    for a, b in CIRCLES_LEFT:
-        if not {(a, b), (b, a)} <= arrows:
-            yield f"{a} and {b} are no circle any more: remove them from CIRCLES_LEFT"
 
 
 def plants(files):
@@ -355,7 +341,7 @@ def main():
     faults = list(include_faults(files))
     if build:
         found = list(calls(build))
-        faults += [*call_faults(found), *circle_faults(found), *circles_gone(found)]
+        faults += [*call_faults(found), *circle_faults(found)]
         faults += state_faults(build)
     for layer, ladder in LADDER.items():
         faults += [
