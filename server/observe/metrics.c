@@ -12,8 +12,8 @@
 struct server_metrics {
     pe_cache *cache;
     double started;
-    size_t route_count;
-    histogram (*requests)[STATUS_CLASSES]; /* one row for each route */
+    size_t series_count; /* by route, method and status */
+    histogram *requests; /* one for each series, those of a route together */
     histogram computations, callbacks, callback_work;
     atomic_ullong body_bytes, connections_total;
     atomic_ullong rejected[REJECTION_COUNT];
@@ -28,8 +28,8 @@ server_metrics *metrics_new(pe_cache *cache)
         return NULL;
     metrics->cache = cache;
     metrics->started = process_start_time();
-    metrics->route_count = api_route_count();
-    metrics->requests = calloc(metrics->route_count, sizeof *metrics->requests);
+    metrics->series_count = api_route_count() * STATUS_CLASSES;
+    metrics->requests = calloc(metrics->series_count, sizeof *metrics->requests);
     if (!metrics->requests) {
         free(metrics);
         return NULL;
@@ -67,8 +67,8 @@ rejection rejection_by_api(api_refusal refusal)
 void metrics_count_request(server_metrics *metrics, size_t route, unsigned status,
                            uint64_t nanoseconds)
 {
-    histogram_add(&metrics->requests[route][(status / 100 - 2) % STATUS_CLASSES],
-                  HISTOGRAM_WORK, nanoseconds);
+    const size_t series = route * STATUS_CLASSES + (status / 100 - 2) % STATUS_CLASSES;
+    histogram_add(&metrics->requests[series], HISTOGRAM_WORK, nanoseconds);
 }
 
 void metrics_count_rejected(server_metrics *metrics, rejection reason)
@@ -127,43 +127,56 @@ static void write_head(api_text *out, const char *name, const char *type, const 
 }
 
 /* route="…",method="…",status="2xx" */
-static const char *write_labels(size_t route, unsigned class, char dst[128])
+static const char *write_labels(size_t series, char dst[128])
 {
-    const api_route_name name = api_route_name_get(route);
-    snprintf(dst, 128, "route=\"%s\",method=\"%s\",status=\"%uxx\"", name.pattern, name.method,
-             class + 2);
+    const api_route_name name = api_route_name_get(series / STATUS_CLASSES);
+    snprintf(dst, 128, "route=\"%s\",method=\"%s\",status=\"%zuxx\"", name.pattern, name.method,
+             series % STATUS_CLASSES + 2);
     return dst;
 }
 
+/* Durations first, since the first answer of a route may come between the two: so whatever has
+ * a duration has a total. */
 static void write_requests(server_metrics *metrics, api_text *out)
 {
     char labels[128];
-    write_head(out, "posenc_requests_total", "counter",
-               "Requests answered, by route, method (GET includes HEAD) and status.");
-    for (size_t i = 0; i < metrics->route_count; i++)
-        for (unsigned class = 0; class < STATUS_CLASSES; class ++)
-            api_text_add(out, "posenc_requests_total{%s} %llu\n",
-                         write_labels(i, class, labels),
-                         (unsigned long long)histogram_count(&metrics->requests[i][class]));
     write_head(out, "posenc_request_duration_seconds", "histogram",
-               "Time from the end of a request's head to the begin of its response.");
-    for (size_t i = 0; i < metrics->route_count; i++)
-        for (unsigned class = 0; class < STATUS_CLASSES; class ++)
-            histogram_write(&metrics->requests[i][class], HISTOGRAM_WORK,
-                            "posenc_request_duration_seconds", write_labels(i, class, labels),
-                            out);
-    write_head(out, "posenc_compute_duration_seconds", "histogram", "Time to compute a table.");
-    histogram_write(&metrics->computations, HISTOGRAM_WORK, "posenc_compute_duration_seconds",
-                    "", out);
-    write_head(out, "posenc_callback_duration_seconds", "histogram",
-               "Time that an event thread spent at once on a part of a request or stream.");
-    histogram_write(&metrics->callbacks, HISTOGRAM_STAYS, "posenc_callback_duration_seconds",
-                    "", out);
-    write_head(out, "posenc_callback_cpu_seconds", "histogram",
-               "Processor time that an event thread spent at once on a request with a body, or "
-               "on a part of a stream.");
-    histogram_write(&metrics->callback_work, HISTOGRAM_STAYS, "posenc_callback_cpu_seconds", "",
-                    out);
+               "Time from the end of a request's head to the begin of its response, by route, "
+               "method and status.");
+    for (size_t i = 0; i < metrics->series_count; i++)
+        if (histogram_count(&metrics->requests[i]) > 0)
+            histogram_write(&metrics->requests[i], HISTOGRAM_WORK,
+                            "posenc_request_duration_seconds", write_labels(i, labels), out);
+    write_head(out, "posenc_requests_total", "counter",
+               "Requests answered, by route (a pattern, never a path), method (GET includes "
+               "HEAD) and status (2xx to 5xx).");
+    for (size_t i = 0; i < metrics->series_count; i++) {
+        const unsigned long long count = histogram_count(&metrics->requests[i]);
+        if (count > 0)
+            api_text_add(out, "posenc_requests_total{%s} %llu\n", write_labels(i, labels),
+                         count);
+    }
+}
+
+static void write_durations(api_text *out, const char *name, const char *help,
+                            histogram *durations, const histogram_bound *bounds)
+{
+    write_head(out, name, "histogram", help);
+    histogram_write(durations, bounds, name, "", out);
+}
+
+static void write_work(server_metrics *metrics, api_text *out)
+{
+    write_durations(out, "posenc_compute_duration_seconds", "Time to compute a table.",
+                    &metrics->computations, HISTOGRAM_WORK);
+    write_durations(out, "posenc_callback_duration_seconds",
+                    "Time that an event thread spent at once on a part of a request or stream; "
+                    "above 0.005 others wait.",
+                    &metrics->callbacks, HISTOGRAM_STAYS);
+    write_durations(out, "posenc_callback_cpu_seconds",
+                    "Processor time that an event thread spent at once on a request with a "
+                    "body, or on a part of a stream.",
+                    &metrics->callback_work, HISTOGRAM_STAYS);
 }
 
 static unsigned long long rejected(server_metrics *metrics, rejection reason)
@@ -173,11 +186,16 @@ static unsigned long long rejected(server_metrics *metrics, rejection reason)
 
 static void write_rejected(server_metrics *metrics, api_text *out)
 {
+#define REJECTION(name, word) " " word
     write_head(out, "posenc_rejected_total", "counter",
-               "Requests and connections turned away, by reason.");
-    for (rejection reason = REJECTED_NOT + 1; reason < REJECTION_COUNT; reason++)
-        api_text_add(out, "posenc_rejected_total{reason=\"%s\"} %llu\n", rejection_name(reason),
-                     rejected(metrics, reason));
+               "Requests and connections turned away, by reason:" REJECTIONS(REJECTION) ".");
+#undef REJECTION
+    for (rejection reason = REJECTED_NOT + 1; reason < REJECTION_COUNT; reason++) {
+        const unsigned long long count = rejected(metrics, reason);
+        if (count > 0)
+            api_text_add(out, "posenc_rejected_total{reason=\"%s\"} %llu\n",
+                         rejection_name(reason), count);
+    }
 }
 
 typedef struct metric_row {
@@ -260,7 +278,7 @@ static void write_memory(api_memory *memory, api_text *out)
     const metric_row rows[] = {
         {"posenc_memory_reserved_bytes", "gauge",
          "Bytes that requests have reserved, besides the cache.", api_memory_reserved(memory)},
-        {"posenc_memory_limit_bytes", "gauge", "Upper bound on these.",
+        {"posenc_memory_limit_bytes", "gauge", "Upper bound on posenc_memory_reserved_bytes.",
          api_memory_limit(memory)},
     };
     write_rows(rows, sizeof rows / sizeof *rows, out);
@@ -279,6 +297,7 @@ char *metrics_text(server_metrics *metrics, const api_store *store, api_memory *
     preparations_write(preparations, &text);
     write_rejected(metrics, &text);
     write_requests(metrics, &text);
+    write_work(metrics, &text);
     process_figures_write(metrics->started, &text);
     return api_text_take(&text);
 }

@@ -71,8 +71,10 @@ void metrics_count_connection(server_metrics *metrics, int change);
 uint64_t metrics_count_under_way(server_metrics *metrics, int change);
 uint64_t metrics_count_stream(server_metrics *metrics, int change);
 
-/* All metrics as text from malloc; NULL if memory ran out. `memory` is that of requests,
- * `waiting` is workers_waiting. */
+/* All metrics as text from malloc; NULL if memory ran out. HELP and TYPE of every metric are
+ * there from the start, and so are series without labels; a series with labels appears when
+ * what it counts has happened once. `memory` is that of requests, `waiting` is workers_waiting.
+ */
 char *metrics_text(server_metrics *metrics, const api_store *store, api_memory *memory,
                    size_t waiting, preparation_set *preparations);
 

@@ -1,11 +1,11 @@
-/* A list of the preparations under way; each entry is a thread-local variable. */
+/* A list of the preparations under way, of which each entry is a thread-local variable, and the
+ * schemes of all there have been. */
 #include "work/preparations.h"
 
 #include "locks.h"
 #include "posenc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct preparation {
     const char *scheme;
@@ -16,13 +16,16 @@ typedef struct preparation {
 struct preparation_set {
     pthread_mutex_t lock;
     preparation *first;
+    size_t begun_count;
+    const char *begun[]; /* names of schemes; room for all and their similarities */
 };
 
 static _Thread_local preparation own; /* a thread runs one preparation at a time */
 
 preparation_set *preparations_new(void)
 {
-    preparation_set *preparations = calloc(1, sizeof *preparations);
+    const size_t most = 2 * pe_scheme_count();
+    preparation_set *preparations = calloc(1, sizeof *preparations + most * sizeof(char *));
     if (!preparations)
         return NULL;
     pthread_mutex_init(&preparations->lock, NULL);
@@ -36,12 +39,23 @@ void preparations_free(preparation_set *preparations)
     free(preparations);
 }
 
+/* Keep the name of a scheme, which has one address; lock held. */
+static void remember(preparation_set *preparations, const char *scheme)
+{
+    size_t i = 0;
+    while (i < preparations->begun_count && preparations->begun[i] != scheme)
+        i++;
+    if (i == preparations->begun_count)
+        preparations->begun[preparations->begun_count++] = scheme;
+}
+
 void preparations_note(preparation_set *preparations, const char *scheme, double done)
 {
     pthread_mutex_lock(&preparations->lock);
     if (done == 0) {
         own = (preparation){.scheme = scheme, .next = preparations->first};
         preparations->first = &own;
+        remember(preparations, scheme);
     } else if (done == 1) {
         preparation **link = &preparations->first;
         while (*link != &own)
@@ -57,7 +71,7 @@ static double least_progress(const preparation_set *preparations, const char *sc
 {
     double least = 1;
     for (const preparation *item = preparations->first; item; item = item->next)
-        if (strcmp(item->scheme, scheme) == 0 && item->done < least)
+        if (item->scheme == scheme && item->done < least)
             least = item->done;
     return least;
 }
@@ -65,14 +79,13 @@ static double least_progress(const preparation_set *preparations, const char *sc
 void preparations_write(preparation_set *preparations, api_text *out)
 {
     api_text_add(out, "%s",
-                 "# HELP posenc_preparation_progress_ratio Share done of the scheme's slowest "
-                 "preparation under way, 1 without one.\n"
+                 "# HELP posenc_preparation_progress_ratio Share done of the slowest "
+                 "preparation under way, by scheme; 1 without one.\n"
                  "# TYPE posenc_preparation_progress_ratio gauge\n");
     pthread_mutex_lock(&preparations->lock);
-    for (size_t i = 0; i < pe_scheme_count(); i++) {
-        const char *name = pe_scheme_describe(pe_scheme_at(i))->name;
-        api_text_add(out, "posenc_preparation_progress_ratio{scheme=\"%s\"} %.6f\n", name,
-                     least_progress(preparations, name));
-    }
+    for (size_t i = 0; i < preparations->begun_count; i++)
+        api_text_add(out, "posenc_preparation_progress_ratio{scheme=\"%s\"} %.6f\n",
+                     preparations->begun[i],
+                     least_progress(preparations, preparations->begun[i]));
     pthread_mutex_unlock(&preparations->lock);
 }

@@ -10,11 +10,12 @@ preparation_set *preparations_new(void);               /* NULL if memory ran out
 void preparations_free(preparation_set *preparations); /* when no preparation is under way */
 
 /* Note the progress of this thread's preparation, as pe_runner.go_on tells it: `done` is 0 at
- * the beginning, then the share done, and 1 at the end. `scheme` must outlive the preparation.
- */
+ * the beginning, then the share done, and 1 at the end. `scheme` is the name that
+ * pe_scheme_describe has for a scheme or a similarity. */
 void preparations_note(preparation_set *preparations, const char *scheme, double done);
 
-/* Write the progress of every scheme's slowest preparation as Prometheus text. */
+/* Write the progress of the slowest preparation as Prometheus text, for every scheme of which
+ * one has begun since the set was new. */
 void preparations_write(preparation_set *preparations, api_text *out);
 
 #endif

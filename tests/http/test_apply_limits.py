@@ -157,7 +157,8 @@ class Stop(unittest.TestCase):
                 body,
             )
             wait_until(
-                lambda: 0.001 < server.metrics()[ratio] < 1, "the comparison is on its way"
+                lambda: 0.001 < server.metrics().get(ratio, 1) < 1,
+                "the comparison is on its way",
             )
             if leaves:
                 wire.close()

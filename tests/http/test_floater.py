@@ -67,7 +67,7 @@ class Load(unittest.TestCase):
         self.addCleanup(self.server.stop)
 
     def ratio(self):
-        return self.server.metrics()[RATIO]
+        return self.server.metrics().get(RATIO, 1)
 
     def hit_seconds(self):
         """How long each of many small hits takes, one after the other on one connection."""
