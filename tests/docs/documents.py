@@ -27,6 +27,12 @@ SETTINGS = re.compile(
     r"(?=\n<!-- end -->)",
     re.DOTALL,
 )
+METRICS = re.compile(
+    r"(?<=<!-- begin: `make readme` writes this table from /metrics -->\n\n).*?"
+    r"(?=\n<!-- end -->)",
+    re.DOTALL,
+)
+METRIC = re.compile(r"^# HELP (\w+) (.*)\n# TYPE \1 (\w+)$", re.MULTILINE)
 HELP_LINE = re.compile(r"^  --([a-z-]+)(?: (\S+))? +(.*)$")
 SENTENCE_MAX = 110  # characters of a sentence in the table of schemes
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -113,6 +119,18 @@ def rights_table(openapi):
                 right = "tables" if "tables_key" in keys else "store"
                 rows.append(f"| `{method.upper()} {path}`: {operation['summary']} | {right} |")
     return "\n".join(rows) + "\n"
+
+
+def metrics_table(told):
+    """The table of all metrics, from the HELP and TYPE lines of /metrics."""
+    rows = ["| metric | type | what it is |", "|---|---|---|"]
+    rows += [f"| `{name}` | {kind} | {text} |" for name, text, kind in METRIC.findall(told)]
+    return "\n".join(rows) + "\n"
+
+
+def with_metrics_table(text, told):
+    """server/README.md with its table of metrics written anew."""
+    return METRICS.sub(lambda _: metrics_table(told), text)
 
 
 def with_rights_table(text, openapi):

@@ -1,5 +1,5 @@
 """`make readme`: writes what the README files take from the server: the tables of schemes, of
-rights and of settings, and what commands print."""
+rights, of settings and of metrics, and what commands print."""
 
 import json
 import subprocess
@@ -17,6 +17,7 @@ from documents import (  # noqa: E402
     SECURITY,
     blocks,
     closed,
+    with_metrics_table,
     with_rights_table,
     with_scheme_table,
     with_settings_table,
@@ -55,6 +56,9 @@ def main():
                 SECURITY,
                 with_rights_table(SECURITY.read_text(encoding="utf-8"), json.load(reply)),
             )
+        with urllib.request.urlopen(f"{server.url}/metrics") as reply:
+            told = reply.read().decode()
+            keep(RUNNING, with_metrics_table(RUNNING.read_text(encoding="utf-8"), told))
         with urllib.request.urlopen(f"{server.url}/v1/schemes") as reply:
             schemes = json.load(reply)["schemes"]
         with tempfile.TemporaryDirectory() as folder, Reader(

@@ -33,6 +33,7 @@ from documents import (
     section,  # noqa: E402
     short_sentence,
     table_block,
+    with_metrics_table,
     with_rights_table,
     with_scheme_table,
     with_settings_table,
@@ -246,6 +247,14 @@ class Claims(ServiceTest):
         flags = re.findall(r"(?m)^  --([a-z-]+)", told)
         self.assertGreater(len(flags), 40)
         self.assertEqual(re.findall(r"(?m)^\| `--([a-z-]+)", text), flags)
+
+    def test_the_table_of_metrics_is_that_of_the_server(self):
+        told = self.get("/metrics").body.decode()
+        text = RUNNING.read_text(encoding="utf-8")
+        self.assertEqual(text, with_metrics_table(text, told), "run `make readme`")
+        names = re.findall(r"(?m)^# TYPE (\w+) ", told)
+        self.assertGreater(len(names), 30)
+        self.assertEqual(re.findall(r"(?m)^\| `((?:posenc|process)_\w+)`", text), names)
 
     def test_the_table_of_rights_is_that_of_the_routes(self):
         openapi = json.loads(self.get("/openapi.json").body)
