@@ -897,9 +897,9 @@ typedef enum pe_obstacle {
     PE_OBSTACLE_FEW_ROWS,
     PE_OBSTACLE_NOT_FINITE, /* at the entry `place` */
     PE_OBSTACLE_CONSTANT,
-    PE_OBSTACLE_RANDOM,  /* no column is a wave, no diagonal is constant, neighbours differ */
+    PE_OBSTACLE_RANDOM,  /* entries differ along diagonals, and neighbouring rows do */
     PE_OBSTACLE_SMOOTH,  /* neighbouring rows are alike: a trained table */
-    PE_OBSTACLE_WAVES,   /* columns are waves, which follow no law that is known */
+    PE_OBSTACLE_WAVES,   /* columns are waves, of no request that was found */
     PE_OBSTACLE_DIAGONAL /* diagonals are constant: a bias or index by distance */
 } pe_obstacle;
 

@@ -133,10 +133,12 @@ json_t *api_forms_list(const pe_identity *identity)
 
 /* ---- why nothing was found ---- */
 
+#define STORE " If it was drawn or trained, store what it was made of and ask with set=NAME."
+
 static const struct {
     const char *kind, *text;
 } OBSTACLES[] = {
-    [PE_OBSTACLE_NONE] = {"", ""},
+    [PE_OBSTACLE_NONE] = {"", STORE},
     [PE_OBSTACLE_FEW_ROWS] =
         {"few_rows",
          " It has fewer than four rows, which many requests make: send more of them."},
@@ -144,21 +146,19 @@ static const struct {
                                 " It has entries that are infinite or no numbers: "
                                 "send the part without them."},
     [PE_OBSTACLE_CONSTANT] = {"constant", " All its entries are the same, as before training."},
-    [PE_OBSTACLE_RANDOM] =
-        {"random",
-         " It looks random: no column is a wave, no diagonal is constant, and "
-         "neighbouring rows have nothing in common. If it was drawn or trained, store "
-         "what it was made of and ask with set=NAME."},
+    [PE_OBSTACLE_RANDOM] = {"random",
+                            " It looks random: entries differ along its diagonals, and "
+                            "neighbouring rows have little in common." STORE},
     [PE_OBSTACLE_SMOOTH] =
         {"smooth", " Neighbouring rows are alike, as in a trained table: if it was cut out of "
                    "another table or interpolated, store that one and ask with set=NAME."},
     [PE_OBSTACLE_WAVES] =
-        {"waves", " Most columns are waves, but their frequencies follow no law that is known: "
-                  "send a window of more rows, or one scheme's name as scheme=."},
-    [PE_OBSTACLE_DIAGONAL] =
-        {"diagonals",
-         " Its diagonals are constant, as those of a bias or an index by distance, "
-         "but no formula of one was found: it may be trained."},
+        {"waves", " Most columns are waves, but no request with their frequencies and "
+                  "amplitudes was found: send a window of more rows, or one scheme's name as "
+                  "scheme=."},
+    [PE_OBSTACLE_DIAGONAL] = {"diagonals",
+                              " Its diagonals are constant, as those of a bias or an index by "
+                              "distance, but no formula of one was found." STORE},
 };
 
 const char *api_obstacle_text(const pe_identity *identity)

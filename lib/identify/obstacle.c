@@ -7,6 +7,7 @@
 
 #define ENTRIES_MAX ((uint64_t)1 << 18) /* that are looked at, at least one row */
 #define ALIKE       0.7                 /* the correlation of neighbouring rows */
+#define UNLIKE      0.3
 
 void pe_note_waves(pe_observation *seen, pe_identity *identity)
 {
@@ -88,11 +89,15 @@ static pe_obstacle judge(const beginning *table, pe_identity *identity)
         return PE_OBSTACLE_CONSTANT;
     if (table->rows < 4)
         return PE_OBSTACLE_FEW_ROWS;
-    if (measure_diagonals(table) > 0.9)
+    const double diagonals = measure_diagonals(table), alike = measure_neighbours(table);
+    if (diagonals > 0.9)
         return PE_OBSTACLE_DIAGONAL;
     if (2 * identity->waves > table->columns)
         return PE_OBSTACLE_WAVES;
-    return measure_neighbours(table) > ALIKE ? PE_OBSTACLE_SMOOTH : PE_OBSTACLE_RANDOM;
+    if (alike > ALIKE)
+        return PE_OBSTACLE_SMOOTH;
+    const bool random = identity->waves == 0 && diagonals < 0.1 && fabs(alike) < UNLIKE;
+    return random ? PE_OBSTACLE_RANDOM : PE_OBSTACLE_NONE;
 }
 
 void pe_obstacle_find(const pe_view *view, pe_identity *identity)
