@@ -959,16 +959,16 @@ typedef struct pe_identity {
     double value;         /* of it */
 } pe_identity;
 
-/* Whether tables of a scheme are recognised. */
+/* Whether tables of a scheme are recognised, some at least: those of a formula or a set. */
 bool pe_scheme_is_recognised(const pe_scheme *scheme);
 
 /* Find the request that made a table. `only` is the one scheme to look for, NULL for all.
  * Schemes propose requests by what is seen of the table; a proposal counts only after every
- * entry has been compared. Trained numbers are those of the first seeds, or, if `set_name` is
- * not NULL, of this set of limits->sets: which rows of its tensors the table has, or how they
- * were interpolated. A matrix of sines and cosines from position 0, or of one of both, is
- * looked at in their usual order too, and then only what is PE_IDENTITY_MATCH or better counts.
- * A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
+ * entry has been compared. Trained numbers are known only if `set_name` is not NULL:
+ * those of this set of limits->sets, of whose tensors the table may have rows, or what was
+ * interpolated between them. A matrix of sines and cosines from position 0, or of one of both,
+ * is looked at in their usual order too, and then only what is PE_IDENTITY_MATCH or better
+ * counts. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
  * PE_OUT_OF_RANGE for "set" if there is no such set, and with PE_MALFORMED for "body" if
  * the view cannot be read. */
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,

@@ -29,8 +29,7 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                           .old_name = "parameters",
                           .type = PE_STORED,
                           .help = "the set whose tensors the table may be made of: rows "
-                                  "of them, or interpolated ones; by default numbers are drawn "
-                                  "from small seeds"},
+                                  "of them, or interpolated ones"},
     [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
                                   .type = PE_TEXT,
                                   .help =

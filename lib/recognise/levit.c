@@ -1,8 +1,7 @@
 /* Proposing requests for LeViT's indices and biases (arXiv:2104.01136, section 4.2). */
 #include "recognise/recognisers.h"
 
-#include "recognise/seeded.h"
-#include "trained/gather.h"
+#include "recognise/stored_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,24 +13,23 @@
 
 /* What is looked at: a table [queries, keys], with heads if it is one of biases. */
 typedef struct matrix {
-    const pe_observation *seen;
     const pe_view *view;
     bool heads;
     const char *tensor;
-    char numbers[2 * NUMBER +
-                 PE_ORIGIN_TEXT]; /* parameters besides the window: heads, dim_head, seed */
+    const pe_trained *table;  /* of biases; NULL: entries are rows of it */
+    double factor, tolerance; /* of biases, as pe_stored_find_rows has them */
+    char numbers[4 * NUMBER]; /* parameters besides the window: heads, dim_head, set */
 } matrix;
 
 /* Read a query's rows of the table, of an index as it is. False: they are no such. */
-static bool read_rows(const matrix *own, const pe_distances *row, const pe_seeded *table,
-                      double *ret_rows)
+static bool read_rows(const matrix *own, const pe_distances *row, double *ret_rows)
 {
     pe_dtype dtype;
-    pe_origin origin;
-    for (size_t i = 0; i < row->count && !table; i++)
+    for (size_t i = 0; i < row->count && !own->table; i++)
         ret_rows[i] = row->entries[i];
-    return !table || (pe_element_is_real(own->view->element, &dtype) &&
-                      pe_seeded_rows(own->seen, row, dtype, table, &origin, ret_rows));
+    return !own->table || (pe_element_is_real(own->view->element, &dtype) &&
+                           pe_stored_find_rows(own->table, row->count, own->factor,
+                                               own->tolerance, row, dtype, ret_rows));
 }
 
 /* Read one query's entries of all keys. */
@@ -58,7 +56,7 @@ static bool is_query(const double *rows, uint64_t keys, uint64_t width, uint64_t
  * is told by other schemes. */
 static bool is_whole_table(const matrix *own, uint64_t zero)
 {
-    return own->seen->set && own->view->rank == 1u + own->heads && zero == 0;
+    return own->table && own->view->rank == 1u + own->heads && zero == 0;
 }
 
 /* ---- a grid ---- */
@@ -97,7 +95,7 @@ static void propose_widths(const matrix *own, const queries *sample, pe_proposal
 
 /* Read the rows of some queries and propose the grid on which they are those. False: the first
  * query has none. */
-static bool propose_grid(const matrix *own, const pe_seeded *table, pe_proposals *proposals)
+static bool propose_grid(const matrix *own, pe_proposals *proposals)
 {
     size_t rank = own->view->rank, axes = rank - own->heads;
     queries sample = {.keys = own->view->shape[rank - 1]};
@@ -109,7 +107,7 @@ static bool propose_grid(const matrix *own, const pe_seeded *table, pe_proposals
         pe_distances row;
         sample.sampled[i] = sampled[i];
         good = read_query(own, sampled[i], &row) &&
-               read_rows(own, &row, table, sample.rows + i * sample.keys);
+               read_rows(own, &row, sample.rows + i * sample.keys);
         pe_distances_done(&row);
     }
     while (good && sample.offset < sample.keys && sample.rows[sample.offset] != 0)
@@ -123,7 +121,7 @@ static bool propose_grid(const matrix *own, const pe_seeded *table, pe_proposals
 
 /* ---- a line of all distances ---- */
 
-static void propose_line(const matrix *own, const pe_seeded *table, pe_proposals *proposals)
+static void propose_line(const matrix *own, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT];
     pe_distances line;
@@ -131,7 +129,7 @@ static void propose_line(const matrix *own, const pe_seeded *table, pe_proposals
         return;
     double *rows = malloc(line.count * sizeof *rows);
     size_t zero = 0;
-    if (rows && read_rows(own, &line, table, rows)) {
+    if (rows && read_rows(own, &line, rows)) {
         while (zero < line.count && rows[zero] != 0)
             zero++;
         if (zero < line.count && is_query(rows, line.count, line.count, zero) &&
@@ -146,17 +144,12 @@ static void propose_line(const matrix *own, const pe_seeded *table, pe_proposals
 
 /* ---- biases ---- */
 
-/* The factor of the first entry over row 0 of an origin's table; all heads must agree. */
-static bool find_factor(const pe_distances *row, size_t at, const pe_seeded *table,
-                        const pe_origin *origin, double error, double *ret_factor)
+/* The factor of the first entry over row 0 of the table; all heads must agree. */
+static bool find_factor(const pe_distances *row, size_t at, const pe_trained *table,
+                        double error, double *ret_factor)
 {
     double elements[PE_DISTANCE_LINES];
-    pe_trained trained;
-    uint64_t rows;
-    if (!pe_origin_tensor(origin, table->name, table->columns, table->distribution, &trained,
-                          &rows))
-        return false;
-    pe_trained_row(&trained, 0, 0, row->lines, elements);
+    pe_trained_row(table, 0, 0, row->lines, elements);
     *ret_factor = row->entries[at] / elements[0];
     for (size_t h = 0; h < row->lines; h++)
         if (!(fabs(row->entries[h * row->count + at] / elements[h] - *ret_factor) <=
@@ -165,51 +158,46 @@ static bool find_factor(const pe_distances *row, size_t at, const pe_seeded *tab
     return *ret_factor > 0;
 }
 
-static void propose_factor(matrix *own, const pe_seeded *table, const pe_origin *origin,
-                           double factor, pe_proposals *proposals)
+static void propose_factor(matrix *own, double factor, const char *set, pe_proposals *proposals)
 {
-    char number[PE_ORIGIN_TEXT], dim_head[NUMBER] = "";
+    char dim_head[NUMBER] = "";
     double unit = pe_observation_unit(own->view);
-    pe_seeded scaled = *table;
-    scaled.factor = factor;
+    own->factor = factor;
     if (factor != 1) {
         pe_propose_number(dim_head, sizeof dim_head, "dim_head", factor * factor, 4 * unit, "");
-        scaled.tolerance = 16 * unit;
+        own->tolerance = 16 * unit;
     }
-    pe_origin_write(origin, number);
-    snprintf(own->numbers, sizeof own->numbers, "&heads=%llu%s%s",
-             (unsigned long long)table->columns, dim_head, number);
-    if (!propose_grid(own, &scaled, proposals) || own->view->rank == 1u + own->heads)
-        propose_line(own, &scaled, proposals);
+    snprintf(own->numbers, sizeof own->numbers, "&heads=%llu%s&set=%s",
+             (unsigned long long)own->table->columns, dim_head, set);
+    if (!propose_grid(own, proposals) || own->view->rank == 1u + own->heads)
+        propose_line(own, proposals);
 }
 
 static void propose_biases(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
-    matrix own = {.seen = seen, .view = &seen->view, .heads = has_heads, .tensor = "bias"};
-    double unit = pe_observation_unit(own.view), factor;
+    pe_trained table;
+    matrix own = {.view = &seen->view, .heads = has_heads, .tensor = "bias", .table = &table};
+    const double unit = pe_observation_unit(own.view);
     pe_distances row;
-    if (unit == 0 || own.view->rank < 1u + has_heads || own.view->rank > 2u + has_heads ||
-        !read_query(&own, 0, &row))
+    pe_dtype dtype;
+    if (!pe_element_is_real(own.view->element, &dtype) || own.view->rank < 1u + has_heads ||
+        own.view->rank > 2u + has_heads || !read_query(&own, 0, &row))
         return;
-    const pe_seeded table = {"table", &pe_relative_distribution, row.heads, row.keys, 1, 0};
-    size_t found = 0;
-    for (size_t i = 0; row.keys <= TOKENS_MAX && i < pe_origin_count(seen); i++)
-        for (size_t at = 0; at < row.count && found == 0; at++) {
-            const pe_origin origin = pe_origin_get(seen, i);
-            pe_dtype dtype;
-            if (pe_element_is_real(own.view->element, &dtype) &&
-                pe_seeded_is_row(&row, at, dtype, &table, &origin, 0))
-                factor = 1;
-            else if (row.lines < 2 || !find_factor(&row, at, &table, &origin, unit, &factor))
-                continue;
-            propose_factor(&own, &table, &origin, factor, proposals);
-            found++;
+    const bool stored =
+        row.keys <= TOKENS_MAX && pe_stored_find(seen, "table", row.heads, &table);
+    for (size_t at = 0; stored && at < row.count; at++) {
+        double factor = 1;
+        if (pe_stored_has_row(&table, 0, &row, at, dtype) ||
+            (row.lines > 1 && find_factor(&row, at, &table, unit, &factor))) {
+            propose_factor(&own, factor, seen->set_name, proposals);
+            break;
         }
+    }
     pe_distances_done(&row);
 }
 
-/* Rows of the table are read as indices, or found in the tables of the first seeds; those of
- * some queries say the width of the grid. */
+/* Rows of the table are read as indices, or found in the stored one; those of some queries say
+ * the width of the grid. */
 void pe_recognise_levit(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
@@ -217,11 +205,11 @@ void pe_recognise_levit(pe_observation *seen, pe_proposals *proposals)
     if (view->rank == 0 || view->shape[view->rank - 1] > TOKENS_MAX)
         return;
     if (view->rank <= 2) {
-        matrix own = {.seen = seen, .view = view, .tensor = "index", .numbers = "&heads=1"};
-        (void)propose_grid(&own, NULL, proposals);
+        matrix own = {.view = view, .tensor = "index", .numbers = "&heads=1"};
+        (void)propose_grid(&own, proposals);
         if (view->rank == 1)
-            propose_line(&own, NULL, proposals);
+            propose_line(&own, proposals);
     }
-    for (int heads = 0; heads < 2; heads++)
+    for (int heads = 0; seen->set && heads < 2; heads++)
         propose_biases(seen, heads, proposals);
 }

@@ -147,15 +147,6 @@ const pe_observed_wave *pe_observation_waves(pe_observation *seen)
     return seen->waves;
 }
 
-bool pe_observation_may_be_waves(pe_observation *seen)
-{
-    const pe_observed_wave *waves = pe_observation_waves(seen);
-    bool found = seen->sampled < 4;
-    for (uint64_t column = 0; waves && !found && column < seen->columns; column++)
-        found = waves[column].found;
-    return found;
-}
-
 /* A pe_view's `read`. */
 static bool read_memory(void *context, uint64_t offset, void *dst, size_t size)
 {

@@ -42,7 +42,7 @@ typedef struct pe_observation {
     pe_observed_offset offsets[PE_OBSERVED_OFFSETS]; /* in turn; of these waves */
     size_t offset_count;
     const pe_set *set; /* schemes with trained numbers propose requests with this set, borrowed;
-                          NULL: with the first seeds */
+                          NULL: none */
     const char *set_name;
     const pe_runner *runner; /* of computations for the search, borrowed; NULL: none */
 } pe_observation;
@@ -63,9 +63,6 @@ double pe_observation_entry(const pe_observation *seen, uint64_t row, uint64_t c
 
 /* The waves of all columns of a matrix; NULL if memory ran out. */
 const pe_observed_wave *pe_observation_waves(pe_observation *seen);
-
-/* Whether some column is a wave, or there are too few rows to tell. */
-bool pe_observation_may_be_waves(pe_observation *seen);
 
 /* Doubles in memory, [rows, columns], as a table. */
 pe_view pe_observation_view_doubles(double *entries, uint64_t rows, uint64_t columns);

@@ -2,8 +2,7 @@
 #include "recognise/recognisers.h"
 
 #include "recognise/distance_waves.h"
-#include "recognise/seeded.h"
-#include "trained/gather.h"
+#include "recognise/stored_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,19 +119,18 @@ static void propose_index(const pe_observation *seen, pe_proposals *proposals)
 /* ---- trained vectors ---- */
 
 /* Whether the first vectors of a long list are rows of a table, before all of them are read. */
-static bool begins_with_rows(const pe_observation *seen, pe_dtype dtype, const char *tensor)
+static bool begins_with_rows(const pe_observation *seen, pe_dtype dtype,
+                             const pe_trained *table)
 {
     const uint64_t count = 2;
     double rows[2];
     pe_distances lines;
-    pe_origin origin;
     if (seen->view.rank != 2 || seen->sampled < count)
         return true;
     const pe_view first = pe_observation_view_doubles(seen->sample, count, seen->columns);
     if (!pe_distances_read_vectors(&first, true, &lines))
         return false;
-    const pe_seeded table = {tensor, &pe_relative_distribution, lines.heads, ROWS_MAX, 1, 0};
-    bool found = pe_seeded_rows(seen, &lines, dtype, &table, &origin, rows);
+    bool found = pe_stored_find_rows(table, ROWS_MAX, 1, 0, &lines, dtype, rows);
     pe_distances_done(&lines);
     return found;
 }
@@ -140,27 +138,26 @@ static bool begins_with_rows(const pe_observation *seen, pe_dtype dtype, const c
 static void propose_vectors(const pe_observation *seen, bool has_columns, const char *tensor,
                             pe_proposals *proposals)
 {
-    char limits[LIMITS], queries[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
+    char limits[LIMITS], queries[PE_WINDOW_TEXT];
     const pe_view *view = &seen->view;
     pe_distances lines;
     pe_dtype dtype;
-    pe_origin origin;
+    pe_trained table;
     ramp found;
     if (!pe_element_is_real(view->element, &dtype) || view->rank < 1u + has_columns ||
-        (has_columns && !begins_with_rows(seen, dtype, tensor)) ||
+        !pe_stored_find(seen, tensor, has_columns ? view->shape[view->rank - 1] : 1, &table) ||
+        (has_columns && !begins_with_rows(seen, dtype, &table)) ||
         !pe_distances_read_vectors(view, has_columns, &lines))
         return;
-    const pe_seeded table = {tensor, &pe_relative_distribution, lines.heads, ROWS_MAX, 1, 0};
     double *rows = malloc(lines.count * sizeof *rows);
-    if (rows && pe_seeded_rows(seen, &lines, dtype, &table, &origin, rows) &&
+    if (rows && pe_stored_find_rows(&table, ROWS_MAX, 1, 0, &lines, dtype, rows) &&
         (read_ramp(rows, lines.count, lines.keys, &found) ||
          read_clipped(rows, lines.count, &found))) {
         write_limits(&found, limits);
-        pe_origin_write(&origin, number);
         pe_distances_queries(&lines, found.zero, queries);
-        pe_propose(proposals, tensor, "length=%llu%s&dim=%llu%s%s",
+        pe_propose(proposals, tensor, "length=%llu%s&dim=%llu%s&set=%s",
                    (unsigned long long)lines.keys, queries, (unsigned long long)lines.heads,
-                   limits, number);
+                   limits, seen->set_name);
     }
     free(rows);
     pe_distances_done(&lines);
@@ -187,9 +184,9 @@ static void propose_sinusoids(pe_observation *seen, pe_proposals *proposals)
     }
 }
 
-/* Rows of the tables are read as indices, or found in the tables of the first seeds; where they
- * stop rising or falling, distances are clipped. A matrix does not tell the window from the
- * limits: the default window is preferred. */
+/* Rows of the tables are read as indices, or found in the tables of the set; where they stop
+ * rising or falling, distances are clipped. A matrix does not tell the window from the limits:
+ * the default window is preferred. */
 void pe_recognise_shaw(pe_observation *seen, pe_proposals *proposals)
 {
     static const char *const TABLES[] = {"keys", "values"};

@@ -1,8 +1,9 @@
 /* Proposing how a stored table was interpolated for another grid. Every way to read both tables
  * as grids is tried with every filter on a few target cells, and proposed if these fit. */
+#include "recognise/recognisers.h"
+
 #include "numerics/resample.h"
-#include "recognise/origin.h"
-#include "recognise/stored_tables.h"
+#include "recognise/stored_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -182,15 +183,6 @@ static void propose(const search *self, pe_proposals *proposals)
                width, self->seen->set_name, prefix, from, self->option->text);
 }
 
-void pe_stored_sums(pe_proposals *proposals, double largest, double cells)
-{
-    /* a coordinate is off by a unit and a half of itself, in either axis; the magnitudes of
-     * cubic weights add up to 1.375, and those of their slopes to 3 */
-    proposals->amplitude = 4 * largest;
-    proposals->angle = cells;
-    proposals->roundings = 8;
-}
-
 /* Whether pictures may have such proportions: height and width are scaled alike, more or less.
  */
 static bool are_alike(const grid *source, const grid *target)
@@ -229,8 +221,9 @@ static bool prefix_fits(const search *self)
     return 4 * far <= self->prefix;
 }
 
-static void propose_grids(search *self, uint64_t rows, double largest, pe_proposals *proposals)
+static void propose_grids(search *self, double largest, pe_proposals *proposals)
 {
+    const uint64_t rows = self->table.stored_rows;
     grid sources[SOURCES_MAX], targets[TARGETS_MAX];
     if (self->prefix >= rows || self->prefix >= self->seen->rows || !prefix_fits(self))
         return;
@@ -244,23 +237,18 @@ static void propose_grids(search *self, uint64_t rows, double largest, pe_propos
         }
 }
 
-void pe_recognise_stored_resized(pe_observation *seen, pe_proposals *proposals)
+void pe_recognise_resized(pe_observation *seen, pe_proposals *proposals)
 {
-    static const pe_distribution none = {.initialiser = PE_ZEROS};
-    const pe_origin origin = pe_origin_get(seen, 0);
     search self = {.seen = seen, .unit = pe_observation_unit(&seen->view)};
-    uint64_t rows;
-    double largest = 0;
     if (seen->view.rank != 2 || seen->sampled == 0 ||
-        !pe_origin_tensor(&origin, "table", seen->columns, &none, &self.table, &rows))
+        !pe_stored_find(seen, "table", seen->columns, &self.table))
         return;
     self.columns = seen->columns < COLUMNS ? (size_t)seen->columns : COLUMNS;
     if (get_block(&self, 1) + self.columns > seen->columns)
         self.columns = (size_t)(seen->columns - get_block(&self, 1));
-    for (uint64_t row = 0; row < rows; row++)
-        largest = fmax(largest, pe_trained_row_magnitude(&self.table, row));
+    const double largest = pe_stored_largest(&self.table);
     for (size_t i = 0; i < PE_COUNT(PREFIXES); i++) {
         self.prefix = PREFIXES[i];
-        propose_grids(&self, rows, largest, proposals);
+        propose_grids(&self, largest, proposals);
     }
 }

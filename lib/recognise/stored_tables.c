@@ -1,49 +1,30 @@
 /* Proposing requests for rows of a stored table, and for its hierarchical extrapolation. */
-#include "recognise/stored_tables.h"
+#include "recognise/recognisers.h"
 
-#include "recognise/origin.h"
+#include "recognise/stored_rows.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define COLUMNS    64 /* that are read at a time */
-#define FOUND_MAX  4  /* rows of the table that the first row of the window may be */
-#define PROBED_MAX 2  /* first rows of the window that are looked up */
+#define FOUND_MAX  4 /* rows of the table that the first row of the window may be */
+#define PROBED_MAX 2 /* first rows of the window that are looked up */
 
 typedef unsigned long long number;
 
 /* The stored table that fits the columns; false: there is none. */
-static bool find_table(const pe_observation *seen, pe_trained *ret_table, uint64_t *ret_rows)
+static bool find_table(const pe_observation *seen, pe_trained *ret_table)
 {
-    static const pe_distribution none = {.initialiser = PE_ZEROS};
-    const pe_origin origin = pe_origin_get(seen, 0);
-    return seen->set && seen->columns > 0 && seen->sampled > 0 &&
-           pe_origin_tensor(&origin, "table", seen->columns, &none, ret_table, ret_rows);
+    return seen->columns > 0 && seen->sampled > 0 &&
+           pe_stored_find(seen, "table", seen->columns, ret_table);
 }
 
-bool pe_stored_is_row(const pe_trained *table, uint64_t row, const double *entries, double unit)
-{
-    double stored[COLUMNS];
-    uint64_t far = 0;
-    for (uint64_t first = 0, count; first < table->columns; first += count) {
-        count = table->columns - first < COLUMNS ? table->columns - first : COLUMNS;
-        pe_trained_row(table, row, first, (size_t)count, stored);
-        for (uint64_t i = 0; i < count; i++)
-            far += !(fabs(entries[first + i] - stored[i]) <=
-                     unit * fmax(fabs(stored[i]), 0x1p-14));
-        if (far > table->columns / 8)
-            return false;
-    }
-    return true;
-}
-
-/* The first row of the table from `row` on that is a row of the sample; `rows` if there is
- * none. */
-static uint64_t find_row(const pe_observation *seen, const pe_trained *table, uint64_t rows,
-                         uint64_t row, size_t sampled)
+/* The first row of the table from `row` on that is a row of the sample; the number of its rows
+ * if there is none. */
+static uint64_t find_row(const pe_observation *seen, const pe_trained *table, uint64_t row,
+                         size_t sampled)
 {
     const double *entries = seen->sample + sampled * (size_t)seen->columns;
-    while (row < rows &&
+    while (row < table->stored_rows &&
            !pe_stored_is_row(table, row, entries, pe_observation_unit(&seen->view)))
         row++;
     return row;
@@ -52,16 +33,15 @@ static uint64_t find_row(const pe_observation *seen, const pe_trained *table, ui
 /* ---- windows ---- */
 
 /* How many rows of the table a row of the window is after the one before. */
-static int64_t find_step(const pe_observation *seen, const pe_trained *table, uint64_t rows,
-                         uint64_t first)
+static int64_t find_step(const pe_observation *seen, const pe_trained *table, uint64_t first)
 {
     const double *entries = seen->sample + seen->columns;
     if (seen->sampled < 2 ||
-        (first + 1 < rows &&
+        (first + 1 < table->stored_rows &&
          pe_stored_is_row(table, first + 1, entries, pe_observation_unit(&seen->view))))
         return 1;
-    uint64_t next = find_row(seen, table, rows, 0, 1);
-    return next < rows ? (int64_t)next - (int64_t)first : 1;
+    uint64_t next = find_row(seen, table, 0, 1);
+    return next < table->stored_rows ? (int64_t)next - (int64_t)first : 1;
 }
 
 static void propose_window(const pe_observation *seen, uint64_t rows, uint64_t first,
@@ -80,21 +60,22 @@ static void propose_window(const pe_observation *seen, uint64_t rows, uint64_t f
                seen->set_name, offset, stride);
 }
 
-void pe_recognise_stored_learned(pe_observation *seen, pe_proposals *proposals)
+void pe_recognise_learned(pe_observation *seen, pe_proposals *proposals)
 {
     pe_trained table;
-    uint64_t rows, row;
     proposals->discrete = true;
-    if (!find_table(seen, &table, &rows))
+    if (!find_table(seen, &table))
         return;
+    const uint64_t rows = table.stored_rows;
+    uint64_t row;
     size_t found = 0;
     for (row = 0; found < FOUND_MAX && row < rows; row++, found++) {
-        row = find_row(seen, &table, rows, row, 0);
+        row = find_row(seen, &table, row, 0);
         if (row < rows)
-            propose_window(seen, rows, row, find_step(seen, &table, rows, row), proposals);
+            propose_window(seen, rows, row, find_step(seen, &table, row), proposals);
     }
     for (size_t probe = 1; probe < PROBED_MAX && probe < seen->sampled; probe++) {
-        row = find_row(seen, &table, rows, 0, probe); /* if row 0 is damaged */
+        row = find_row(seen, &table, 0, probe); /* if row 0 is damaged */
         if (row >= probe && row < rows)
             propose_window(seen, rows, row - probe, 1, proposals);
     }
@@ -143,37 +124,32 @@ static bool write_alpha(const pe_observation *seen, const pe_trained *table, uin
 }
 
 /* Say of sums p_j + r * (p_i - p_0) how large their terms are. */
-static void note_ratio(const pe_trained *table, uint64_t rows, double ratio,
-                       pe_proposals *proposals)
+static void note_ratio(const pe_trained *table, double ratio, pe_proposals *proposals)
 {
-    double largest = 0;
-    for (uint64_t row = 0; row < rows; row++)
-        largest = fmax(largest, pe_trained_row_magnitude(table, row));
-    proposals->amplitude = (1 + 2 * ratio) * largest;
+    proposals->amplitude = (1 + 2 * ratio) * pe_stored_largest(table);
 }
 
-void pe_recognise_stored_hierarchical(pe_observation *seen, pe_proposals *proposals)
+void pe_recognise_hierarchical(pe_observation *seen, pe_proposals *proposals)
 {
     char alpha[48], offset[32] = "";
     pe_trained table;
-    uint64_t rows;
     double ratio;
-    if (!find_table(seen, &table, &rows) || rows < 2 || seen->view.rank != 2)
+    if (!find_table(seen, &table) || table.stored_rows < 2 || seen->view.rank != 2)
         return;
-    uint64_t first = find_row(seen, &table, rows, 0, 0);
+    const uint64_t rows = table.stored_rows, first = find_row(seen, &table, 0, 0);
     if (first == rows)
         return;
     if (first > 0)
         snprintf(offset, sizeof offset, "&offset=%llu", (number)first);
     if (seen->rows > rows - first && /* row N is p_0 + r * (p_1 - p_0) */
         write_alpha(seen, &table, rows - first, 0, alpha, sizeof alpha, &ratio)) {
-        note_ratio(&table, rows, ratio, proposals);
+        note_ratio(&table, ratio, proposals);
         pe_propose(proposals, "encoding", "length=%llu&set=%s%s%s", (number)seen->rows,
                    seen->set_name, offset, alpha);
     }
     if (first == 0 && seen->rows == rows &&
         write_alpha(seen, &table, 1, 1, alpha, sizeof alpha, &ratio)) {
-        note_ratio(&table, rows, ratio, proposals);
+        note_ratio(&table, ratio, proposals);
         pe_propose(proposals, "basis", "length=1&set=%s%s", seen->set_name, alpha);
     }
     if (seen->rows <= rows - first) { /* the table itself, whatever alpha is */

@@ -3,16 +3,14 @@
 #include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
-#include "recognise/seeded.h"
-#include "recognise/stored_tables.h"
+#include "recognise/stored_rows.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define TOKENS_MAX 65536
-#define CLASS_ROWS 3 /* of the table: class to token, token to class, class to class */
-
-static const pe_distribution RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+#define CLASS_ROWS 3   /* of the table: class to token, token to class, class to class */
+#define REST       128 /* room for the text of heads and the set */
 
 /* A window of tokens, with a class token or without. */
 typedef struct shape {
@@ -77,23 +75,25 @@ static void propose_index(const pe_observation *seen, bool classes, const char *
 typedef struct biases {
     const pe_distances *row; /* of the first query */
     pe_dtype dtype;
-    pe_origin origin;
-    uint64_t stored_rows; /* of the stored table; 0: it is drawn */
+    pe_trained table;
 } biases;
+
+/* The row of the stored table for the first query and key. */
+static uint64_t find_stored_row(const biases *found, const shape *own)
+{
+    return find_first_row(found->table.stored_rows, own->class_token);
+}
 
 static bool is_table_row(const biases *found, uint64_t row)
 {
-    const pe_seeded table = {"table", &RECIPE, found->row->heads, 0, 1, 0};
-    return pe_seeded_is_row(found->row, 0, found->dtype, &table, &found->origin, row);
+    return pe_stored_has_row(&found->table, row, found->row, 0, found->dtype);
 }
 
 static bool fits_bias(const void *context, const shape *own)
 {
     const biases *found = context;
-    uint64_t first = first_row(own);
-    if (found->stored_rows > 0 && first != find_first_row(found->stored_rows, own->class_token))
-        return false;
-    return is_table_row(found, first);
+    uint64_t first = find_stored_row(found, own);
+    return first == first_row(own) && is_table_row(found, first);
 }
 
 /* Whether the stored table may have been interpolated for a window: the middle offset stays
@@ -101,7 +101,7 @@ static bool fits_bias(const void *context, const shape *own)
 static bool fits_resized(const void *context, const shape *own)
 {
     const biases *found = context;
-    uint64_t first = find_first_row(found->stored_rows, own->class_token);
+    uint64_t first = find_stored_row(found, own);
     return first != first_row(own) && is_table_row(found, first);
 }
 
@@ -120,17 +120,11 @@ static bool read_first(const pe_view *view, bool has_heads, pe_distances *ret_ro
 static void propose_resized(const biases *found, const char *rest, pe_proposals *proposals)
 {
     static const char *const MODES[] = {"", "&mode=bilinear"};
-    pe_trained table;
-    uint64_t rows;
-    double largest = 0;
-    if (!pe_origin_tensor(&found->origin, "table", found->row->heads, &RECIPE, &table, &rows))
-        return;
-    for (uint64_t row = 0; row < rows; row++)
-        largest = fmax(largest, pe_trained_row_magnitude(&table, row));
     proposals->discrete = false;
-    pe_stored_sums(proposals, largest, sqrt((double)rows));
+    pe_stored_sums(proposals, pe_stored_largest(&found->table),
+                   sqrt((double)found->table.stored_rows));
     for (size_t i = 0; i < PE_COUNT(MODES); i++) {
-        char all[2 * PE_ORIGIN_TEXT];
+        char all[REST + 32];
         snprintf(all, sizeof all, "%s%s", rest, MODES[i]);
         propose_shapes("bias", found->row->keys, true, all, fits_resized, found, proposals);
     }
@@ -140,35 +134,27 @@ static void propose_resized(const biases *found, const char *rest, pe_proposals 
 
 static void propose_biases(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
-    char rest[PE_ORIGIN_TEXT + 32], number[PE_ORIGIN_TEXT];
+    char rest[REST];
     pe_distances row;
     biases found = {.row = &row};
     if (!pe_element_is_real(seen->view.element, &found.dtype) ||
         !read_first(&seen->view, has_heads, &row))
         return;
-    for (size_t i = 0; i < pe_origin_count(seen); i++) {
-        pe_trained table;
-        found.origin = pe_origin_get(seen, i);
-        if (!pe_origin_tensor(&found.origin, "table", row.heads, &RECIPE, &table,
-                              &found.stored_rows))
-            break;
-        found.stored_rows = found.origin.set ? found.stored_rows : 0;
-        pe_origin_write(&found.origin, number);
-        snprintf(rest, sizeof rest, "&heads=%llu%s", (unsigned long long)row.heads, number);
+    if (pe_stored_find(seen, "table", row.heads, &found.table)) {
+        snprintf(rest, sizeof rest, "&heads=%llu&set=%s", (unsigned long long)row.heads,
+                 seen->set_name);
         propose_shapes("bias", row.keys, true, rest, fits_bias, &found, proposals);
-        if (found.stored_rows > 0)
-            propose_resized(&found, rest, proposals);
+        propose_resized(&found, rest, proposals);
     }
     pe_distances_done(&row);
 }
 
-/* The shape of the window follows from the first query's entries, the seed from a row of the
- * table. */
+/* The shape of the window follows from the first query's entries. */
 void pe_recognise_swin(pe_observation *seen, pe_proposals *proposals)
 {
     proposals->discrete = true;
     propose_index(seen, true, "&heads=1", proposals);
-    for (int heads = 0; heads < 2; heads++)
+    for (int heads = 0; seen->set && heads < 2; heads++)
         propose_biases(seen, heads, proposals);
 }
 
@@ -207,51 +193,10 @@ static void propose_coordinates(const pe_observation *seen, pe_proposals *propos
                (unsigned long long)height, (unsigned long long)width, height_text, width_text);
 }
 
-/* The width of a window: tokens side by side have the same bias, until the end of a row. 0:
- * this is no bias of a network's. */
-static uint64_t width_of_bias(const pe_view *head)
-{
-    uint64_t tokens = head->shape[0], width = 1;
-    double first = 0, corner = 0;
-    for (uint64_t i = 0; i + 1 < tokens; i++, width++) {
-        pe_view row = pe_view_at(head, 0, i);
-        double own, bias;
-        if (!pe_view_read(&row, i, 1, &own) || !pe_view_read(&row, i + 1, 1, &bias) ||
-            !(bias > 0 && bias < 16))
-            return 0;
-        corner = i == 0 ? own : corner;
-        if (own != corner)
-            return 0;
-        first = i == 0 ? bias : first;
-        if (bias != first)
-            break;
-    }
-    return tokens % width == 0 ? width : 0;
-}
-
-#define SMALL_WINDOW 256 /* tokens of windows whose networks are computed */
-
-static void propose_networks(const pe_view *view, bool has_heads, pe_proposals *proposals)
-{
-    char number[PE_ORIGIN_TEXT];
-    if (!is_square(view, 2u + has_heads) || view->shape[has_heads] > SMALL_WINDOW)
-        return;
-    pe_view head = has_heads ? pe_view_at(view, 0, 0) : *view;
-    uint64_t width = width_of_bias(&head);
-    for (uint64_t seed = 0; width > 0 && seed < PE_SEEDS_TRIED; seed++) {
-        pe_origin_write(&(pe_origin){.seed = seed}, number);
-        pe_propose(proposals, "bias", "height=%llu&width=%llu&heads=%llu%s",
-                   (unsigned long long)(head.shape[0] / width), (unsigned long long)width,
-                   (unsigned long long)(has_heads ? view->shape[0] : 1), number);
-    }
-}
-
-/* The usual network of the first seeds is proposed, and coordinates of any window. */
+/* No biases are proposed: a network makes them. */
 void pe_recognise_swin_v2(pe_observation *seen, pe_proposals *proposals)
 {
     proposals->discrete = false;
     propose_index(seen, false, "&heads=1&hidden=1", proposals);
     propose_coordinates(seen, proposals);
-    for (int heads = 0; heads < 2; heads++)
-        propose_networks(&seen->view, heads, proposals);
 }

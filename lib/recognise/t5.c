@@ -3,10 +3,10 @@
 
 #include "numerics/buckets.h"
 #include "numerics/elementary.h"
-#include "recognise/seeded.h"
-#include "trained/gather.h"
+#include "recognise/stored_rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- runs of a bucket ---- */
@@ -244,16 +244,6 @@ static bool find_setting(const runs *seen, int64_t buckets, setting *ret_setting
     return false;
 }
 
-/* The number of buckets of a stored table, which its rows say; 0 of a drawn one. */
-static int64_t buckets_known(const pe_origin *origin, uint64_t heads)
-{
-    pe_trained table;
-    uint64_t rows;
-    bool stored = origin->set && pe_origin_tensor(origin, "table", heads,
-                                                  &pe_relative_distribution, &table, &rows);
-    return stored ? (int64_t)rows : 0;
-}
-
 /* ---- proposals ---- */
 
 /* Whether numbers rise or fall by one all along: those of many schemes do, and T5's only in odd
@@ -268,56 +258,57 @@ static bool is_plain(const runs *seen)
     return true;
 }
 
+/* Propose a tensor of these buckets. `known`: how many there are; 0: this is not known. `rest`
+ * holds what is known besides. */
 static void propose_buckets(const pe_distances *distances, const double *buckets,
-                            const char *tensor, const pe_origin *origin,
+                            const char *tensor, int64_t known, const char *rest,
                             pe_proposals *proposals)
 {
-    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
-    int64_t known = buckets_known(origin, distances->heads);
+    char window[PE_WINDOW_TEXT];
     setting found;
     runs *seen = malloc(sizeof *seen);
     if (seen && find_runs(buckets, distances->count, seen) &&
         (buckets != distances->entries || !is_plain(seen)) &&
         find_setting(seen, known, &found)) {
         pe_distances_window(distances, found.zero, window);
-        pe_origin_write(origin, number);
         pe_propose(proposals, tensor, "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s",
                    window, (unsigned long long)distances->heads,
                    (long long)count_buckets(&found), (long long)found.max_distance,
-                   found.bidirectional ? "" : "&bidirectional=false", number);
+                   found.bidirectional ? "" : "&bidirectional=false", rest);
     }
     free(seen);
 }
 
 static void propose_biases(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
+    char set[128];
     pe_distances distances;
+    pe_trained table;
     pe_dtype dtype;
-    pe_origin origin;
     if (!pe_element_is_real(seen->view.element, &dtype) ||
         !pe_distances_read_table(seen, has_heads, &distances))
         return;
-    const pe_seeded table = {
-        "table", &pe_relative_distribution, distances.heads, PE_BUCKETS_MAX, 1, 0};
     double *rows = malloc(distances.count * sizeof *rows);
-    if (rows && pe_seeded_rows(seen, &distances, dtype, &table, &origin, rows))
-        propose_buckets(&distances, rows, "bias", &origin, proposals);
+    if (rows && pe_stored_find(seen, "table", distances.heads, &table) &&
+        pe_stored_find_rows(&table, PE_BUCKETS_MAX, 1, 0, &distances, dtype, rows)) {
+        snprintf(set, sizeof set, "&set=%s", seen->set_name);
+        propose_buckets(&distances, rows, "bias", (int64_t)table.stored_rows, set, proposals);
+    }
     free(rows);
     pe_distances_done(&distances);
 }
 
-/* The buckets are read, of a bias from the rows of the tables of the first seeds; where they
- * begin says how many there are, the largest distance and the window. */
+/* The buckets are read, of a bias from the rows of the stored table; where they begin says how
+ * many there are, the largest distance and the window. */
 void pe_recognise_t5(pe_observation *seen, pe_proposals *proposals)
 {
-    const pe_origin none = {.seed = 0};
     pe_distances distances;
     proposals->discrete = true;
     if (pe_distances_read(&seen->view, false, &distances)) {
         if (!pe_distances_are_equal(&distances)) /* one number says nothing */
-            propose_buckets(&distances, distances.entries, "bucket", &none, proposals);
+            propose_buckets(&distances, distances.entries, "bucket", 0, "", proposals);
         pe_distances_done(&distances);
     }
-    for (int heads = 0; heads < 2; heads++)
+    for (int heads = 0; seen->set && heads < 2; heads++)
         propose_biases(seen, heads, proposals);
 }

@@ -128,22 +128,16 @@ bool pe_trained_check_index(const char *parameter, double last, uint64_t columns
     return false;
 }
 
-pe_trained pe_trained_drawn(uint64_t seed, const char *name, uint64_t columns,
-                            const pe_distribution *distribution)
-{
-    return (pe_trained){
-        .columns = columns,
-        .generator = pe_generator_init(seed, name),
-        .initialiser = distribution->initialiser,
-        .scale = find_scale(distribution),
-    };
-}
-
 pe_trained pe_trained_find(const pe_weights *weights, const char *name, uint64_t columns,
                            const pe_distribution *distribution)
 {
-    pe_trained trained = pe_trained_drawn(weights->seed, name, columns, distribution);
-    trained.stored = weights->set ? pe_set_tensor_find(weights->set, name) : NULL;
+    pe_trained trained = {
+        .stored = weights->set ? pe_set_tensor_find(weights->set, name) : NULL,
+        .columns = columns,
+        .generator = pe_generator_init(weights->seed, name),
+        .initialiser = distribution->initialiser,
+        .scale = find_scale(distribution),
+    };
     if (trained.stored)
         trained.stored_rows = trained.stored->tensor.elements / columns;
     return trained;

@@ -71,10 +71,6 @@ bool pe_trained_check_index(const char *parameter, double last, uint64_t columns
 pe_trained pe_trained_find(const pe_weights *weights, const char *name, uint64_t columns,
                            const pe_distribution *distribution);
 
-/* The tensor that is drawn from a seed. */
-pe_trained pe_trained_drawn(uint64_t seed, const char *name, uint64_t columns,
-                            const pe_distribution *distribution);
-
 /* Read or draw columns [first, first + count) of a row, in double. */
 void pe_trained_row(const pe_trained *trained, uint64_t row, uint64_t first, size_t count,
                     double *ret_elements);

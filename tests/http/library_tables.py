@@ -404,27 +404,6 @@ OWN = {
         "preset=glm4v&dim=128&text=6,9&grids=1,4,8",
         "preset=qwen2_vl&dim=128&text=9,3,2&grids=1,4,6,1,4,4",
     ],
-    "learned": [
-        "length=100&dim=32&seed=3",
-        "length=50&dim=64&std=1&init=uniform",
-        "length=50&dim=64&init=trunc_normal&seed=1",
-        "length=77&dim=48&row_offset=2",
-        "length=40&dim=20&init=uniform&offset=333",
-    ],
-    "floater": ["length=20&dim=16&seed=2"],
-    "hierarchical": [
-        "length=700&dim=16&base_length=512&seed=1",
-        "length=1&dim=24&base_length=50&tensor=basis",
-    ],
-    "resized": [
-        "height=7&dim=32&source_height=14&seed=1",
-        "height=20&dim=16&source_height=14&prefix_tokens=1",
-    ],
-    "complex_order": [
-        "length=60&dim=32&vocab=5&seed=1",
-        "length=60&dim=32&vocab=5&sharing=word&tensor=imag",
-    ],
-    "random_fourier": ["sizes=12,8&features=32", "preset=sam&sizes=16,16&features=16&seed=3"],
 }
 
 

@@ -9,6 +9,7 @@ import numpy
 from server import ServerCase
 from test_compare import NPY, RAW, SAFETENSORS, npy, safetensors
 
+F = numpy.float32
 NAMES = {"f4": "F32", "f8": "F64", "f2": "F16"}
 
 
@@ -204,13 +205,54 @@ class Stored(ServerCase):
                 )
             ]
             self.assert_own(scheme, query + tensor, said)
-            other = numpy.random.default_rng(9).permutation(
-                self.fetch(f"/v1/encodings/{scheme}?{query}{tensor}").ravel()
+            table = self.fetch(f"/v1/encodings/{scheme}?{query}{tensor}")
+            middle = tuple(extent // 2 for extent in table.shape)
+            other = numpy.random.default_rng(9).permutation(table.ravel())
+            entry = table.copy()
+            entry[middle] = numpy.nextafter(entry[middle], F(9))
+            for other in (other.reshape(table.shape), entry, table[::-1]):
+                self.assertIn(self.ask(other, name)["status"], ("unknown", "near"), query)
+
+    def test_biases_of_stored_tables_are_exact_whatever_the_window(self):
+        generator = random.Random(21)
+        draw, number = generator.choice, generator.randint
+        for _ in range(12):
+            window = draw(
+                ["", "&form=compact", f"&query_length={number(1, 20)}"]
+                + [f"&query_length={number(5, 20)}&query_offset={number(0, 20)}"]
             )
-            shape = self.fetch(f"/v1/encodings/{scheme}?{query}{tensor}").shape
-            self.assertIn(
-                self.ask(other.reshape(shape), name)["status"], ("unknown", "near"), query
+            queries = number(1, 30)
+            tokens = draw(
+                ["", "", f"&query_length={queries}"]
+                + [f"&query_length={queries}&query_offset={number(0, 30 - queries)}"]
             )
+            height = draw([1, 2, 5, 6, 15])
+            tokens = draw(
+                [f"height={height}&width={30 // height}{tokens}", f"length=30{tokens}"]
+                + ["length=30&form=compact"]
+            )
+            dim_head = draw(["", "&dim_head=32", "&dim_head=17.5"])
+            limits = draw(["&max_distance=8", "&max_distance=10&min_distance=-6"])
+            turned = draw(["", "&difference=query_minus_key"])
+            grid = f"query_height={number(2, 14)}&query_width={number(2, 14)}"
+            keys = number(20, 40)
+            dtype = draw(["f32", "f16"])
+            for scheme, query in (
+                ("t5", f"set=t5&heads=6&tensor=bias&length={number(20, 60)}{window}"),
+                (
+                    "t5",
+                    "set=decoder&heads=4&num_buckets=20&bidirectional=false&max_distance=64"
+                    f"&tensor=bias&length={number(20, 60)}{window}",
+                ),
+                ("levit", f"set=levit&heads=5{dim_head}&tensor=bias&{tokens}"),
+                (
+                    "shaw",
+                    f"set=shaw&dim=12{limits}{turned}&tensor=keys&length={keys}",
+                ),
+                ("decomposed", f"set=sam&dim=8&tensor=rel_h&height=14&width=14&{grid}"),
+                ("decomposed", f"set=sam&dim=8&tensor=rel_w&height=14&width=14&{grid}"),
+            ):
+                self.assert_own(scheme, f"{query}&dtype={dtype}", [])
 
     def test_an_independent_formula_in_float64_is_a_match(self):
         table = self.tables["vit"]["table"]

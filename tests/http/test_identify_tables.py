@@ -140,7 +140,6 @@ class Tables(IdentifyCase):
                     ),
                     f"/v1/encodings/integer?length={length}",
                     f"/v1/encodings/periodic?length={length}&dim={dim}",
-                    f"/v1/encodings/learned?length={length}&dim={dim}",
                 ]
             ) + window * (generator.random() < 0.5)
             reply = self.get(target + f"&dtype={dtype}&format=npy")
