@@ -70,13 +70,14 @@ static bool read_ramp(const double *rows, size_t count, uint64_t keys, ramp *ret
     return true;
 }
 
-/* Limits of a window that is beyond them: all entries are from one row. */
+/* The lower limit of a window that is beyond the limits: all entries are from the first row, or
+ * from the last one. */
 static bool read_clipped(const double *rows, size_t count, ramp *ret_ramp)
 {
     for (size_t i = 1; i < count; i++)
         if (rows[i] != rows[0])
             return false;
-    *ret_ramp = (ramp){.low = -(int64_t)rows[0]};
+    *ret_ramp = (ramp){.zero = rows[0] == 0 ? (int64_t)count - 1 : 0, .low = -(int64_t)rows[0]};
     return true;
 }
 
@@ -153,6 +154,7 @@ static void propose_vectors(const pe_observation *seen, bool has_columns, const 
     if (rows && pe_stored_find_rows(&table, ROWS_MAX, 1, 0, &lines, dtype, rows) &&
         (read_ramp(rows, lines.count, lines.keys, &found) ||
          read_clipped(rows, lines.count, &found))) {
+        found.high = found.low + (int64_t)table.stored_rows - 1;
         write_limits(&found, limits);
         pe_distances_queries(&lines, found.zero, queries);
         pe_propose(proposals, tensor, "length=%llu%s&dim=%llu%s&set=%s",

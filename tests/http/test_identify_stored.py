@@ -235,7 +235,7 @@ class Stored(ServerCase):
             limits = draw(["&max_distance=8", "&max_distance=10&min_distance=-6"])
             turned = draw(["", "&difference=query_minus_key"])
             grid = f"query_height={number(2, 14)}&query_width={number(2, 14)}"
-            keys = number(20, 40)
+            keys = draw([f"{number(5, 40)}", "9&query_length=3&query_offset=-60"])
             dtype = draw(["f32", "f16"])
             for scheme, query in (
                 ("t5", f"set=t5&heads=6&tensor=bias&length={number(20, 60)}{window}"),
