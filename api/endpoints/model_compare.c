@@ -207,6 +207,9 @@ api_reply *api_post_model_comparison(const api_call *call)
     if (self.options.convention == API_CONVENTION_ALL)
         pe_error_add(&error, PE_OUT_OF_RANGE, "convention", "all",
                      "one release, for two configs");
+    if (self.options.digests)
+        pe_error_add(&error, PE_OUT_OF_RANGE, "digests", "true",
+                     "left out: a comparison has none");
     api_reply *reply =
         error.count > 0 ? api_problem_from_error(&error) : answer_body(&self, &error);
     api_model_options_done(&self.options);

@@ -1,6 +1,7 @@
 /* /v1/models: the plan of the position tensors of a model, from its config.json or its name. */
 #include "call.h"
 #include "endpoints/model_compare.h"
+#include "http/accept.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
 #include "models/gguf.h"
@@ -9,6 +10,7 @@
 #include "models/source.h"
 #include "models/tensors.h"
 #include "replies/cacheable.h"
+#include "replies/document.h"
 #include "replies/json_post.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
@@ -56,6 +58,18 @@ api_reply *api_list_models(const api_call *call)
     return api_kept_reply(call, API_KEPT_MODELS, build_list);
 }
 
+/* Whether the answer is the plan. A range with a star is no wish for a file of tensors. */
+static bool wants_plan(const api_call *call, const api_model_options *options)
+{
+    const char *accept = api_call_header(call, API_HEADER_ACCEPT);
+    int named;
+    if (options->answer != API_MODEL_BY_ACCEPT)
+        return options->answer == API_MODEL_PLAN;
+    unsigned json = api_accept_quality(accept, "application/json", &named);
+    unsigned file = api_accept_quality(accept, "application/vnd.safetensors", &named);
+    return json > 0 && (json >= file || named < 3);
+}
+
 /* The plan as a document, kept by its tag where the request is a GET. */
 static api_reply *answer_plan(const api_call *call, const api_model_plan *plan)
 {
@@ -67,12 +81,12 @@ static api_reply *answer_plan(const api_call *call, const api_model_plan *plan)
     }
     char *text = api_document_readable(document);
     api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
-    if (!is_post(call))
-        return body ? api_body_cacheable(call, body, "public, no-cache") : NULL;
-    api_reply *reply = api_reply_new(200);
-    api_reply_add(reply, "Content-Type", "application/json");
-    api_reply_add(reply, "Cache-Control", "no-store");
-    return api_text_reply(call, reply, body);
+    api_reply *reply =
+        is_post(call) ? api_text_reply(call, api_passing_reply(200, "application/json"), body)
+                      : api_body_cacheable(call, body, "public, no-cache");
+    if (plan->options->answer == API_MODEL_BY_ACCEPT)
+        api_reply_vary(reply, "Accept");
+    return reply;
 }
 
 /* Whether a plan has more layers than an event thread should list. */
@@ -105,8 +119,9 @@ static api_reply *answer_options(const api_call *call, api_segment config,
         if (call->request->quick && is_long(plan))
             reply = api_not_yet(call, API_LATER);
         else
-            reply = options->plan ? answer_plan(call, plan)
-                                  : api_model_tensors_reply(call, plan, config, !is_post(call));
+            reply = wants_plan(call, options)
+                        ? answer_plan(call, plan)
+                        : api_model_tensors_reply(call, plan, config, !is_post(call));
         api_model_plan_free(plan);
     } else {
         reply = api_problem_from_error(error);

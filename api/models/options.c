@@ -86,8 +86,8 @@ static const pe_parameter ROWS[] = {
     [FORMAT] = {.name = "format",
                 .type = PE_CHOICE,
                 .choices = FORMATS,
-                .help = "representation of the tensors; without it Accept decides. A plan is "
-                        "always JSON"},
+                .help = "the tensors, as a safetensors file or as JSON; without it the answer "
+                        "is the plan, unless Accept prefers application/vnd.safetensors"},
     [SET] = {.name = "set",
              .old_name = "parameters",
              .type = PE_STORED,
@@ -95,8 +95,8 @@ static const pe_parameter ROWS[] = {
                      "they are left out"},
     [PLAN] = {.name = "plan",
               .type = PE_BOOLEAN,
-              .default_text = "false",
-              .help = "true: what there is and why, without the tensors"},
+              .help = "true: the plan, whatever Accept says: what there is, why, and the "
+                      "requests of the tensors; false: the tensors"},
     [DIGESTS] = {.name = "digests",
                  .type = PE_BOOLEAN,
                  .default_text = "false",
@@ -118,6 +118,16 @@ static const char *find_text(const pe_options *options, enum option option)
     return pe_options_value(options, option)->present ? pe_options_text(options, option) : NULL;
 }
 
+static api_model_answer read_answer(const pe_options *options)
+{
+    const pe_value *plan = pe_options_value(options, PLAN);
+    if (plan->present)
+        return plan->integer ? API_MODEL_PLAN : API_MODEL_TENSORS;
+    if (pe_options_value(options, FORMAT)->present)
+        return API_MODEL_TENSORS;
+    return pe_options_value(options, DIGESTS)->integer ? API_MODEL_PLAN : API_MODEL_BY_ACCEPT;
+}
+
 void api_model_options_read(const api_arguments *arguments, api_model_options *ret_options,
                             pe_error *reterr)
 {
@@ -135,13 +145,14 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
         .frames = pe_options_value(options, FRAMES)->integer,
         .components = find_text(options, COMPONENTS), /* the plan checks the names */
         .convention = (api_convention)pe_options_value(options, CONVENTION)->integer,
-        .plan = pe_options_value(options, PLAN)->integer != 0,
+        .answer = read_answer(options),
         .digests = pe_options_value(options, DIGESTS)->integer != 0,
         .format = find_text(options, FORMAT),
         .set = find_text(options, SET), /* the scheme checks the name */
         .read = options,
     };
-    if (ret_options->plan && ret_options->format && strcmp(ret_options->format, "json") != 0)
+    if (ret_options->answer == API_MODEL_PLAN && ret_options->format &&
+        strcmp(ret_options->format, "json") != 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "format", ret_options->format,
                      "json with plan=true, or left out");
     if (ret_options->digests && ret_options->convention == API_CONVENTION_ALL)

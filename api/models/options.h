@@ -16,6 +16,13 @@ typedef enum api_convention {
     API_CONVENTION_ALL /* both, and where they differ */
 } api_convention;
 
+/* What is asked for. */
+typedef enum api_model_answer {
+    API_MODEL_BY_ACCEPT, /* the plan, unless Accept prefers a file of tensors */
+    API_MODEL_PLAN,
+    API_MODEL_TENSORS
+} api_model_answer;
+
 typedef struct api_model_options {
     int64_t length;                     /* 0: what the config says, cut */
     const char *offset, *dtype, *table; /* texts as they were given; NULL: not given */
@@ -25,8 +32,8 @@ typedef struct api_model_options {
     const char *components;             /* names with commas between them; NULL: all */
     api_convention convention;
     const char *convention_name;
-    bool plan;          /* the plan alone is asked for */
-    bool digests;       /* with the digests of its tensors */
+    api_model_answer answer;
+    bool digests;       /* the plan has the digests of its tensors */
     const char *format; /* "safetensors" or "json"; NULL: not given */
     const char *set;    /* a set of trained tensors; NULL: not given */
     pe_options *read;   /* whose the texts are */

@@ -90,8 +90,8 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
         format = API_BATCH_JSON;
     else if (!asked && !api_batch_accept(call, &format))
         return api_problem(API_NOT_ACCEPTABLE,
-                           "the tensors of a model are application/vnd.safetensors or "
-                           "application/json",
+                           "the plan of a model is application/json, its tensors are that or "
+                           "application/vnd.safetensors",
                            NULL, NULL);
     if (plan->options->digests && format == API_BATCH_JSON) {
         pe_error error;

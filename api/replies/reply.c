@@ -84,6 +84,16 @@ void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
     reply->text_used += (size_t)length + 1;
 }
 
+void api_reply_vary(api_reply *reply, const char *name)
+{
+    for (size_t i = 0; reply && i < reply->field_count; i++)
+        if (strcmp(reply->fields[i].name, "Vary") == 0) {
+            api_reply_add(reply, "Vary", "%s, %s", name, reply->fields[i].value);
+            reply->fields[i] = reply->fields[--reply->field_count];
+            return;
+        }
+}
+
 api_reply *api_reply_copy(const api_reply *reply)
 {
     api_reply *copy = malloc(sizeof *copy);

@@ -17,6 +17,9 @@ void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
  * NULL without memory. */
 api_reply *api_reply_copy(const api_reply *reply);
 
+/* Let Vary, if the reply has it, name one more field. Must come before others share it. */
+void api_reply_vary(api_reply *reply, const char *name);
+
 /* Let no page of another origin read or embed the reply. Must come before others share it. */
 void api_reply_close(api_reply *reply);
 

@@ -41,8 +41,8 @@ def i32(data):
 
 
 class ModelTensors(ServerCase):
-    def ask(self, config, query=""):
-        return self.assert_ok(self.post(f"/v1/models{query}", config))
+    def ask(self, config, query="format=safetensors"):
+        return self.assert_ok(self.post(f"/v1/models?{query}", config))
 
     def test_every_tensor_has_the_bytes_of_its_own_request(self):
         for config in (LLAMA, GEMMA):
@@ -70,7 +70,7 @@ class ModelTensors(ServerCase):
         self.assertEqual(about[local]["rope_theta"], "10000")
 
     def test_json_holds_the_same(self):
-        reply = self.ask(GEMMA, "?format=json&length=2").json()
+        reply = self.ask(GEMMA, "format=json&length=2").json()
         self.assertEqual(
             [part["name"] for part in reply["results"]],
             ["text.full_attention", "text.sliding_attention"],
@@ -91,11 +91,11 @@ class ModelTensors(ServerCase):
         file = len(header).to_bytes(8, "little") + header + data
         put = self.server.request("PUT", "/v1/sets/bert", {}, file)
         self.assertEqual(put.status, 201, put)
-        tensors, about = read_safetensors(self.ask(BERT, "?set=bert").body)
+        tensors, about = read_safetensors(self.ask(BERT, "set=bert&format=safetensors").body)
         trained = [name for name in tensors if not name.endswith("layers")]
         self.assertEqual(len(trained), 1)
         self.assertEqual(tensors[trained[0]], ("F32", [6, 8], data))
-        self.assert_problem(self.post("/v1/models?set=nowhere", BERT), 422, "set")
+        self.assert_problem(self.post("/v1/models?set=nowhere&format=json", BERT), 422, "set")
 
     def test_a_tensor_that_is_alone_has_its_own_name_as_the_plan_says(self):
         whisper = "/v1/models/whisper-large-v3"
@@ -148,7 +148,7 @@ class ModelTensors(ServerCase):
             self.assert_ok(self.get(other)).header("ETag")
             for other in (
                 "/v1/models/llama-3.1-8b?length=65&format=safetensors",
-                "/v1/models/llama-3.1-8b?length=64",
+                "/v1/models/llama-3.1-8b?length=64&format=json",
                 f"{target}&dtype=bf16",
                 "/v1/models/llama-3.2-1b?length=64&format=safetensors",
             )
