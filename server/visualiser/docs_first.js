@@ -5,7 +5,7 @@ import {serviceOrigin} from './api.js';
 const OTHERS = [
     ['a picture', '/v1/encodings/rope?length=32&dim=32&format=png&scale=8'],
     ['the biases of ALiBi', '/v1/encodings/alibi?length=4&heads=2'],
-    ['a model', '/v1/models/llama-3.1-8b?plan=true'],
+    ['a model', '/v1/models/llama-3.1-8b'],
     ['what there is', '/v1/schemes/sinusoidal'],
 ];
 const LONGEST = 20000; // characters of an answer that are shown

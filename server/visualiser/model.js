@@ -6,7 +6,6 @@ import {byteText} from './numbers.js';
 import {adviceOn, isModelFile} from './files.js';
 import {createSection} from './sections.js';
 
-const PLAN = 'plan=true';
 const HEAD_BYTES = 8 * 2 ** 20 - 2 ** 16; // of a GGUF file: a body has 8 MiB at most
 
 // The address of the page that shows a tensor of a part: the part's own request, by the page's
@@ -164,12 +163,11 @@ export function createModel(button, section, {visit}) {
     async function openFile(file) {
         set(true);
         if (/\.gguf$/i.test(file.name))
-            return ask(`/v1/models?${PLAN}`, file.name, {
+            return ask('/v1/models', file.name, {
                 body: file.slice(0, HEAD_BYTES),
                 type: 'application/octet-stream',
             });
-        if (isModelFile(file))
-            return ask(`/v1/models?${PLAN}`, file.name, {body: await file.text()});
+        if (isModelFile(file)) return ask('/v1/models', file.name, {body: await file.text()});
         controller?.abort();
         parts.result.replaceChildren(
             h('p', {class: 'error'}, `${file.name} is no plan of a model. ${adviceOn(file)}`),
@@ -196,7 +194,7 @@ export function createModel(button, section, {visit}) {
                 id: 'model-name',
                 onchange() {
                     if (names.value)
-                        ask(`/v1/models/${names.value}?${PLAN}`, names.value, {
+                        ask(`/v1/models/${names.value}`, names.value, {
                             download: `/v1/models/${names.value}?format=safetensors`,
                         });
                 },
