@@ -20,7 +20,9 @@ enum { OPTION_DATA_DIR = 1, OPTION_HELP, OPTION_VERSION };
 
 static const option_row OPTIONS[] = {
     {'o', "output", "FILE",
-     "write the answer into this file; - is standard output, also where it is a terminal"},
+     "write the answer into this file, whose ending (.csv, .json, .npy, .png, .raw, "
+     ".safetensors) names the format that is accepted, unless -H 'Accept: ...' does; - is "
+     "standard output, also where it is a terminal"},
     {'X', "request", "METHOD",
      "method of the request; without it GET, or POST where a file is given"},
     {'H', "header", "FIELD",
@@ -126,6 +128,27 @@ static const char *find_target(const char *text)
     return text;
 }
 
+/* Let the ending of the answer's file say what is accepted, where no field does. */
+static void accept_format(command_options *options)
+{
+    static const struct {
+        const char *ending, *media_type;
+    } formats[] = {
+        {".csv", "text/csv"},
+        {".json", "application/json"},
+        {".npy", "application/x-npy"},
+        {".png", "image/png"},
+        {".raw", "application/octet-stream"},
+        {".safetensors", "application/vnd.safetensors"},
+    };
+    const char *ending = options->output ? strrchr(options->output, '.') : NULL;
+    if (!ending || options->fields[API_HEADER_ACCEPT])
+        return;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(ending, formats[i].ending) == 0)
+            options->fields[API_HEADER_ACCEPT] = formats[i].media_type;
+}
+
 /* Whether the request changes sets. */
 static bool is_change(const command_options *options)
 {
@@ -150,6 +173,7 @@ static bool take_operands(command_options *options, int count, char **operands, 
                       "a target is a path that begins with a slash, such as /v1/schemes");
     if (!options->method)
         options->method = options->file ? "POST" : "GET";
+    accept_format(options);
     if (is_change(options) && !options->data_directory[0])
         return report(errors, options->target,
                       "without --data-dir no set outlives the command; name a directory");

@@ -97,7 +97,7 @@ class Answers(CommandCase):
         for form in ("npy", "raw", "csv", "png", "json&dtype=bf16", "npy&dtype=f64"):
             self.same(f"{table}&format={form}")
         self.same("/v1/similarity/sinusoidal?length=20&dim=8&metric=cosine&format=csv")
-        self.same("/v1/models/llama-3.1-8b?plan=true")
+        self.same("/v1/models/llama-3.1-8b")
         self.same("/v1/models/gemma-3-27b?length=16&format=safetensors")
         for path in ("schemes", "schemes/rope", "models", "sets"):
             self.same(f"/v1/{path}")
@@ -157,6 +157,30 @@ class Answers(CommandCase):
         held = f"If-None-Match: {self.get(target).header('ETag')}"
         self.assertEqual(self.answer(target, "-o", str(path), "-H", held), b"")
         self.assertEqual(path.read_bytes(), self.get(target).body, "304 leaves it alone")
+
+    def test_the_ending_of_the_file_says_what_is_accepted(self):
+        table = "/v1/encodings/sinusoidal?length=4&dim=8"
+        forms = ("csv", "json", "npy", "png", "raw", "safetensors")
+        asked = [(f"x.{form}", table, f"{table}&format={form}") for form in forms]
+        asked += [
+            ("x", table, table),
+            ("x.bin", table, table),
+            ("x.npy", f"{table}&format=csv", f"{table}&format=csv"),
+            ("x.safetensors", "/v1/schemes", "/v1/schemes"),
+            ("x.safetensors", "/v1/models/gpt2", "/v1/models/gpt2?format=safetensors"),
+            ("x.json", "/v1/models/gpt2", "/v1/models/gpt2"),
+        ]
+        for name, target, same in asked:
+            with self.subTest(name, target=target):
+                path = self.folder / name
+                self.assertEqual(self.answer(target, "-o", str(path)), b"")
+                self.assertEqual(path.read_bytes(), self.get(same).body)
+        path = self.folder / "given.npy"
+        self.answer(table, "-o", str(path), "-H", "Accept: text/csv")
+        self.assertEqual(path.read_bytes(), self.get(f"{table}&format=csv").body)
+        said = self.refuse(1, f"{table}&dtype=bf16", "-o", str(self.folder / "none.npy"))
+        self.assertIn("npy has no bf16", said)
+        self.assertFalse((self.folder / "none.npy").exists())
 
     def test_the_file_that_is_read_is_not_replaced(self):
         table = self.get("/v1/encodings/rope?length=4&dim=8&format=npy").body
@@ -224,7 +248,7 @@ class Posts(CommandCase):
 
     def test_objects_are_posted(self):
         config = json.dumps(CONFIG).encode()
-        self.same_post("/v1/models?plan=true", "config.json", config, JSON)
+        self.same_post("/v1/models", "config.json", config, JSON)
         self.same_post("/v1/encodings/rope", "a.json", b' {"length": 3, "dim": 4}', JSON)
         requests = [{"name": "r", "scheme": "rope", "length": 4, "dim": 8}]
         batch = json.dumps({"format": "safetensors", "requests": requests}).encode()
@@ -262,8 +286,8 @@ class Posts(CommandCase):
             "llama.attention.head_count": 4,
         }
         data = gguf_file.write(pairs) + bytes(9 << 20)
-        plan = json.loads(self.answer("/v1/models?plan=true", self.keep("m.gguf", data)))
-        self.assertEqual(plan, json.loads(self.answer("/v1/models?plan=true", "-", body=data)))
+        plan = json.loads(self.answer("/v1/models", self.keep("m.gguf", data)))
+        self.assertEqual(plan, json.loads(self.answer("/v1/models", "-", body=data)))
         self.assertEqual(plan["model_type"], "llama")
 
     def test_a_file_with_tables_may_be_longer_than_a_server_takes(self):
@@ -487,7 +511,7 @@ class Manual(CommandCase):
         examples = MANUAL.read_text(encoding="utf-8").split(".SH EXAMPLES\n")[1]
         blocks = re.findall(r"^\.nf\n(.*?)^\.fi$", examples, re.MULTILINE | re.DOTALL)
         script = "".join(blocks).replace("\\-", "-").replace("\\(aq", "'")
-        self.assertEqual(script.count("posenc "), 11)
+        self.assertEqual(script.count("posenc "), 12)
         tensors = {"table": ("F32", [16, 8], array("f", range(128)).tobytes())}
         self.keep("trained.safetensors", stored.write(tensors))
         script = re.sub(r"^posenc ", f"{shlex.quote(COMMAND)} ", script, flags=re.MULTILINE)
