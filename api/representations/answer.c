@@ -180,14 +180,6 @@ static api_reply *stream(const api_representation *representation)
     return api_reply_with_body(reply, body, false);
 }
 
-/* Whether a request asks for the entity tag. */
-static bool has_conditions(const api_call *call)
-{
-    return api_call_header(call, API_HEADER_IF_MATCH) ||
-           api_call_header(call, API_HEADER_IF_NONE_MATCH) ||
-           api_call_header(call, API_HEADER_IF_RANGE);
-}
-
 /* Answer with the tensors: from the cache, computed, or streamed. */
 static api_reply *answer(const api_representation *representation)
 {
@@ -227,8 +219,6 @@ api_reply *api_representation_reply(api_representation *representation)
     api_reply *reply;
     pe_error error;
     pe_error_init(&error);
-    if (!representation->post && has_conditions(representation->call))
-        representation->etag = api_representation_tag(representation);
     if (api_representation_is_decided(representation, &reply) ||
         !api_representation_read_range(representation, &reply))
         return reply;
