@@ -197,7 +197,7 @@ static json_t *write_summary(const pe_identity *identity, const pe_alike *alike,
 /* ---- requests ---- */
 
 /* Write a query as a part of a target: a plus sign would be read as a blank. */
-static void encode(const char *query, char *dst, size_t size)
+static void percent_encode(const char *query, char *dst, size_t size)
 {
     size_t used = 0;
     for (; *query && used + 4 < size; query++)
@@ -215,7 +215,7 @@ json_t *api_table_request(const pe_scheme *scheme, const char *query, const char
     pe_dtype dtype;
     const char *name = pe_scheme_describe(scheme)->name;
     bool real = pe_element_is_real(view->element, &dtype);
-    encode(query, encoded, sizeof encoded);
+    percent_encode(query, encoded, sizeof encoded);
     snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, encoded, tensor,
              real && dtype != PE_F32 ? "&dtype=" : "",
              real && dtype != PE_F32 ? pe_dtype_name(dtype) : "");
