@@ -17,7 +17,7 @@ typedef struct segments {
 } segments;
 
 /* False if the path is longer than any that is served. */
-static bool split(const char *path, segments *ret)
+static bool split_path(const char *path, segments *ret)
 {
     const size_t length = strcspn(path, "?");
     ret->count = 0;
@@ -73,20 +73,20 @@ bool api_suggest_path(const api_route *routes, size_t count, const char *target,
     segments given, pattern, best;
     size_t best_first = 0;
     int least = UNLIKE;
-    if (!split(target, &given) || !api_is_utf8(target, strlen(target)))
+    if (!split_path(target, &given) || !api_is_utf8(target, strlen(target)))
         return false;
     for (size_t i = 0; i < 2 * count; i++) {
         size_t first;
         const api_route *route = &routes[i / 2];
         const char *name = i % 2 ? route->old_pattern : route->pattern;
-        if (!name || !split(name, &pattern))
+        if (!name || !split_path(name, &pattern))
             continue;
         int slips = count_slips(&given, &pattern, &first);
         if (slips >= least)
             continue;
         least = slips;
         best_first = first;
-        split(route->pattern, &best);
+        split_path(route->pattern, &best);
     }
     if (least == UNLIKE)
         return false;

@@ -132,8 +132,8 @@ static api_reply *answer_route(const api_service *service, const api_request *re
 }
 
 /* Answer a request. NULL without memory, or where `progress` is set. */
-static api_reply *dispatch(const api_service *service, const api_request *request,
-                           api_progress *progress)
+static api_reply *dispatch_request(const api_service *service, const api_request *request,
+                                   api_progress *progress)
 {
     const char *target = request->target;
     if (strlen(target) > service->host->target_bytes)
@@ -195,7 +195,7 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
     if (!reply) {
         /* what is quick is small, and each event thread does one thing at a time */
         api_reserve_begin(request->quick ? NULL : service->host->memory);
-        reply = excuse_end(service, dispatch(service, request, &progress));
+        reply = excuse_end(service, dispatch_request(service, request, &progress));
         api_reserve_end();
     }
     if (progress == API_DONE)

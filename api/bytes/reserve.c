@@ -79,7 +79,7 @@ void api_reserve_end(void)
 }
 
 /* Add that there is no room, or with what the call holds never will be; returns false. */
-static bool refuse(uint64_t bytes, const char *what, pe_error *reterr)
+static bool refuse_reservation(uint64_t bytes, const char *what, pe_error *reterr)
 {
     uint64_t limit = api_memory_limit(call.memory);
     char given[48];
@@ -100,7 +100,7 @@ bool api_reserve(uint64_t bytes, const char *what, pe_error *reterr)
     if (!call.memory)
         return true;
     if (!api_memory_reserve(call.memory, bytes))
-        return refuse(bytes, what, reterr);
+        return refuse_reservation(bytes, what, reterr);
     call.bytes += bytes;
     return true;
 }

@@ -122,7 +122,7 @@ static api_reply *new_reply(const api_call *call, const served *file, unsigned s
 }
 
 /* Answer with a body, whose reference is taken over, unless the request's conditions decide. */
-static api_reply *answer(const api_call *call, const served *file, api_body *body)
+static api_reply *answer_asset(const api_call *call, const served *file, api_body *body)
 {
     const api_conditions conditions = api_judge_conditions(call, file->etag);
     if (body && conditions == API_IF_MATCH_FAILS) {
@@ -154,7 +154,7 @@ static api_reply *answer_visualiser(const api_call *call, served *file)
         api_body_unref(body);
         body = packed;
     }
-    return answer(call, file, body);
+    return answer_asset(call, file, body);
 }
 
 api_reply *api_get_asset(const api_call *call)
@@ -174,6 +174,7 @@ api_reply *api_get_asset(const api_call *call)
     served file = {asset, coding, choose_framing(call, asset), form->etag};
     if (strcmp(asset->path, "/") == 0)
         return answer_visualiser(call, &file);
-    return answer(call, &file,
-                  api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1));
+    return answer_asset(
+        call, &file,
+        api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1));
 }

@@ -216,7 +216,8 @@ static uint64_t estimate_bytes(const identifying *self)
 }
 
 /* Search for what made the table, and for what else makes it. False: a problem was added. */
-static bool find(identifying *self, pe_identity *identity, pe_alike *alike, pe_error *error)
+static bool find_request(identifying *self, pe_identity *identity, pe_alike *alike,
+                         pe_error *error)
 {
     const api_host *host = self->call->service->host;
     const char *name = self->stored ? NULL : self->name;
@@ -237,7 +238,7 @@ static bool find(identifying *self, pe_identity *identity, pe_alike *alike, pe_e
     return true;
 }
 
-static api_reply *identify(void *job)
+static api_reply *identify_table(void *job)
 {
     identifying *self = job;
     pe_identity *identity = malloc(sizeof *identity);
@@ -246,8 +247,8 @@ static api_reply *identify(void *job)
     pe_error error;
     pe_error_init(&error);
     if (identity && alike)
-        reply = find(self, identity, alike, &error) ? make_reply(self, identity, alike)
-                                                    : api_problem_from_error(&error);
+        reply = find_request(self, identity, alike, &error) ? make_reply(self, identity, alike)
+                                                            : api_problem_from_error(&error);
     free(identity);
     free(alike);
     return reply;
@@ -315,11 +316,11 @@ static bool read_stored(void *job, pe_error *reterr, api_reply **ret_reply)
 }
 
 static const api_table_endpoint POSTED = {
-    .read = read_posted, .price = estimate_price, .work = identify};
+    .read = read_posted, .price = estimate_price, .work = identify_table};
 static const api_table_endpoint STORED = {
-    .read = read_stored, .price = estimate_price, .work = identify};
+    .read = read_stored, .price = estimate_price, .work = identify_table};
 
-static void done(identifying *self)
+static void identifying_done(identifying *self)
 {
     api_set_unref(self->set);
     pe_options_free(self->options);
@@ -330,7 +331,7 @@ api_reply *api_post_identify(const api_call *call)
 {
     identifying self = {.call = call, .file = api_body_file(call)};
     api_reply *reply = api_answer_table_post(call, &POSTED, &self.format, &self);
-    done(&self);
+    identifying_done(&self);
     return reply;
 }
 
@@ -338,6 +339,6 @@ api_reply *api_get_identity(const api_call *call)
 {
     identifying self = {.call = call, .stored = true, .format = API_TABLE_SAFETENSORS};
     api_reply *reply = api_answer_table(call, &STORED, &self);
-    done(&self);
+    identifying_done(&self);
     return reply;
 }

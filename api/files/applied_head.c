@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The JSON object of the head of a safetensors file, as text. */
-static char *describe(const api_applied_tensor *results, size_t count)
+static char *describe_safetensors(const api_applied_tensor *results, size_t count)
 {
     static const char *const NAMES[] = {[PE_ELEMENT_F32] = "F32",
                                         [PE_ELEMENT_F64] = "F64",
@@ -58,7 +58,7 @@ static char *describe_array(const api_applied_tensor *result)
 char *api_applied_head(const api_applied_tensor *results, size_t count, bool is_npy,
                        size_t *ret_size)
 {
-    char *text = is_npy ? describe_array(results) : describe(results, count);
+    char *text = is_npy ? describe_array(results) : describe_safetensors(results, count);
     size_t prefix = is_npy ? NPY_PREFIX : FILE_PREFIX;
     if (!text)
         return NULL;

@@ -175,7 +175,7 @@ static bool refuse_several(const search *self, const size_t *chosen, size_t coun
 /* ---- inputs ---- */
 
 /* Add a result for an input of the file, which is called `name` there; NULL in an npy file. */
-static bool add(const search *self, size_t application, const char *name)
+static bool add_input(const search *self, size_t application, const char *name)
 {
     api_applied *applied = self->applied;
     const pe_application *rule = &applied->applications[application];
@@ -244,7 +244,7 @@ static bool find_named(const search *self)
                                                        : NULL;
         bool there = name && json_object_get(self->applied->root, name) &&
                      !has_name(&self->against, name);
-        if (there && !add(self, i, name))
+        if (there && !add_input(self, i, name))
             return false;
     }
     return self->applied->count > 0 || refuse_names(self, given);
@@ -259,7 +259,7 @@ static bool find_array(const search *self)
             strcmp(self->applied->applications[i].input, self->inputs[0]) == 0)
             chosen[count++] = i;
     return count > 1 ? refuse_several(self, chosen, count, "an npy file has one array")
-                     : add(self, chosen[0], NULL);
+                     : add_input(self, chosen[0], NULL);
 }
 
 /* Find the tensors to compare with, one for each result. */

@@ -105,7 +105,7 @@ static bool refuse_unknown(const api_head_counts *known, const char *name, pe_er
 }
 
 /* Whether what is known holds for the counts that follow from the rows. */
-static bool agree(const api_head_counts *known, const api_head_counts *counts)
+static bool counts_agree(const api_head_counts *known, const api_head_counts *counts)
 {
     return (known->heads == 0 || known->heads == counts->heads) &&
            (known->kv_heads == 0 || known->kv_heads == counts->kv_heads) &&
@@ -113,7 +113,7 @@ static bool agree(const api_head_counts *known, const api_head_counts *counts)
 }
 
 /* A number, or words for one that is not known. */
-static const char *write_known(uint64_t number, const char *unknown, char dst[24])
+static const char *write_count(uint64_t number, const char *unknown, char dst[24])
 {
     if (number == 0)
         return unknown;
@@ -128,9 +128,9 @@ static bool refuse_rows(const api_qkv *qkv, const api_head_counts *known, uint64
     pe_error_add(reterr, PE_OUT_OF_RANGE, "qkv", qkv->text,
                  "such that the %llu rows of %.60s are %s heads of queries, %s of keys and as "
                  "many of values, of %s columns",
-                 (unsigned long long)rows, name, write_known(known->heads, "so many", heads),
-                 write_known(known->kv_heads, "so many", kv_heads),
-                 write_known(known->head_dim, "any number of", head_dim));
+                 (unsigned long long)rows, name, write_count(known->heads, "so many", heads),
+                 write_count(known->kv_heads, "so many", kv_heads),
+                 write_count(known->head_dim, "any number of", head_dim));
     return false;
 }
 
@@ -155,7 +155,7 @@ bool api_qkv_split(const api_qkv *qkv, const api_head_counts *known, uint64_t ro
     const uint64_t times = runs[0] > 0 ? counts.heads / runs[0] : 0;
     if (counts.head_dim == 0 || times == 0 || counts.kv_heads == 0 ||
         rows / counts.head_dim != times * period || rows % counts.head_dim != 0 ||
-        !agree(known, &counts))
+        !counts_agree(known, &counts))
         return refuse_rows(qkv, known, rows, name, reterr);
     ret_part->width = counts.head_dim;
     ret_part->period = period;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Add an item of the list. False: a problem was added. */
-static bool add(api_names *names, const char *item, const char *option, pe_error *reterr)
+static bool add_name(api_names *names, const char *item, const char *option, pe_error *reterr)
 {
     if (!strchr(item, '*')) {
         if (!*item || json_object_set_new_nocheck(names->exact, item, json_true()) == 0)
@@ -33,7 +33,7 @@ bool api_names_read(const char *list, const char *option, api_names *ret_names,
         return false;
     }
     for (char *rest = ret_names->text, *item; (item = strsep(&rest, ","));)
-        if (!add(ret_names, item, option, reterr))
+        if (!add_name(ret_names, item, option, reterr))
             return false;
     return true;
 }
@@ -45,7 +45,7 @@ void api_names_done(api_names *names)
 }
 
 /* Whether a name fits a pattern that has a star. */
-static bool fits(const char *name, const char *pattern)
+static bool matches_pattern(const char *name, const char *pattern)
 {
     const char *end = name + strlen(name);
     size_t size = strcspn(pattern, "*");
@@ -68,6 +68,6 @@ bool api_names_have(const api_names *names, const char *name)
 {
     bool found = json_object_get(names->exact, name) != NULL;
     for (size_t i = 0; i < names->pattern_count && !found; i++)
-        found = fits(name, names->patterns[i]);
+        found = matches_pattern(name, names->patterns[i]);
     return found;
 }

@@ -25,8 +25,9 @@ static bool choose_axis(const api_convert_request *asked, size_t rank, const cha
 }
 
 /* Split projections into the parts of the conversion, which has room for them. */
-static bool split_all(const api_convert_request *asked, const api_projection *projections,
-                      size_t count, api_conversion *conversion, pe_error *reterr)
+static bool split_projections(const api_convert_request *asked,
+                              const api_projection *projections, size_t count,
+                              api_conversion *conversion, pe_error *reterr)
 {
     api_head_width width;
     if (!api_heads_measure(asked, projections, count, &width, reterr))
@@ -39,8 +40,8 @@ static bool split_all(const api_convert_request *asked, const api_projection *pr
 }
 
 /* Begin a conversion with room for so many parts. */
-static bool begin(const api_convert_request *asked, size_t room, api_conversion *ret_conversion,
-                  pe_error *reterr)
+static bool begin_conversion(const api_convert_request *asked, size_t room,
+                             api_conversion *ret_conversion, pe_error *reterr)
 {
     *ret_conversion = (api_conversion){.from = asked->from, .to = asked->to};
     ret_conversion->parts = calloc(room + 1, sizeof *ret_conversion->parts);
@@ -67,9 +68,9 @@ bool api_convert_npy(const api_convert_request *asked, const api_file *file,
                                   .entry = view.strides[axis] * pe_element_size(view.element),
                                   .begin = view.offset,
                                   .end = file->size};
-    if (!begin(asked, 1, ret_conversion, reterr))
+    if (!begin_conversion(asked, 1, ret_conversion, reterr))
         return false;
-    if (split_all(asked, &array, 1, ret_conversion, reterr))
+    if (split_projections(asked, &array, 1, ret_conversion, reterr))
         return true;
     free(ret_conversion->parts);
     return false;
@@ -155,8 +156,8 @@ static bool is_of_another_kind(const api_convert_request *asked, const char *nam
 }
 
 /* Find out whether a tensor is converted, and as what. False: a problem was added. */
-static bool choose(const choosing *self, const char *name, bool *ret_is_chosen,
-                   api_projection *projection, pe_error *reterr)
+static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_chosen,
+                          api_projection *projection, pe_error *reterr)
 {
     static const char *const NORMS[] = {
         "q_norm.", "k_norm.", "q_layernorm.", "k_layernorm.", "norm_q.", "norm_k.", NULL};
@@ -228,7 +229,7 @@ static bool choose_scales(const choosing *self, const json_t *header, const char
     const json_t *shape = json_object_get(json_object_get(header, name), "shape");
     const json_t *whole = json_object_get(json_object_get(header, weight), "shape");
     bool is_one = true;
-    if (!choose(self, weight, ret_is_chosen, projection, reterr))
+    if (!choose_tensor(self, weight, ret_is_chosen, projection, reterr))
         return false;
     for (size_t i = 0; i < json_array_size(shape); i++)
         is_one = is_one && json_integer_value(json_array_get(shape, i)) == 1;
@@ -246,7 +247,7 @@ static bool choose_scales(const choosing *self, const json_t *header, const char
 }
 
 /* Choose and read all tensors that are converted. False: a problem was added. */
-static bool choose_all(choosing *self, const json_t *header, pe_error *reterr)
+static bool choose_tensors(choosing *self, const json_t *header, pe_error *reterr)
 {
     const char *name;
     json_t *value;
@@ -259,7 +260,7 @@ static bool choose_all(choosing *self, const json_t *header, pe_error *reterr)
             continue;
         if (!(find_weight(name, weight)
                   ? choose_scales(self, header, name, weight, &is_chosen, projection, reterr)
-                  : choose(self, name, &is_chosen, projection, reterr)) ||
+                  : choose_tensor(self, name, &is_chosen, projection, reterr)) ||
             (is_chosen && !read_array(self, value, projection, reterr)))
             return false;
         self->count += is_chosen;
@@ -282,7 +283,7 @@ static bool choose_listed(choosing *self, const json_t *header, pe_error *reterr
     for (size_t i = 0; i < 3 && good; i++)
         good = api_names_read(LISTS[i].list, api_convert_options[LISTS[i].option].name,
                               LISTS[i].names, reterr);
-    good = good && choose_all(self, header, reterr);
+    good = good && choose_tensors(self, header, reterr);
     for (size_t i = 0; i < 3; i++)
         api_names_done(LISTS[i].names);
     return good;
@@ -294,14 +295,15 @@ bool api_convert_safetensors(const api_convert_request *asked, const json_t *hea
 {
     const size_t members = json_object_size(header);
     choosing self = {.asked = asked, .data = data, .file_size = file_size};
-    if (!begin(asked, members, ret_conversion, reterr))
+    if (!begin_conversion(asked, members, ret_conversion, reterr))
         return false;
     self.projections = calloc(members + 1, sizeof *self.projections);
     if (!self.projections)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the conversion");
-    const bool good = self.projections && choose_listed(&self, header, reterr) &&
-                      split_all(asked, self.projections, self.count, ret_conversion, reterr) &&
-                      sort_parts(ret_conversion, reterr);
+    const bool good =
+        self.projections && choose_listed(&self, header, reterr) &&
+        split_projections(asked, self.projections, self.count, ret_conversion, reterr) &&
+        sort_parts(ret_conversion, reterr);
     free(self.projections);
     if (!good)
         free(ret_conversion->parts);

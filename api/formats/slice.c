@@ -26,7 +26,7 @@ api_slice api_slice_select(const api_selection *selection)
 }
 
 /* Add which indices a tensor takes: "… from 0,0 to 7,3". */
-static void refuse(const pe_tensor *tensor, const char *given, pe_error *error)
+static void refuse_slice(const pe_tensor *tensor, const char *given, pe_error *error)
 {
     char zeros[32] = "", last[96] = ""; /* the least and the greatest indices as text */
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;
@@ -55,7 +55,7 @@ void api_slice_check(const api_selection *selection, bool needed, pe_error *erro
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;
     if (!indices.present) {
         if (needed && leading > 0)
-            refuse(tensor, "", error);
+            refuse_slice(tensor, "", error);
         return;
     }
     bool legal = indices.count == leading && leading > 0;
@@ -65,5 +65,5 @@ void api_slice_check(const api_selection *selection, bool needed, pe_error *erro
         used += pe_print_number(given + used, indices.items[i]);
     }
     if (!legal)
-        refuse(tensor, given, error);
+        refuse_slice(tensor, given, error);
 }
