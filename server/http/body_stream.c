@@ -77,16 +77,16 @@ static job_progress compute_ahead(worker_job *job)
     return JOB_ENDED;
 }
 
-static void resume(worker_job *job)
+static void resume_connection(worker_job *job)
 {
     MHD_resume_connection(((body_stream *)job)->connection);
 }
 
 /* The workers stop. */
-static void interrupt(worker_job *job)
+static void break_stream(worker_job *job)
 {
     ((body_stream *)job)->broken = true;
-    resume(job);
+    resume_connection(job);
 }
 
 /* The price of a turn of so many nanoseconds, in multiply-adds of 0.4 ns. */
@@ -101,11 +101,11 @@ static ssize_t await_bytes(body_stream *stream)
 {
     stream->job = (worker_job){.price = estimate_price(stream->turn),
                                .run = compute_ahead,
-                               .end = resume,
-                               .abandon = interrupt};
+                               .end = resume_connection,
+                               .abandon = break_stream};
     MHD_suspend_connection(stream->connection);
     if (!workers_continue(stream->rules->workers, &stream->job))
-        interrupt(&stream->job);
+        break_stream(&stream->job);
     return 0; /* the stream may be the worker's from here on */
 }
 

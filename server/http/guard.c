@@ -69,7 +69,7 @@ static bool has_character(const charset set, char c)
 }
 
 /* The number of leading characters that are in the set. */
-static size_t span(const charset set, const char *text, size_t size)
+static size_t count_leading_characters(const charset set, const char *text, size_t size)
 {
     size_t i = 0;
     while (i < size && has_character(set, text[i]))
@@ -79,7 +79,7 @@ static size_t span(const charset set, const char *text, size_t size)
 
 static bool is_token(const char *text, size_t size)
 {
-    return size > 0 && span(TOKEN, text, size) == size;
+    return size > 0 && count_leading_characters(TOKEN, text, size) == size;
 }
 
 /* ---- eight bytes at a time ----
@@ -221,17 +221,17 @@ static size_t bracketed_size(const char *text, size_t size)
 {
     if (size < 4 || text[0] != '[')
         return 0;
-    size_t inner = span(ADDRESS, text + 1, size - 1);
+    size_t inner = count_leading_characters(ADDRESS, text + 1, size - 1);
     return inner >= 2 && inner + 1 < size && text[inner + 1] == ']' ? inner + 2 : 0;
 }
 
 /* The size of a host name or an IPv4 address at the start of `text`. */
 static size_t host_name_size(const char *text, size_t size)
 {
-    size_t i = span(HOST, text, size);
+    size_t i = count_leading_characters(HOST, text, size);
     while (size - i > 2 && text[i] == '%' && has_character(HEX, text[i + 1]) &&
            has_character(HEX, text[i + 2]))
-        i += 3 + span(HOST, text + i + 3, size - i - 3);
+        i += 3 + count_leading_characters(HOST, text + i + 3, size - i - 3);
     return i;
 }
 

@@ -26,7 +26,7 @@ static size_t choose_capacity(const http_upload *upload, size_t needed)
 }
 
 /* Reserve bytes in a budget. */
-static bool reserve(http_upload_budget *budget, uint64_t bytes)
+static bool reserve_bytes(http_upload_budget *budget, uint64_t bytes)
 {
     if (atomic_fetch_add(&budget->used, bytes) + bytes <= budget->limit &&
         (!budget->memory || api_memory_reserve(budget->memory, bytes)))
@@ -43,10 +43,10 @@ static void give_back(http_upload_budget *budget, uint64_t bytes)
 }
 
 /* Reserve memory in the budget and allocate it. False if either fails. */
-static bool grow(http_upload *upload, http_upload_budget *budget, size_t needed)
+static bool grow_buffer(http_upload *upload, http_upload_budget *budget, size_t needed)
 {
     size_t capacity = choose_capacity(upload, needed), more = capacity - upload->capacity;
-    if (reserve(budget, more)) {
+    if (reserve_bytes(budget, more)) {
         char *data = realloc(upload->data, capacity);
         if (data) {
             upload->data = data;
@@ -82,7 +82,7 @@ void http_upload_take(http_upload *upload, http_upload_budget *budget, const cha
     if (size > upload->limit - http_upload_size(upload))
         upload->too_large = true;
     if (!is_discarded(upload) && upload->capacity - upload->size < size)
-        upload->out_of_memory = !grow(upload, budget, upload->size + size);
+        upload->out_of_memory = !grow_buffer(upload, budget, upload->size + size);
     if (is_discarded(upload)) {
         upload->discarded += size;
         return;
@@ -131,7 +131,7 @@ static bool write_gathered(http_upload *upload, http_upload_budget *disk, const 
 void http_upload_write(http_upload *upload, http_upload_budget *disk, const char *directory)
 {
     size_t size = upload->size;
-    bool fits = reserve(disk, size);
+    bool fits = reserve_bytes(disk, size);
     if (fits && write_gathered(upload, disk, directory)) {
         upload->size = 0;
         return;

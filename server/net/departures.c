@@ -38,7 +38,7 @@ struct departure_list {
 };
 
 /* Send an interim response if nothing else is under way to the client. */
-static void probe(int fd)
+static void probe_client(int fd)
 {
     static const char INTERIM[] = "HTTP/1.1 100 Continue\r\n\r\n";
     int domain = 0, unsent = 1;
@@ -49,7 +49,7 @@ static void probe(int fd)
 }
 
 /* Take a client off the list; lock held. */
-static void unlist(departure_list *departures, waiting_client *client)
+static void unlist_client(departure_list *departures, waiting_client *client)
 {
     if (client->listed)
         epoll_ctl(departures->events, EPOLL_CTL_DEL, client->fd, NULL);
@@ -57,17 +57,17 @@ static void unlist(departure_list *departures, waiting_client *client)
 }
 
 /* Act on what has happened to a client; lock held. */
-static void notice(departure_list *departures, waiting_client *client, uint32_t events)
+static void notice_event(departure_list *departures, waiting_client *client, uint32_t events)
 {
     if (events & (EPOLLHUP | EPOLLERR)) {
-        unlist(departures, client);
+        unlist_client(departures, client);
         client->left(client);
         return;
     }
     struct epoll_event only_the_end = {.data.ptr = client}; /* EPOLLHUP and EPOLLERR */
     epoll_ctl(departures->events, EPOLL_CTL_MOD, client->fd, &only_the_end);
     if (client->takes_interim)
-        probe(client->fd);
+        probe_client(client->fd);
 }
 
 static void *await_departures(void *context)
@@ -82,7 +82,7 @@ static void *await_departures(void *context)
         pthread_mutex_lock(&departures->lock);
         int count = epoll_wait(departures->events, events, EVENTS_AT_ONCE, 0);
         for (int i = 0; i < count; i++)
-            notice(departures, events[i].data.ptr, events[i].events);
+            notice_event(departures, events[i].data.ptr, events[i].events);
         pthread_mutex_unlock(&departures->lock);
     }
     return NULL;
@@ -120,7 +120,7 @@ void departures_remove(departure_list *departures, waiting_client *client)
         return;
     client->added = false;
     pthread_mutex_lock(&departures->lock);
-    unlist(departures, client);
+    unlist_client(departures, client);
     pthread_mutex_unlock(&departures->lock);
 }
 

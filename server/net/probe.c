@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* The address to connect to for an address to bind to: loopback for "all addresses". */
-static const char *reachable(const char *bind_address)
+static const char *find_reachable_address(const char *bind_address)
 {
     if (strcmp(bind_address, "0.0.0.0") == 0)
         return "127.0.0.1";
@@ -26,7 +26,7 @@ static int connect_unix(const server_settings *settings, char *reterr, size_t si
 
 static int connect_tcp(const server_settings *settings, char *reterr, size_t size)
 {
-    const char *host = reachable(settings->bind);
+    const char *host = find_reachable_address(settings->bind);
     struct addrinfo *info = address_resolve(host, settings->port, reterr, size);
     if (!info)
         return -1;

@@ -49,7 +49,7 @@ static void close_connection(refused_connection *connection)
 }
 
 /* Send what the socket takes of the response of the connection's own. False if that fails. */
-static bool send_more(refused_connection *connection)
+static bool send_response_part(refused_connection *connection)
 {
     ssize_t part = send(connection->fd, connection->response + connection->sent,
                         connection->size - connection->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -80,7 +80,7 @@ static bool split_line(char *line, char **ret_target)
 }
 
 /* Answer by what has been received so far. False: close the connection. */
-static bool answer(const shedder *shed, refused_connection *connection)
+static bool answer_request(const shedder *shed, refused_connection *connection)
 {
     char *end = strchr(connection->line, '\n'), *target = NULL;
     bool legal = end && split_line(connection->line, &target);
@@ -88,13 +88,14 @@ static bool answer(const shedder *shed, refused_connection *connection)
     connection->response =
         shed->host.answer(shed->host.context, legal ? connection->line : NULL, target);
     connection->size = connection->response ? strlen(connection->response) : 0;
-    return connection->response ? send_more(connection) : send_refusal(shed, connection);
+    return connection->response ? send_response_part(connection)
+                                : send_refusal(shed, connection);
 }
 
 /* Read input: first the request line, which is answered once it has ended; the rest is
  * discarded. False if the client has closed its side, has sent too much or cannot be answered.
  */
-static bool receive(const shedder *shed, refused_connection *connection)
+static bool receive_input(const shedder *shed, refused_connection *connection)
 {
     char input[16384];
     bool waits = !connection->answered;
@@ -108,7 +109,7 @@ static bool receive(const shedder *shed, refused_connection *connection)
         connection->line[connection->received] = '\0';
         bool complete =
             size == 0 || strchr(connection->line, '\n') || connection->received == LINE_ROOM;
-        return !complete || answer(shed, connection);
+        return !complete || answer_request(shed, connection);
     }
     return size > 0 && connection->received < INPUT_MAX;
 }
@@ -118,7 +119,7 @@ static void close_oldest(shedder *shed, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!shed->connections[i]->answered)
-            answer(shed, shed->connections[i]);
+            answer_request(shed, shed->connections[i]);
         close_connection(shed->connections[i]);
     }
     shed->count -= count;
@@ -136,7 +137,7 @@ void shed_take(shedder *shed, int fd, uint64_t now)
     connection->fd = fd;
     connection->patience = now + PATIENCE;
     connection->deadline = now + STAY_MAX;
-    if (!receive(shed, connection)) {
+    if (!receive_input(shed, connection)) {
         close_connection(connection);
         return;
     }
@@ -157,16 +158,18 @@ nfds_t shed_polls(const shedder *shed, struct pollfd *ret_polls)
 }
 
 /* Do what a connection's events allow. False: close it. */
-static bool tend(const shedder *shed, refused_connection *connection, short events,
-                 uint64_t now)
+static bool tend_connection(const shedder *shed, refused_connection *connection, short events,
+                            uint64_t now)
 {
     if (now > connection->deadline && connection->answered)
         return false;
-    if (connection->sent < connection->size && (events & POLLOUT) && !send_more(connection))
+    if (connection->sent < connection->size && (events & POLLOUT) &&
+        !send_response_part(connection))
         return false;
-    if ((events & ~POLLOUT) && !receive(shed, connection))
+    if ((events & ~POLLOUT) && !receive_input(shed, connection))
         return false;
-    return connection->answered || now <= connection->patience || answer(shed, connection);
+    return connection->answered || now <= connection->patience ||
+           answer_request(shed, connection);
 }
 
 void shed_tend(shedder *shed, const struct pollfd *polls, uint64_t now)
@@ -174,7 +177,7 @@ void shed_tend(shedder *shed, const struct pollfd *polls, uint64_t now)
     size_t kept = 0;
     for (size_t i = 0; i < shed->count; i++) {
         refused_connection *connection = shed->connections[i];
-        if (tend(shed, connection, polls[i].revents, now))
+        if (tend_connection(shed, connection, polls[i].revents, now))
             shed->connections[kept++] = connection;
         else
             close_connection(connection);

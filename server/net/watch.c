@@ -48,7 +48,7 @@ typedef enum verdict { IN_TIME, IDLE, LATE } verdict;
 
 /* The time since `start`. A connection that is added while a round begins may have started
  * after the round did. */
-static uint64_t elapsed(uint64_t start, uint64_t now)
+static uint64_t elapsed_time(uint64_t start, uint64_t now)
 {
     return now > start ? now - start : 0;
 }
@@ -77,7 +77,7 @@ bool watch_counts_sent(int fd)
 static verdict judge_head(watched_connection *connection, const watch_limits *limits,
                           uint64_t now)
 {
-    uint64_t bytes = 0, waited = elapsed(connection->phase_began, now);
+    uint64_t bytes = 0, waited = elapsed_time(connection->phase_began, now);
     bool is_first_head = connection->last_state / WATCH_PHASES == 0;
     if (is_first_head || connection->head_begun)
         return waited > limits->head * CLOCK_SECOND ? LATE : IN_TIME;
@@ -112,7 +112,8 @@ static bool misses_rate(watched_connection *connection, uint64_t bytes, uint64_t
     return now > connection->deadline;
 }
 
-static verdict judge(watched_connection *connection, const watch_limits *limits, uint64_t now)
+static verdict judge_connection(watched_connection *connection, const watch_limits *limits,
+                                uint64_t now)
 {
     unsigned state = atomic_load_explicit(&connection->mark.state, memory_order_relaxed);
     uint64_t bytes = 0;
@@ -160,7 +161,7 @@ size_t watch_round(connection_watch *watch, uint64_t now)
         for (watched_connection *connection = shard->first; connection;
              connection = connection->next) {
             verdict result =
-                connection->ended ? IN_TIME : judge(connection, &watch->limits, now);
+                connection->ended ? IN_TIME : judge_connection(connection, &watch->limits, now);
             if (result != IN_TIME)
                 end_connection(watch, connection, result);
         }
@@ -286,7 +287,7 @@ size_t watch_count(connection_watch *watch)
 static bool is_young(const watched_connection *connection, uint64_t now)
 {
     return atomic_load_explicit(&connection->mark.state, memory_order_relaxed) == 0 &&
-           elapsed(connection->phase_began, now) < CLOCK_SECOND;
+           elapsed_time(connection->phase_began, now) < CLOCK_SECOND;
 }
 
 size_t watch_young(connection_watch *watch, uint64_t now)

@@ -42,7 +42,7 @@ static bool is_reachable(void *context)
 }
 
 /* Begin a transaction on a link, whose connection may have been lost since it was used. */
-static api_store_status begin(postgres_engine *self, postgres_link *link)
+static api_store_status begin_transaction(postgres_engine *self, postgres_link *link)
 {
     api_store_status status = API_STORE_UNAVAILABLE;
     for (int tries = 0; tries < 2 && status == API_STORE_UNAVAILABLE && is_reachable(self);
@@ -53,7 +53,7 @@ static api_store_status begin(postgres_engine *self, postgres_link *link)
 }
 
 /* Commit a transaction if all of it is done, else undo it. Returns the status of the whole. */
-static api_store_status end(postgres_link *link, api_store_status status)
+static api_store_status end_transaction(postgres_link *link, api_store_status status)
 {
     if (status == API_STORE_DONE)
         status = postgres_link_run(link, "COMMIT");
@@ -100,18 +100,18 @@ static api_store_status read_set(void *context, const char *name, int64_t id, ch
     number_text text = {""};
     const link_value value = number_value(id, &text);
     pthread_mutex_lock(&self->reads);
-    api_store_status status = begin(self, self->reader);
+    api_store_status status = begin_transaction(self, self->reader);
     if (status == API_STORE_DONE)
-        status =
-            end(self->reader,
-                postgres_link_ask(self->reader,
-                                  &(link_statement){.sql = "SELECT bytes FROM posenc.chunks"
-                                                           " WHERE set_id = $1 ORDER BY number",
-                                                    .values = &value,
-                                                    .count = 1,
-                                                    .binary = true,
-                                                    .visit = take_chunk,
-                                                    .context = &reader}));
+        status = end_transaction(
+            self->reader,
+            postgres_link_ask(self->reader,
+                              &(link_statement){.sql = "SELECT bytes FROM posenc.chunks"
+                                                       " WHERE set_id = $1 ORDER BY number",
+                                                .values = &value,
+                                                .count = 1,
+                                                .binary = true,
+                                                .visit = take_chunk,
+                                                .context = &reader}));
     log_failure(self, self->reader, status, "a set cannot be read", name);
     pthread_mutex_unlock(&self->reads);
     if (status == API_STORE_DONE && reader.used == 0)
@@ -146,7 +146,7 @@ static bool take_standing(void *context, const link_row *row)
 }
 
 /* Judge a change by what is stored now. */
-static api_store_status judge(postgres_link *link, const engine_change *change)
+static api_store_status judge_change(postgres_link *link, const engine_change *change)
 {
     static const char sql[] =
         "SELECT (SELECT version FROM posenc.schema_version),"
@@ -174,7 +174,7 @@ static api_store_status judge(postgres_link *link, const engine_change *change)
 static api_store_status lock_and_judge(postgres_link *link, const engine_change *change)
 {
     api_store_status status = postgres_link_run(link, LOCK);
-    return status == API_STORE_DONE ? judge(link, change) : status;
+    return status == API_STORE_DONE ? judge_change(link, change) : status;
 }
 
 /* ---- changing ---- */
@@ -234,7 +234,7 @@ static api_store_status insert_row(postgres_link *link, const api_stored *stored
 static api_store_status put_in_transaction(postgres_link *link, const engine_change *change,
                                            int64_t *ret_id)
 {
-    api_store_status status = judge(link, change);
+    api_store_status status = judge_change(link, change);
     if (status == API_STORE_DONE)
         status =
             postgres_link_ask(link, &(link_statement){.sql = "SELECT nextval('posenc.numbers')",
@@ -261,10 +261,11 @@ static api_store_status do_change(postgres_engine *self, const engine_change *ch
                                   int64_t *ret_id)
 {
     pthread_mutex_lock(&self->writes);
-    api_store_status status = begin(self, self->writer);
+    api_store_status status = begin_transaction(self, self->writer);
     if (status == API_STORE_DONE)
-        status = end(self->writer, ret_id ? put_in_transaction(self->writer, change, ret_id)
-                                          : remove_in_transaction(self->writer, change));
+        status = end_transaction(self->writer,
+                                 ret_id ? put_in_transaction(self->writer, change, ret_id)
+                                        : remove_in_transaction(self->writer, change));
     log_failure(self, self->writer, status, "a set cannot be stored or removed",
                 change->stored.name);
     pthread_mutex_unlock(&self->writes);
