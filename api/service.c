@@ -244,7 +244,7 @@ api_service *api_service_new(const api_host *host, pe_cache *cache)
         return NULL;
     service->host = host;
     service->cache = cache;
-    service->routes = api_routes(&service->route_count);
+    service->routes = api_route_table(&service->route_count);
     api_document_watch_memory();
     service->out_of_memory = api_problem(
         API_OUT_OF_MEMORY, "the server is out of memory; try again later", NULL, NULL);

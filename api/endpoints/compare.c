@@ -83,7 +83,7 @@ static void read_file(comparing *self, const char *tensor, pe_error *error)
 }
 
 /* Refuse a request for several tensors that names none of them. */
-static void check_named(const comparing *self, pe_error *error)
+static void check_tensor_is_named(const comparing *self, pe_error *error)
 {
     const pe_request *request = self->representation.request;
     char names[200] = "";
@@ -148,7 +148,7 @@ static bool read_arguments_and_table(void *job, pe_error *reterr, api_reply **re
         pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
                      "left out: a comparison is JSON");
     if (reterr->count == 0) {
-        check_named(self, reterr);
+        check_tensor_is_named(self, reterr);
         check_tolerance(self, reterr);
     }
     if (reterr->count == 0)

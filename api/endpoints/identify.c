@@ -195,7 +195,7 @@ static api_reply *make_reply(const identifying *self, const pe_identity *identit
 }
 
 /* Find the held set for the library: a pe_sets's function. */
-static pe_status find_held(void *context, const char *name, pe_set **ret_set)
+static pe_status find_held_set(void *context, const char *name, pe_set **ret_set)
 {
     const identifying *self = context;
     if (strcmp(name, self->name) == 0)
@@ -221,7 +221,7 @@ static bool find_request(identifying *self, pe_identity *identity, pe_alike *ali
 {
     const api_host *host = self->call->service->host;
     const char *name = self->stored ? NULL : self->name;
-    const pe_sets sets = {self, find_held};
+    const pe_sets sets = {self, find_held_set};
     pe_limits limits = host->limits;
     pe_dtype dtype = PE_F32;
     limits.sets = name ? &sets : NULL;

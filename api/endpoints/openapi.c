@@ -345,7 +345,7 @@ static json_t *build_document(const api_call *call)
     return document;
 }
 
-api_reply *api_openapi(const api_call *call)
+api_reply *api_get_openapi(const api_call *call)
 {
     return api_kept_reply(call, API_KEPT_OPENAPI, build_document);
 }

@@ -32,7 +32,7 @@ static const pe_value *find_option_value(const api_options *options, const char 
     return NULL;
 }
 
-pe_value api_option(const api_selection *selection, const pe_parameter *row)
+pe_value api_option_value(const api_selection *selection, const pe_parameter *row)
 {
     const pe_value *given =
         selection->options ? find_option_value(selection->options, row->name) : NULL;

@@ -50,7 +50,7 @@ static void check(const api_selection *selection, pe_error *error)
 
 static uint64_t read_scale(const api_selection *selection)
 {
-    return (uint64_t)api_option(selection, &OPTIONS[SCALE]).integer;
+    return (uint64_t)api_option_value(selection, &OPTIONS[SCALE]).integer;
 }
 
 static uint64_t work(const api_selection *selection)
@@ -257,7 +257,7 @@ static api_body *draw_body(const api_selection *selection, drawn_matrix *matrix,
         pe_stream_end_at(matrix->stream,
                          (matrix->slice.first + matrix->slice.rows * matrix->slice.columns) *
                              pe_dtype_size(matrix->dtype));
-    find_range(matrix, (api_colormap)api_option(selection, &OPTIONS[COLORMAP]).integer);
+    find_range(matrix, (api_colormap)api_option_value(selection, &OPTIONS[COLORMAP]).integer);
     encoder.line = malloc(matrix->slice.columns * matrix->scale);
     api_text_begin(&encoder.out, selection->runner ? selection->runner->pool : NULL,
                    4096 + work(selection) / 16);

@@ -15,7 +15,7 @@ static const pe_tensor *find_tensor(const api_selection *selection)
 api_slice api_slice_select(const api_selection *selection)
 {
     const pe_tensor *tensor = find_tensor(selection);
-    pe_value indices = api_option(selection, &SLICE);
+    pe_value indices = api_option_value(selection, &SLICE);
     uint64_t columns = tensor->shape[tensor->rank - 1], index = 0;
     if (!indices.present)
         return (api_slice){0, tensor->elements / columns, columns};
@@ -50,7 +50,7 @@ static void refuse_slice(const pe_tensor *tensor, const char *given, pe_error *e
 void api_slice_check(const api_selection *selection, bool needed, pe_error *error)
 {
     const pe_tensor *tensor = find_tensor(selection);
-    pe_value indices = api_option(selection, &SLICE);
+    pe_value indices = api_option_value(selection, &SLICE);
     char given[PE_RANK_MAX * PE_PRINT_MAX] = "";
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;
     if (!indices.present) {
