@@ -240,8 +240,8 @@ static int run_server(server_process *process)
 }
 
 /* An api_store's `find` where the store may be in use by a server. */
-static api_store_status leave_store(void *context, const char *name, bool quick,
-                                    api_set **ret_set)
+static api_store_status fail_set_lookup(void *context, const char *name, bool quick,
+                                        api_set **ret_set)
 {
     (void)context, (void)name, (void)quick, (void)ret_set;
     return API_STORE_FAILED;
@@ -268,7 +268,7 @@ static int check_settings(server_process *process)
         if (!problem &&
             (process->settings.data_directory[0] || process->settings.database_url[0])) {
             store = *process->host.api.store;
-            store.find = leave_store;
+            store.find = fail_set_lookup;
             process->host.api.store = &store;
         }
         if (!problem && !check_warm_file(process, reason, sizeof reason))

@@ -39,8 +39,8 @@ static char *take_body(void *context)
 
 /* Judge the request by its head and get hold of its body. Returns the refusal, or NULL; then
  * the request is complete, or, if `reterr` is a line, has failed. */
-static api_reply *prepare(local_service *local, asked_request *asked, api_request *request,
-                          char *reterr, size_t size)
+static api_reply *prepare_request(local_service *local, asked_request *asked,
+                                  api_request *request, char *reterr, size_t size)
 {
     api_head head;
     api_reply *refusal = api_judge_head(local->service, request, &head);
@@ -78,7 +78,7 @@ static command_status answer_request(local_service *local, asked_request *asked)
                            .target = asked->options->target,
                            .header = find_header,
                            .context = asked};
-    api_reply *reply = prepare(local, asked, &request, reason, sizeof reason);
+    api_reply *reply = prepare_request(local, asked, &request, reason, sizeof reason);
     if (reason[0])
         return report_failure(COMMAND_WRONG, reason);
     if (!reply)

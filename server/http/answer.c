@@ -130,7 +130,7 @@ static enum MHD_Result send_reply(http_exchange *exchange, api_reply *reply)
     return http_response_queue(exchange->connection, reply, &prepared);
 }
 
-static api_reply *refuse_full(http_exchange *exchange)
+static api_reply *refuse_full_queue(http_exchange *exchange)
 {
     rejection reason =
         atomic_load(&exchange->shared->stopping) ? REJECTED_DRAINING : REJECTED_QUEUE_FULL;
@@ -153,7 +153,7 @@ static job_progress run_job(worker_job *job)
         job->price = exchange->price;
         if (workers_have_place(exchange->shared->workers, job->price))
             return JOB_PRICED;
-        exchange->reply = refuse_full(exchange);
+        exchange->reply = refuse_full_queue(exchange);
         return JOB_ENDED;
     }
     exchange->awaited = exchange->awaited || progress == API_BUSY;
@@ -173,7 +173,7 @@ void http_exchange_end_job(worker_job *job)
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    exchange->reply = refuse_full(exchange);
+    exchange->reply = refuse_full_queue(exchange);
     http_exchange_end_job(job);
 }
 

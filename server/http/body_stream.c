@@ -110,7 +110,8 @@ static ssize_t await_bytes(body_stream *stream)
 }
 
 /* Take bytes that have been computed. */
-static size_t take_ahead(body_stream *stream, uint64_t position, char *buffer, size_t room)
+static size_t copy_computed_bytes(body_stream *stream, uint64_t position, char *buffer,
+                                  size_t room)
 {
     const size_t taken = (size_t)(position - stream->position), left = stream->held - taken;
     const size_t size = left < room ? left : room;
@@ -122,7 +123,7 @@ static size_t take_ahead(body_stream *stream, uint64_t position, char *buffer, s
 
 static ssize_t read_slow(body_stream *stream, uint64_t position, char *buffer, size_t room)
 {
-    const size_t size = take_ahead(stream, position, buffer, room);
+    const size_t size = copy_computed_bytes(stream, position, buffer, room);
     if (size > 0)
         return (ssize_t)size;
     if (stream->complete)

@@ -160,7 +160,7 @@ static bool admit_request(http_exchange *exchange, const http_head *head)
 }
 
 /* Take a part of the body. False: close the connection without an answer. */
-static bool take_part(http_exchange *exchange, const char *part, size_t size)
+static bool receive_body_part(http_exchange *exchange, const char *part, size_t size)
 {
     watch_receive(exchange->mark, size);
     if (exchange->form.processor)
@@ -195,7 +195,7 @@ static enum MHD_Result advance_exchange(http_exchange *exchange, const http_head
     if (*upload_size > 0) {
         size_t size = *upload_size;
         *upload_size = 0;
-        return take_part(exchange, upload, size) ? MHD_YES : MHD_NO;
+        return receive_body_part(exchange, upload, size) ? MHD_YES : MHD_NO;
     }
     http_form_end(&exchange->form);
     if (exchange->form.media_type)

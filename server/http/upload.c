@@ -35,7 +35,7 @@ static bool reserve_bytes(http_upload_budget *budget, uint64_t bytes)
     return false;
 }
 
-static void give_back(http_upload_budget *budget, uint64_t bytes)
+static void release_bytes(http_upload_budget *budget, uint64_t bytes)
 {
     atomic_fetch_sub(&budget->used, bytes);
     if (budget->memory)
@@ -53,7 +53,7 @@ static bool grow_buffer(http_upload *upload, http_upload_budget *budget, size_t 
             upload->capacity = capacity;
             return true;
         }
-        give_back(budget, more);
+        release_bytes(budget, more);
     }
     return false;
 }
@@ -137,7 +137,7 @@ void http_upload_write(http_upload *upload, http_upload_budget *disk, const char
         return;
     }
     if (fits)
-        give_back(disk, size);
+        release_bytes(disk, size);
     upload->unwritable = true;
 }
 
@@ -161,7 +161,7 @@ void http_upload_drop_spool(http_upload *upload, http_upload_budget *disk)
     if (upload->spool.fd >= 0)
         atomic_fetch_sub(&disk->files, 1);
     http_spool_close(&upload->spool);
-    give_back(disk, upload->spool.size);
+    release_bytes(disk, upload->spool.size);
     upload->spool.size = 0;
 }
 
@@ -170,5 +170,5 @@ void http_upload_done(http_upload *upload, http_upload_budget *budget, http_uplo
     http_upload_drop_spool(upload, disk);
     free(upload->data);
     if (upload->capacity > 0)
-        give_back(budget, upload->capacity);
+        release_bytes(budget, upload->capacity);
 }

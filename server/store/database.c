@@ -51,7 +51,7 @@ static bool run_sql(database *self, const char *sql)
     return sqlite3_exec(self->connection, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static sqlite3_stmt *prepare(database *self, const char *sql)
+static sqlite3_stmt *prepare_statement(database *self, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
     sqlite3_prepare_v2(self->connection, sql, -1, &statement, NULL);
@@ -68,7 +68,7 @@ static bool finish_statement(sqlite3_stmt *statement)
 /* The integer that a query returns; -1 if the query fails. */
 static int64_t query_integer(database *self, const char *sql)
 {
-    sqlite3_stmt *statement = prepare(self, sql);
+    sqlite3_stmt *statement = prepare_statement(self, sql);
     bool has_row = statement && sqlite3_step(statement) == SQLITE_ROW;
     int64_t value = has_row ? sqlite3_column_int64(statement, 0) : -1;
     sqlite3_finalize(statement);
@@ -93,7 +93,7 @@ static const char *explain_failure(database *self)
 
 static bool uses_wal(database *self)
 {
-    sqlite3_stmt *statement = prepare(self, "PRAGMA journal_mode");
+    sqlite3_stmt *statement = prepare_statement(self, "PRAGMA journal_mode");
     bool wal = statement && sqlite3_step(statement) == SQLITE_ROW &&
                strcmp(read_text(statement, 0), "wal") == 0;
     sqlite3_finalize(statement);
@@ -227,8 +227,8 @@ const char *database_reason(database *self)
 bool database_list(database *self, bool (*visit)(void *context, const database_row *row),
                    void *context)
 {
-    sqlite3_stmt *rows =
-        prepare(self, "SELECT id, name, digest, bytes, description FROM sets ORDER BY name");
+    sqlite3_stmt *rows = prepare_statement(
+        self, "SELECT id, name, digest, bytes, description FROM sets ORDER BY name");
     int step = SQLITE_ERROR;
     bool proceed = rows != NULL;
     while (proceed && (step = sqlite3_step(rows)) == SQLITE_ROW) {
@@ -248,7 +248,7 @@ bool database_list(database *self, bool (*visit)(void *context, const database_r
 bool database_read(database *self, int64_t id, char *dst, size_t size)
 {
     sqlite3_stmt *chunks =
-        prepare(self, "SELECT bytes FROM chunks WHERE set_id = ? ORDER BY number");
+        prepare_statement(self, "SELECT bytes FROM chunks WHERE set_id = ? ORDER BY number");
     size_t used = 0;
     int step = SQLITE_ERROR;
     if (chunks && sqlite3_bind_int64(chunks, 1, id) == SQLITE_OK)
@@ -268,7 +268,7 @@ bool database_read(database *self, int64_t id, char *dst, size_t size)
 
 static bool delete_set(database *self, int64_t id)
 {
-    sqlite3_stmt *statement = prepare(self, "DELETE FROM sets WHERE id = ?");
+    sqlite3_stmt *statement = prepare_statement(self, "DELETE FROM sets WHERE id = ?");
     if (statement)
         sqlite3_bind_int64(statement, 1, id);
     return finish_statement(statement);
@@ -283,7 +283,7 @@ static bool delete_named(database *self, const char *name)
         "DELETE FROM sets WHERE name = ?"};
     bool done = true;
     for (size_t i = 0; done && i < 2; i++) {
-        sqlite3_stmt *statement = prepare(self, statements[i]);
+        sqlite3_stmt *statement = prepare_statement(self, statements[i]);
         if (statement)
             bind_text(statement, 1, name);
         done = finish_statement(statement);
@@ -293,7 +293,7 @@ static bool delete_named(database *self, const char *name)
 
 static bool insert_row(database *self, const api_stored *stored)
 {
-    sqlite3_stmt *row = prepare(
+    sqlite3_stmt *row = prepare_statement(
         self, "INSERT INTO sets (name, digest, bytes, description) VALUES (?, ?, ?, ?)");
     if (!row)
         return false;
@@ -306,7 +306,7 @@ static bool insert_row(database *self, const api_stored *stored)
 static bool insert_chunks(database *self, int64_t id, const char *bytes, size_t size)
 {
     sqlite3_stmt *row =
-        prepare(self, "INSERT INTO chunks (set_id, number, bytes) VALUES (?, ?, ?)");
+        prepare_statement(self, "INSERT INTO chunks (set_id, number, bytes) VALUES (?, ?, ?)");
     bool done = row != NULL;
     for (size_t offset = 0; done && offset < size; offset += CHUNK) {
         int part = (int)(size - offset < CHUNK ? size - offset : CHUNK);

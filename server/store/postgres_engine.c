@@ -133,7 +133,7 @@ typedef struct standing_reader {
     uint64_t sets, bytes, descriptions;
 } standing_reader;
 
-static bool take_standing(void *context, const link_row *row)
+static bool read_standing(void *context, const link_row *row)
 {
     standing_reader *reader = context;
     *reader = (standing_reader){.version = link_row_number(row, 0),
@@ -157,7 +157,7 @@ static api_store_status judge_change(postgres_link *link, const engine_change *c
     api_store_status status = postgres_link_ask(link, &(link_statement){.sql = sql,
                                                                         .values = &value,
                                                                         .count = 1,
-                                                                        .visit = take_standing,
+                                                                        .visit = read_standing,
                                                                         .context = &reader});
     if (status != API_STORE_DONE)
         return status;
@@ -257,8 +257,8 @@ static api_store_status remove_in_transaction(postgres_link *link, const engine_
 
 /* Do a change, of a put with ret_id. When it is done the store has been told, unless the
  * connection of the listener was lost meanwhile. */
-static api_store_status do_change(postgres_engine *self, const engine_change *change,
-                                  int64_t *ret_id)
+static api_store_status apply_change(postgres_engine *self, const engine_change *change,
+                                     int64_t *ret_id)
 {
     pthread_mutex_lock(&self->writes);
     api_store_status status = begin_transaction(self, self->writer);
@@ -276,12 +276,12 @@ static api_store_status do_change(postgres_engine *self, const engine_change *ch
 
 static api_store_status put(void *context, const engine_change *change, int64_t *ret_id)
 {
-    return do_change(context, change, ret_id);
+    return apply_change(context, change, ret_id);
 }
 
 static api_store_status remove_set(void *context, const engine_change *change)
 {
-    return do_change(context, change, NULL);
+    return apply_change(context, change, NULL);
 }
 
 static api_store_status refresh(void *context, const char *name)

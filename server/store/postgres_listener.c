@@ -256,7 +256,7 @@ static void follow_changes(postgres_listener *self)
 }
 
 /* Answer inquiries that came while the database was not reached. */
-static void turn_away(postgres_listener *self)
+static void refuse_inquiries(postgres_listener *self)
 {
     for (inquiry *asked = take_inquiries(self), *next; asked; asked = next) {
         next = asked->next;
@@ -278,11 +278,11 @@ static void *run_listener(void *argument)
             log_outage(self);
         report_state(self, false);
         postgres_link_drop(self->link);
-        turn_away(self);
+        refuse_inquiries(self);
         if (!is_connected && !atomic_load(&self->stops))
             wait_for_events(self, RETRY_AFTER);
     }
-    turn_away(self);
+    refuse_inquiries(self);
     return NULL;
 }
 

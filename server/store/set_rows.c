@@ -197,7 +197,7 @@ static void begin_list(void *context)
 }
 
 /* Take a row that the last list has not named out of the index; NULL if there is none. */
-static store_row *take_unlisted(set_rows *self)
+static store_row *take_unlisted_row(set_rows *self)
 {
     for (size_t i = 0; i < self->index.count; i++) {
         store_row *row = self->index.rows[i];
@@ -215,7 +215,7 @@ static void end_list(void *context)
     store_row *row;
     do {
         pthread_mutex_lock(&self->lock);
-        row = take_unlisted(self);
+        row = take_unlisted_row(self);
         self->is_listed = true;
         pthread_mutex_unlock(&self->lock);
         index_row_free(row);

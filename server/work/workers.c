@@ -106,7 +106,7 @@ static bool has_job(const worker_set *workers, const char *key)
 }
 
 /* Put a job back that has run and not ended. */
-static void put_back(worker_set *workers, worker_job *job, job_progress progress)
+static void requeue_job(worker_set *workers, worker_job *job, job_progress progress)
 {
     job->used += clock_now() - job->began;
     if (progress == JOB_PRICED) {
@@ -130,7 +130,7 @@ static void run_job(worker_set *workers, unsigned index, worker_job *job)
     pthread_mutex_lock(&workers->lock);
     workers->running[index] = current = NULL; /* from here on no thread reads the job's key */
     if (progress != JOB_ENDED && !atomic_load(&job->cancelled)) {
-        put_back(workers, job, progress);
+        requeue_job(workers, job, progress);
         return;
     }
     requeue_waiting(workers); /* for the jobs with the same key */
@@ -141,7 +141,7 @@ static void run_job(worker_set *workers, unsigned index, worker_job *job)
 
 /* ---- shared work; lock held at entry and exit ---- */
 
-static void unlink_shared(worker_set *workers, shared_work *work)
+static void unlink_shared_work(worker_set *workers, shared_work *work)
 {
     shared_work **link = &workers->shared;
     while (*link != work)
@@ -150,11 +150,11 @@ static void unlink_shared(worker_set *workers, shared_work *work)
 }
 
 /* Do the next part of some shared work, which has one left. */
-static void take_part(worker_set *workers, shared_work *work)
+static void run_shared_part(worker_set *workers, shared_work *work)
 {
     size_t part = work->taken++;
     if (work->taken == work->count)
-        unlink_shared(workers, work);
+        unlink_shared_work(workers, work);
     work->under_way++;
     pthread_mutex_unlock(&workers->lock);
     worker_job *own = current;
@@ -168,7 +168,7 @@ static void take_part(worker_set *workers, shared_work *work)
 
 /* Some shared work that a thread may help with; NULL if there is none. A thread for cheap jobs
  * takes no dear parts: a job that comes meanwhile would wait for their end. */
-static shared_work *find_shared(const worker_set *workers, bool only_cheap)
+static shared_work *find_shared_work(const worker_set *workers, bool only_cheap)
 {
     shared_work *work = workers->shared;
     while (work && only_cheap && work->job && work->job->price / work->count >= WORKERS_CHEAP)
@@ -187,7 +187,7 @@ void workers_split(worker_set *workers, void (*task)(void *argument, size_t i), 
     workers->shared = &work;
     pthread_cond_broadcast(&workers->changed);
     while (work.taken < work.count)
-        take_part(workers, &work);
+        run_shared_part(workers, &work);
     while (work.under_way > 0)
         pthread_cond_wait(&workers->part_done, &workers->lock);
     pthread_mutex_unlock(&workers->lock);
@@ -205,8 +205,8 @@ static void *run_worker(void *argument)
         worker_job *job = take_job(workers, start.only_cheap);
         if (job)
             run_job(workers, start.index, job);
-        else if ((shared = find_shared(workers, start.only_cheap)))
-            take_part(workers, shared);
+        else if ((shared = find_shared_work(workers, start.only_cheap)))
+            run_shared_part(workers, shared);
         else
             pthread_cond_wait(&workers->changed, &workers->lock);
     }
