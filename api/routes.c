@@ -1,7 +1,7 @@
 /* The table of routes, matching requests with it, and the answers where nothing matches. */
 #include "routes.h"
 
-#include "paths.h"
+#include "path_suggestion.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"

@@ -1,6 +1,6 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "files/found_sets.h"
 #include "http/want_digest.h"
 #include "replies/access.h"

@@ -1,7 +1,7 @@
 /* Bodies: segments in memory or streams, reference-counted. */
 #include "bytes/body.h"
 
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 
 #include <assert.h>
 #include <stdatomic.h>

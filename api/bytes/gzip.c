@@ -2,7 +2,7 @@
 #include "bytes/gzip.h"
 
 #include "bytes/body.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "bytes/text.h"
 
 #include <assert.h>

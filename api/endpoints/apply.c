@@ -1,6 +1,6 @@
 /* /v1/apply: tensors of a model, with an encoding applied to them exactly: that of a scheme, or
  * of a layer of the model. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "endpoints/apply_compare.h"
 #include "endpoints/apply_model.h"

@@ -1,5 +1,5 @@
 /* /v1/compare/{scheme}: a table from elsewhere, compared with the exact one. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "files/body_file.h"
 #include "http/target.h"

@@ -1,9 +1,9 @@
 /* /v1/convert/rope: weights and tables, from one pairing of rotary columns to the other. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "files/body_file.h"
+#include "files/convert_selection.h"
 #include "files/safetensors.h"
-#include "files/selection.h"
 #include "http/arguments.h"
 #include "models/attention.h"
 #include "replies/document.h"

@@ -1,5 +1,5 @@
 /* /v1/identify: which request made a table. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "files/body_file.h"
 #include "files/found_sets.h"

@@ -3,7 +3,7 @@
 #include "call.h"
 #include "endpoints/apply_model.h"
 #include "files/applied.h"
-#include "files/selection.h"
+#include "files/convert_selection.h"
 #include "models/difference.h"
 #include "models/options.h"
 #include "openapi/contract.h"

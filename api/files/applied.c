@@ -2,7 +2,7 @@
 #include "files/applied_parts.h"
 
 #include "bytes/joined.h"
-#include "files/applied_head.h"
+#include "files/applied_header.h"
 
 #include <stdlib.h>
 

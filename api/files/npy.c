@@ -1,7 +1,7 @@
 /* npy files: a magic string, a version, the length of a header, a Python dictionary as text,
  * the elements (NumPy Enhancement Proposal 1). The text is read by a grammar of what numpy
  * writes, and nothing in it is evaluated. */
-#include "files/view.h"
+#include "files/table_view.h"
 
 #include <ctype.h>
 #include <stdlib.h>

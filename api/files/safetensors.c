@@ -3,7 +3,7 @@
 #include "files/safetensors.h"
 
 #include "files/set_header.h"
-#include "files/view.h"
+#include "files/table_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

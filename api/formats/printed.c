@@ -2,7 +2,7 @@
 #include "formats/printed.h"
 
 #include "bytes/body.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "formats/streams.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* safetensors: all tensors with metadata, a file that torch, JAX and numpy read. */
 #include "bytes/body.h"
 #include "formats/options.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors_header.h"
 #include "formats/streams.h"
 
 #include <stdlib.h>

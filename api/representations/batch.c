@@ -3,7 +3,7 @@
 
 #include "bytes/body.h"
 #include "bytes/gzip.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "http/accept.h"
 #include "http/target.h"
 #include "replies/cacheable.h"

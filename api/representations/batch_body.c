@@ -3,7 +3,7 @@
 
 #include "bytes/joined.h"
 #include "formats/registry.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors_header.h"
 #include "formats/streams.h"
 #include "json/document.h"
 

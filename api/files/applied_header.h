@@ -1,6 +1,6 @@
 /* The head of a file with results: what comes before their elements. */
-#ifndef API_APPLIED_HEAD_H
-#define API_APPLIED_HEAD_H
+#ifndef API_APPLIED_HEADER_H
+#define API_APPLIED_HEADER_H
 
 #include "files/applied.h"
 

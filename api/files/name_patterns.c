@@ -1,6 +1,6 @@
 /* Lists of names and patterns. A name costs one look-up however many are listed, and a pattern
  * one pass over the name, so that a long list and a file of many tensors do not multiply. */
-#include "files/names.h"
+#include "files/name_patterns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Heads of the files that applying an encoding answers. */
-#include "files/applied_head.h"
+#include "files/applied_header.h"
 
 #include "json/document.h"
 

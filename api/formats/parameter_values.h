@@ -1,6 +1,6 @@
 /* The values of a request's parameters as JSON text, for the formats. */
-#ifndef API_VALUES_H
-#define API_VALUES_H
+#ifndef API_PARAMETER_VALUES_H
+#define API_PARAMETER_VALUES_H
 
 #include "api.h"
 #include "bytes/text.h"

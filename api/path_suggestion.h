@@ -1,6 +1,6 @@
 /* Paths that nothing answers. */
-#ifndef API_PATHS_H
-#define API_PATHS_H
+#ifndef API_PATH_SUGGESTION_H
+#define API_PATH_SUGGESTION_H
 
 #include "routes.h"
 

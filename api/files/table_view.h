@@ -1,6 +1,6 @@
 /* What all file formats of tables share: a view whose shape fits the file. */
-#ifndef API_FILES_VIEW_H
-#define API_FILES_VIEW_H
+#ifndef API_TABLE_VIEW_H
+#define API_TABLE_VIEW_H
 
 #include "files/table_file.h"
 

@@ -1,8 +1,8 @@
 /* Finding the heads that are converted. */
-#include "files/selection.h"
+#include "files/convert_selection.h"
 
 #include "files/heads.h"
-#include "files/names.h"
+#include "files/name_patterns.h"
 #include "files/set_header.h"
 
 #include <stdio.h>

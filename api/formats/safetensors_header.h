@@ -1,6 +1,6 @@
 /* The head of a safetensors file: tensors with their places, and metadata. */
-#ifndef API_SAFETENSORS_HEAD_H
-#define API_SAFETENSORS_HEAD_H
+#ifndef API_SAFETENSORS_HEADER_H
+#define API_SAFETENSORS_HEADER_H
 
 #include "bytes/digest.h"
 #include "formats/format.h"

@@ -1,7 +1,7 @@
 /* The head of a safetensors file. */
-#include "formats/safetensors_head.h"
+#include "formats/safetensors_header.h"
 
-#include "formats/values.h"
+#include "formats/parameter_values.h"
 #include "json/document.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Reserving memory for calls, and handing it over to bodies. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "bytes/body.h"
 
 #include "unit.h"
@@ -113,7 +113,7 @@ START_TEST(outside_of_a_call_nothing_is_counted)
 }
 END_TEST
 
-Suite *reserve_suite(void)
+Suite *memory_budget_suite(void)
 {
     const TTest *const tests[] = {a_call_gives_back_what_it_reserved,
                                   what_never_fits_is_too_large,
@@ -121,5 +121,5 @@ Suite *reserve_suite(void)
                                   a_dropped_body_that_is_being_sent_counts_room_or_not,
                                   outside_of_a_call_nothing_is_counted,
                                   NULL};
-    return unit_suite("reserve", tests);
+    return unit_suite("memory_budget", tests);
 }

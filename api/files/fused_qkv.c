@@ -1,5 +1,5 @@
 /* Splitting tensors that hold query, key and value, by rule. */
-#include "files/fused.h"
+#include "files/fused_qkv.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The budget of memory, and what the call of a thread has reserved in it. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 
 #include <assert.h>
 #include <stdatomic.h>

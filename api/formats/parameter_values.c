@@ -1,5 +1,5 @@
 /* The values of a request's parameters as JSON text. */
-#include "formats/values.h"
+#include "formats/parameter_values.h"
 
 #include "bytes/digest.h"
 

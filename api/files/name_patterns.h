@@ -1,6 +1,6 @@
 /* Lists of names and patterns, joined by commas: which tensors of a file are asked for. */
-#ifndef API_CONVERSION_NAMES_H
-#define API_CONVERSION_NAMES_H
+#ifndef API_NAME_PATTERNS_H
+#define API_NAME_PATTERNS_H
 
 #include "posenc.h"
 

@@ -1,8 +1,8 @@
 /* Which tensors of a file are converted, and how their heads lie. */
-#ifndef API_CONVERSION_SELECTION_H
-#define API_CONVERSION_SELECTION_H
+#ifndef API_CONVERT_SELECTION_H
+#define API_CONVERT_SELECTION_H
 
-#include "files/fused.h"
+#include "files/fused_qkv.h"
 
 #include <jansson.h>
 

@@ -1,8 +1,8 @@
 /* Reserving memory for the request that the calling thread answers. Whatever may grow with a
  * request is reserved before it is taken, by an upper bound where its size is unknown, and
  * given back when the call ends; or when the body is freed that outlives it. */
-#ifndef API_RESERVE_H
-#define API_RESERVE_H
+#ifndef API_MEMORY_BUDGET_H
+#define API_MEMORY_BUDGET_H
 
 #include "api.h"
 

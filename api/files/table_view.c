@@ -1,5 +1,5 @@
 /* What all file formats of tables share, and raw elements. */
-#include "files/view.h"
+#include "files/table_view.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Paths that nothing answers: which one may have been meant. */
-#include "paths.h"
+#include "path_suggestion.h"
 
 #include "http/arguments.h"
 

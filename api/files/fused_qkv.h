@@ -1,6 +1,6 @@
 /* Tensors that hold the projections of query, key and value: which rows are whose. */
-#ifndef API_FILES_FUSED_H
-#define API_FILES_FUSED_H
+#ifndef API_FUSED_QKV_H
+#define API_FUSED_QKV_H
 
 #include "files/converted.h"
 
