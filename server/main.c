@@ -1,8 +1,8 @@
 /* posenc-server: start, wait for a signal, drain, stop. */
 #include "host.h"
 #include "http/http.h"
+#include "net/health_check.h"
 #include "net/listen.h"
-#include "net/probe.h"
 #include "net/systemd.h"
 #include "observe/heap.h"
 #include "observe/log.h"

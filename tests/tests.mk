@@ -323,14 +323,14 @@ sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitiz
 	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.2 --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
 TSAN := -O1 -g1 -fsanitize=thread
-TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store changes
+TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list disconnects preparations deadlines store changes
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" KERNEL_CFLAGS= SUITES="$(TSAN_SUITES)" \
 		$(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
-VALGRIND_SUITES := arguments negotiate etag access key error plan ranges shortcuts parameters stored_sets settings preparations workers job_list watch shed log
+VALGRIND_SUITES := arguments negotiate etag access key error plan ranges shortcuts parameters stored_sets settings preparations workers job_list deadlines load_shedding log
 VALGRIND_SLOW   := $(VALGRIND_SUITES) cache set coding guard request
 valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
 	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)

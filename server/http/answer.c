@@ -96,7 +96,7 @@ static enum MHD_Result send_reply(http_exchange *exchange, api_reply *reply)
     bool draining = atomic_load_explicit(&shared->draining, memory_order_relaxed);
     trace_echo echo;
     http_response prepared;
-    departures_remove(shared->departures, &exchange->client);
+    disconnects_remove(shared->disconnects, &exchange->client);
     watch_enter(exchange->mark, WATCH_SEND);
     http_headers_join(&exchange->headers, exchange->connection);
     http_access access = {.connection = exchange->connection,
@@ -177,7 +177,7 @@ static void abandon_job(worker_job *job)
     http_exchange_end_job(job);
 }
 
-/* The client has left: nobody needs the job any more. Runs on the thread of the departures. */
+/* The client has left: nobody needs the job any more. Runs on the thread of the disconnects. */
 static void client_left(waiting_client *client)
 {
     http_exchange *exchange =
@@ -210,7 +210,8 @@ static enum MHD_Result suspend_for_worker(http_exchange *exchange, api_progress 
         abandon_job(&exchange->job);
         return MHD_YES;
     }
-    departures_add(shared->departures, &exchange->client); /* the job may have ended already */
+    disconnects_add(shared->disconnects,
+                    &exchange->client); /* the job may have ended already */
     return MHD_YES;
 }
 

@@ -7,7 +7,7 @@
 #include "http/connections.h"
 
 #include "clock.h"
-#include "http/door.h"
+#include "http/overload.h"
 #include "net/acceptor.h"
 #include "net/systemd.h"
 #include "observe/heap.h"
@@ -68,7 +68,7 @@ static bool has_room(void *context, int fd)
 static char *answer(void *context, const char *method, char *target)
 {
     const http_connections *self = context;
-    return door_answer(self->service, self->metrics, method, target);
+    return overload_answer(self->service, self->metrics, method, target);
 }
 
 /* The acceptor's `take`. The connection counts from here on, not from libmicrohttpd's report:
@@ -257,7 +257,7 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
     self->service = service;
     self->metrics = metrics;
     provide_descriptors(self);
-    self->refusal = door_refusal(service);
+    self->refusal = overload_refusal(service);
     if (self->reported && self->refusal && start_watch(self, settings))
         return self;
     http_connections_free(self);

@@ -58,7 +58,7 @@ void http_exchange_end(void *cls, struct MHD_Connection *connection, void **cont
     http_exchange *exchange = *context;
     if (!exchange)
         return;
-    departures_remove(exchange->shared->departures, &exchange->client);
+    disconnects_remove(exchange->shared->disconnects, &exchange->client);
     watch_enter(exchange->mark, WATCH_HEAD);
     metrics_count_under_way(exchange->shared->metrics, -1);
     http_headers_done(&exchange->headers);

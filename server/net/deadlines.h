@@ -6,8 +6,8 @@
  * every connection five times a second. Event threads only store the phase of a connection when
  * it changes; the watch finds the change at its next round and takes the time of that round as
  * the start of the phase. Times are those of clock_now. */
-#ifndef WATCH_H
-#define WATCH_H
+#ifndef DEADLINES_H
+#define DEADLINES_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The watch over deadlines: rounds at times that the tests choose, on connections over loopback
  * and on socketpairs. One test runs the thread. */
-#include "net/watch.h"
+#include "net/deadlines.h"
 
 #include "clock.h"
 #include "unit.h"
@@ -463,7 +463,7 @@ START_TEST(the_thread_makes_rounds_while_there_are_connections)
 }
 END_TEST
 
-Suite *watch_suite(void)
+Suite *deadlines_suite(void)
 {
     const TTest *const tests[] = {
         a_first_head_has_its_time_from_the_start_of_the_connection,
@@ -484,5 +484,5 @@ Suite *watch_suite(void)
         the_thread_makes_rounds_while_there_are_connections,
         NULL,
     };
-    return unit_suite("watch", tests);
+    return unit_suite("deadlines", tests);
 }

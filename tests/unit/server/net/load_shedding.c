@@ -1,5 +1,5 @@
 /* Connections that are turned away, on socketpairs and at times that the tests choose. */
-#include "net/shed.h"
+#include "net/load_shedding.h"
 
 #include "clock.h"
 #include "unit.h"
@@ -291,7 +291,7 @@ START_TEST(whoever_makes_room_or_is_left_is_answered)
 }
 END_TEST
 
-Suite *shed_suite(void)
+Suite *load_shedding_suite(void)
 {
     const TTest *const tests[] = {
         a_client_reads_the_response_and_its_end,
@@ -308,5 +308,5 @@ Suite *shed_suite(void)
         whoever_makes_room_or_is_left_is_answered,
         NULL,
     };
-    return unit_suite("shed", tests);
+    return unit_suite("load_shedding", tests);
 }

@@ -1,6 +1,6 @@
 /* The client of the health check (--healthcheck). */
-#ifndef PROBE_H
-#define PROBE_H
+#ifndef HEALTH_CHECK_H
+#define HEALTH_CHECK_H
 
 #include "settings/settings.h"
 

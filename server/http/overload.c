@@ -1,4 +1,4 @@
-#include "http/door.h"
+#include "http/overload.h"
 
 #include "bytes/text.h"
 #include "clock.h"
@@ -30,7 +30,7 @@ static char *write_response(api_reply *reply)
     return api_text_take(&text);
 }
 
-char *door_refusal(api_service *service)
+char *overload_refusal(api_service *service)
 {
     api_reply *reply = api_fault_reply_explained(service, API_FAULT_OVERLOADED,
                                                  "too many connections are open; try again");
@@ -55,8 +55,8 @@ static char *answer_probe(api_service *service, server_metrics *metrics, const c
     return response;
 }
 
-char *door_answer(api_service *service, server_metrics *metrics, const char *method,
-                  char *target)
+char *overload_answer(api_service *service, server_metrics *metrics, const char *method,
+                      char *target)
 {
     char *host = NULL, *response = NULL;
     bool reads = method && (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0);

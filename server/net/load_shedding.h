@@ -3,8 +3,8 @@
  * until the client has closed it or a time limit has passed. Closing the socket at once while
  * input is unread would send a reset, which can destroy the response before the client has read
  * it. Nothing here blocks. Times are those of clock_now. */
-#ifndef SHED_H
-#define SHED_H
+#ifndef LOAD_SHEDDING_H
+#define LOAD_SHEDDING_H
 
 #include <poll.h>
 #include <stddef.h>

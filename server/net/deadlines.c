@@ -1,5 +1,5 @@
 /* The watched connections in lists, and a thread that checks them in rounds. */
-#include "net/watch.h"
+#include "net/deadlines.h"
 
 #include "clock.h"
 

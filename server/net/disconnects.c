@@ -1,7 +1,7 @@
 /* When has a client left? The kernel tells the end of the client's side (EPOLLRDHUP), the end
- * of both sides (EPOLLHUP), and a reset (EPOLLERR). The last two are a departure. The first may
- * be one, or a client that has said all it wants and still reads (a half-closed connection),
- * which must get its answer:
+ * of both sides (EPOLLHUP), and a reset (EPOLLERR). The last two are a disconnect. The first
+ * may be one, or a client that has said all it wants and still reads (a half-closed
+ * connection), which must get its answer:
  *
  * - On a Unix socket closing ends both sides, so the first alone is a client that reads.
  * - On TCP both look the same until something is sent: the kernel of a client that has closed
@@ -15,7 +15,7 @@
  *
  * One lock guards the clients. The thread waits for events without it and takes them with it.
  * So each event it takes is of a client that is listed. */
-#include "net/departures.h"
+#include "net/disconnects.h"
 
 #include <linux/sockios.h>
 #include <poll.h>
@@ -29,7 +29,7 @@
 
 #define EVENTS_AT_ONCE 64
 
-struct departure_list {
+struct disconnect_list {
     pthread_mutex_t lock;
     int events; /* an epoll descriptor: the waiting clients */
     int wake;   /* an eventfd: the thread must end */
@@ -49,99 +49,99 @@ static void probe_client(int fd)
 }
 
 /* Take a client off the list; lock held. */
-static void unlist_client(departure_list *departures, waiting_client *client)
+static void unlist_client(disconnect_list *disconnects, waiting_client *client)
 {
     if (client->listed)
-        epoll_ctl(departures->events, EPOLL_CTL_DEL, client->fd, NULL);
+        epoll_ctl(disconnects->events, EPOLL_CTL_DEL, client->fd, NULL);
     client->listed = false;
 }
 
 /* Act on what has happened to a client; lock held. */
-static void notice_event(departure_list *departures, waiting_client *client, uint32_t events)
+static void notice_event(disconnect_list *disconnects, waiting_client *client, uint32_t events)
 {
     if (events & (EPOLLHUP | EPOLLERR)) {
-        unlist_client(departures, client);
+        unlist_client(disconnects, client);
         client->left(client);
         return;
     }
     struct epoll_event only_the_end = {.data.ptr = client}; /* EPOLLHUP and EPOLLERR */
-    epoll_ctl(departures->events, EPOLL_CTL_MOD, client->fd, &only_the_end);
+    epoll_ctl(disconnects->events, EPOLL_CTL_MOD, client->fd, &only_the_end);
     if (client->takes_interim)
         probe_client(client->fd);
 }
 
-static void *await_departures(void *context)
+static void *await_disconnects(void *context)
 {
-    departure_list *departures = context;
+    disconnect_list *disconnects = context;
     struct epoll_event events[EVENTS_AT_ONCE];
-    struct pollfd both[] = {{.fd = departures->wake, .events = POLLIN},
-                            {.fd = departures->events, .events = POLLIN}};
+    struct pollfd both[] = {{.fd = disconnects->wake, .events = POLLIN},
+                            {.fd = disconnects->events, .events = POLLIN}};
     while (!both[0].revents) {
         if (poll(both, 2, -1) < 0)
             continue;
-        pthread_mutex_lock(&departures->lock);
-        int count = epoll_wait(departures->events, events, EVENTS_AT_ONCE, 0);
+        pthread_mutex_lock(&disconnects->lock);
+        int count = epoll_wait(disconnects->events, events, EVENTS_AT_ONCE, 0);
         for (int i = 0; i < count; i++)
-            notice_event(departures, events[i].data.ptr, events[i].events);
-        pthread_mutex_unlock(&departures->lock);
+            notice_event(disconnects, events[i].data.ptr, events[i].events);
+        pthread_mutex_unlock(&disconnects->lock);
     }
     return NULL;
 }
 
-departure_list *departures_start(void)
+disconnect_list *disconnects_start(void)
 {
-    departure_list *departures = calloc(1, sizeof *departures);
-    if (!departures)
+    disconnect_list *disconnects = calloc(1, sizeof *disconnects);
+    if (!disconnects)
         return NULL;
-    pthread_mutex_init(&departures->lock, NULL);
-    departures->events = epoll_create1(EPOLL_CLOEXEC);
-    departures->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    departures->running =
-        departures->events >= 0 && departures->wake >= 0 &&
-        pthread_create(&departures->thread, NULL, await_departures, departures) == 0;
-    if (departures->running)
-        return departures;
-    departures_free(departures);
+    pthread_mutex_init(&disconnects->lock, NULL);
+    disconnects->events = epoll_create1(EPOLL_CLOEXEC);
+    disconnects->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    disconnects->running =
+        disconnects->events >= 0 && disconnects->wake >= 0 &&
+        pthread_create(&disconnects->thread, NULL, await_disconnects, disconnects) == 0;
+    if (disconnects->running)
+        return disconnects;
+    disconnects_free(disconnects);
     return NULL;
 }
 
-void departures_add(departure_list *departures, waiting_client *client)
+void disconnects_add(disconnect_list *disconnects, waiting_client *client)
 {
     client->added = true;
     struct epoll_event any_end = {.events = EPOLLRDHUP, .data.ptr = client};
-    pthread_mutex_lock(&departures->lock);
-    client->listed = epoll_ctl(departures->events, EPOLL_CTL_ADD, client->fd, &any_end) == 0;
-    pthread_mutex_unlock(&departures->lock);
+    pthread_mutex_lock(&disconnects->lock);
+    client->listed = epoll_ctl(disconnects->events, EPOLL_CTL_ADD, client->fd, &any_end) == 0;
+    pthread_mutex_unlock(&disconnects->lock);
 }
 
-void departures_remove(departure_list *departures, waiting_client *client)
+void disconnects_remove(disconnect_list *disconnects, waiting_client *client)
 {
     if (!client->added) /* most requests wait for nothing and take no lock */
         return;
     client->added = false;
-    pthread_mutex_lock(&departures->lock);
-    unlist_client(departures, client);
-    pthread_mutex_unlock(&departures->lock);
+    pthread_mutex_lock(&disconnects->lock);
+    unlist_client(disconnects, client);
+    pthread_mutex_unlock(&disconnects->lock);
 }
 
-void departures_stop(departure_list *departures)
+void disconnects_stop(disconnect_list *disconnects)
 {
-    if (!departures || !departures->running)
+    if (!disconnects || !disconnects->running)
         return;
-    eventfd_write(departures->wake, 1);
-    pthread_join(departures->thread, NULL);
-    departures->running = false;
+    eventfd_write(disconnects->wake, 1);
+    pthread_join(disconnects->thread, NULL);
+    disconnects->running = false;
 }
 
-void departures_free(departure_list *departures)
+void disconnects_free(disconnect_list *disconnects)
 {
-    if (!departures)
+    if (!disconnects)
         return;
-    departures_stop(departures);
-    if (departures->events >= 0)
-        close(departures->events);
-    if (departures->wake >= 0)
-        close(departures->wake);
-    pthread_mutex_destroy(&departures->lock);
-    free(departures);
+    disconnects_stop(disconnects);
+    if (disconnects->events >= 0)
+        close(disconnects->events);
+    if (disconnects->wake >= 0)
+        close(disconnects->wake);
+    pthread_mutex_destroy(&disconnects->lock);
+    free(disconnects);
 }

@@ -1,4 +1,4 @@
-#include "net/probe.h"
+#include "net/health_check.h"
 
 #include "net/address.h"
 

@@ -1,5 +1,5 @@
 /* Departures: what counts as one, on connections over loopback and on socketpairs. */
-#include "net/departures.h"
+#include "net/disconnects.h"
 
 #include "unit.h"
 
@@ -16,7 +16,7 @@ typedef struct test_client {
     atomic_int departed; /* how often */
 } test_client;
 
-static void count_departure(waiting_client *client)
+static void count_disconnect(waiting_client *client)
 {
     atomic_fetch_add(&((test_client *)client)->departed, 1);
 }
@@ -44,7 +44,7 @@ static void connect_client(test_client *ret_client, bool tcp, bool takes_interim
     else
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     *ret_client = (test_client){
-        .client = {.fd = ends[0], .takes_interim = takes_interim, .left = count_departure},
+        .client = {.fd = ends[0], .takes_interim = takes_interim, .left = count_disconnect},
         .other_end = ends[1]};
 }
 
@@ -55,94 +55,94 @@ static bool is_noticed(test_client *client)
     return atomic_load(&client->departed) == 1;
 }
 
-/* The departures have seen all that happened so far: they notice a later departure. */
-static void wait_for_another(departure_list *departures)
+/* The disconnects have seen all that happened so far: they notice a later disconnect. */
+static void wait_for_another(disconnect_list *disconnects)
 {
     test_client other;
     connect_client(&other, false, false);
-    departures_add(departures, &other.client);
+    disconnects_add(disconnects, &other.client);
     close(other.other_end);
     ck_assert(is_noticed(&other));
-    departures_remove(departures, &other.client);
+    disconnects_remove(disconnects, &other.client);
     close(other.client.fd);
 }
 
 START_TEST(a_client_that_closes_is_noticed_once)
 {
-    departure_list *departures = departures_start();
+    disconnect_list *disconnects = disconnects_start();
     for (int tcp = 0; tcp < 2; tcp++) {
         test_client client;
         connect_client(&client, tcp, true);
-        departures_add(departures, &client.client);
-        wait_for_another(departures);
+        disconnects_add(disconnects, &client.client);
+        wait_for_another(disconnects);
         ck_assert_int_eq(atomic_load(&client.departed), 0);
         close(client.other_end);
         ck_assert(is_noticed(&client));
-        wait_for_another(departures);
+        wait_for_another(disconnects);
         ck_assert_int_eq(atomic_load(&client.departed), 1);
-        departures_remove(departures, &client.client);
+        disconnects_remove(disconnects, &client.client);
         close(client.client.fd);
     }
-    departures_free(departures);
+    disconnects_free(disconnects);
 }
 END_TEST
 
 START_TEST(a_client_that_has_left_before_it_is_added_is_noticed)
 {
-    departure_list *departures = departures_start();
+    disconnect_list *disconnects = disconnects_start();
     test_client client;
     connect_client(&client, true, true);
     close(client.other_end);
-    departures_add(departures, &client.client);
+    disconnects_add(disconnects, &client.client);
     ck_assert(is_noticed(&client));
-    departures_remove(departures, &client.client);
+    disconnects_remove(disconnects, &client.client);
     close(client.client.fd);
-    departures_free(departures);
+    disconnects_free(disconnects);
 }
 END_TEST
 
 START_TEST(a_half_closed_client_is_asked_by_an_interim_response_where_that_is_needed)
 {
     static const char INTERIM[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    departure_list *departures = departures_start();
+    disconnect_list *disconnects = disconnects_start();
     for (int kind = 0; kind < 4; kind++) {
         bool tcp = kind & 1, takes_interim = kind & 2;
         char received[64] = "";
         test_client client;
         connect_client(&client, tcp, takes_interim);
-        departures_add(departures, &client.client);
+        disconnects_add(disconnects, &client.client);
         shutdown(client.other_end, SHUT_WR);
         if (tcp && takes_interim)
             ck_assert_int_eq(recv(client.other_end, received, sizeof INTERIM - 1, MSG_WAITALL),
                              sizeof INTERIM - 1);
-        wait_for_another(departures);
+        wait_for_another(disconnects);
         ck_assert_str_eq(received, tcp && takes_interim ? INTERIM : "");
         ck_assert_int_lt(recv(client.other_end, received, sizeof received, MSG_DONTWAIT), 0);
         ck_assert_int_eq(atomic_load(&client.departed), 0);
-        departures_remove(departures, &client.client);
+        disconnects_remove(disconnects, &client.client);
         close(client.client.fd);
         close(client.other_end);
     }
-    departures_free(departures);
+    disconnects_free(disconnects);
 }
 END_TEST
 
 START_TEST(one_that_is_removed_or_never_added_is_left_alone)
 {
-    departure_list *departures = departures_start();
+    disconnect_list *disconnects = disconnects_start();
     test_client client;
     connect_client(&client, true, true);
-    departures_remove(departures, &client.client);
-    departures_add(departures, &client.client);
-    departures_remove(departures, &client.client);
+    disconnects_remove(disconnects, &client.client);
+    disconnects_add(disconnects, &client.client);
+    disconnects_remove(disconnects, &client.client);
     close(client.other_end);
-    wait_for_another(departures);
-    departures_stop(departures);
-    departures_add(departures, &client.client);
-    departures_remove(departures, &client.client);
+    wait_for_another(disconnects);
+    disconnects_stop(disconnects);
+    disconnects_add(disconnects, &client.client);
+    disconnects_remove(disconnects, &client.client);
     ck_assert_int_eq(atomic_load(&client.departed), 0);
-    departures_free(departures);
-    departures_free(NULL);
+    disconnects_free(disconnects);
+    disconnects_free(NULL);
     close(client.client.fd);
 }
 END_TEST
@@ -150,13 +150,13 @@ END_TEST
 START_TEST(without_memory_they_do_not_start)
 {
     unit_fail_allocations(0, 1);
-    departure_list *departures = departures_start();
+    disconnect_list *disconnects = disconnects_start();
     unit_allow_allocations();
-    ck_assert_ptr_null(departures);
+    ck_assert_ptr_null(disconnects);
 }
 END_TEST
 
-Suite *departures_suite(void)
+Suite *disconnects_suite(void)
 {
     const TTest *const tests[] = {
         a_client_that_closes_is_noticed_once,
@@ -165,5 +165,5 @@ Suite *departures_suite(void)
         one_that_is_removed_or_never_added_is_left_alone,
         without_memory_they_do_not_start,
         NULL};
-    return unit_suite("departures", tests);
+    return unit_suite("disconnects", tests);
 }

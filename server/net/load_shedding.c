@@ -1,5 +1,5 @@
 /* Refused connections in the order of their arrival. */
-#include "net/shed.h"
+#include "net/load_shedding.h"
 
 #include "clock.h"
 
