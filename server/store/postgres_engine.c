@@ -229,8 +229,8 @@ static api_store_status insert_row(postgres_link *link, const api_stored *stored
                                 .count = 5});
 }
 
-/* All of a put between begin and end. The change is judged before its bytes are sent as well:
- * most refusals need no lock and no upload. */
+/* All of a put but the beginning and end of its transaction. The change is judged before its
+ * bytes are sent as well: most refusals need no lock and no upload. */
 static api_store_status put_in_transaction(postgres_link *link, const engine_change *change,
                                            int64_t *ret_id)
 {
