@@ -290,27 +290,6 @@ class HuggingFaceTest(ServiceTest):
         short = self.inv_freq("dynamic", factor=10, max_position_embeddings=2048, seq_len=1)
         np.testing.assert_array_equal(short, plain)
 
-    def order(self, **options):
-        reply = self.encoding(
-            "rope", {"length": 1, "tensor": "permutation", "format": "raw", **options}
-        )
-        return self.tensor(reply).view("<i4")
-
-    def test_weights_are_permuted_as_transformers_converts_llama(self):
-        """convert_llama_weights_to_hf.py: Meta's checkpoints have neighbouring pairs."""
-        heads, dim, inputs = 3, 10, 4
-        meta = np.arange(heads * dim * inputs, dtype=np.float64).reshape(heads * dim, inputs)
-        halves = (
-            meta.reshape(heads, dim // 2, 2, inputs)
-            .transpose(0, 2, 1, 3)
-            .reshape(heads * dim, inputs)
-        )
-        options = {"heads": heads, "dim": dim}
-        there = self.order(permutation="interleaved_to_half", **options)
-        np.testing.assert_array_equal(meta[there], halves)
-        back = self.order(permutation="half_to_interleaved", **options)
-        np.testing.assert_array_equal(halves[back], meta)
-
     def test_factors_are_those_of_the_models(self):
         """DeepseekV3Attention's scale, Llama4TextAttention's and Ministral 3's temperatures."""
 
