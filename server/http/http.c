@@ -94,7 +94,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
         server->daemon = start_daemon(server, listen_fd);
     }
     if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd,
-                                                listen_send_buffer(settings, listen_fd)))
+                                                listen_send_buffer(listen_fd)))
         return server;
     free_server(server);
     return NULL;
