@@ -21,7 +21,7 @@ DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-n
 # prometheus: for its promtool
 # postgresql: the server that tests start
 DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-headless-shell clang clang-format clang-tidy \
-           cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
+           cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-torch util-linux valgrind wrk zsh
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
@@ -116,7 +116,7 @@ ci: ## what `make test` leaves out; each part has a log in build/ci
 	+$(BUILDING) ci-programs
 	@$(PYTHON) -B tests/runner/ci.py $(BUILD)/ci
 
-rest: all $(BUILD)/faults.so $(BUILD)/digits-tests $(BUILD)/mpfr-tests ## tests that `make test` leaves out: torch, scipy, all tables to identify
+rest: all $(BUILD)/faults.so $(BUILD)/digits-tests $(BUILD)/mpfr-tests ## tests that `make test` leaves out: torch, all tables to identify
 	@$(PYTEST) $(PARALLEL) --part ci --name rest tests/digits tests/mpfr tests/http tests/interop
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden values
