@@ -25,7 +25,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-h
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
-        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench growth soak memory-experiment callbacks same-answers confusion cost \
+        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion cost \
         check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
@@ -254,9 +254,6 @@ confusion: all ## what /v1/identify says of random, spoilt and transformed table
 cost: all ## what identifying costs: seconds, shares of stages, memory (GIB=8: also of comparing so large a table)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/identify.py $(BUILD)/posenc-server $(GIB)
 
-growth: all $(BUILD)/bench-tables ## how cost grows with rows, columns, heads, connections …: exponents, and tests/growth.svg
-	BENCH_BUILD=$(BUILD) TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/growth.py $(BUILD)/posenc-server tests/growth.svg
-
 prices: $(BUILD)/bench-prices ## what a multiply-add of prices takes, for each scheme: nanoseconds (SCHEME=rope)
 	$(BUILD)/bench-prices $(SCHEME)
 
@@ -285,7 +282,7 @@ test-wasm: all $(BUILD)/bench-bits wasm-programs ## the WebAssembly module: same
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson libmicrohttpd) -lm
+	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson) -lm
 
 slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all

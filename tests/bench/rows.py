@@ -432,22 +432,6 @@ def untuned_nginx(bench, _=None):
     return bench.peers.get(peers.nginx, peers.NGINX_UNTUNED)
 
 
-def floor(bench, shape):
-    """A responder that sends the very bytes of our own cached answer."""
-    load.fetch(own(bench), target_of(shape))
-    return bench.peers.get(peers.responder, b"".join(load.fetch(own(bench), target_of(shape))))
-
-
-def bare_library(bench, shape):
-    """libmicrohttpd with as much memory for a connection, which sends the same answer."""
-    load.fetch(own(bench), target_of(shape))
-    return bench.peers.get(peers.library, b"".join(load.fetch(own(bench), target_of(shape))))
-
-
-def own_target(_, shape):
-    return target_of(shape)
-
-
 def cached_path(_, shape):
     return f"/cached?length={shape[0]}&dim={shape[1]}"
 
@@ -481,21 +465,15 @@ def small_rows():
         for against, aim, start, path in (
             ("nginx static file", at_least(1.25), nginx, file_of),
             ("nginx untuned", None, untuned_nginx, file_of),
-            ("bare epoll responder", at_least(0.95), floor, own_target),
             ("FastAPI + uvloop + lru_cache", at_least(4.3), fastapi, cached_path),
         ):
             yield Row(f"cached hit of {name}", against, aim, small_hit(shape, start, path))
-        for against, aim, start, path in (
-            ("nginx static file", at_least(1.25), nginx, file_of),
-            ("libmicrohttpd alone", at_least(0.95), bare_library, own_target),
-            ("bare epoll responder", None, floor, own_target),
-        ):
-            yield Row(
-                f"processor time of a hit of {name}",
-                against,
-                aim,
-                processor_time(shape, start, path),
-            )
+        yield Row(
+            f"processor time of a hit of {name}",
+            "nginx static file",
+            at_least(1.25),
+            processor_time(shape, nginx, file_of),
+        )
 
 
 # ---- large answers from the cache ----
