@@ -59,7 +59,7 @@ static int count_slips(const segments *given, const segments *pattern, size_t *r
         if (*literal == '{')
             continue;
         bool equal = strcmp(given->items[i], literal) == 0;
-        if (!equal && !pe_nearest(given->items[i], &literal, 1))
+        if (!equal && !pe_find_nearest_name(given->items[i], &literal, 1))
             return UNLIKE;
         known += strcmp(literal, "v1") != 0;
         slips += !equal;

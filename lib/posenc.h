@@ -126,7 +126,8 @@ pe_problem *pe_error_add_choice(pe_error *error, const char *parameter, const ch
 void pe_problem_suggest(pe_problem *problem, const char *name);
 
 /* The candidate nearest to `given` in spelling, NULL if none is near enough to suggest. */
-const char *pe_nearest(const char *given, const char *const *candidates, size_t count);
+const char *pe_find_nearest_name(const char *given, const char *const *candidates,
+                                 size_t count);
 
 /* ---- element types ---- */
 

@@ -48,7 +48,7 @@ static void check_members(const json_t *object, pe_error *reterr)
             pe_error_add(reterr, PE_MALFORMED, name, "",
                          "left out: a batch has requests, format and digests, a request "
                          "everything else");
-        pe_problem_suggest(problem, pe_nearest(name, MEMBERS, count));
+        pe_problem_suggest(problem, pe_find_nearest_name(name, MEMBERS, count));
     }
 }
 

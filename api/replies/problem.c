@@ -281,13 +281,13 @@ void api_error_add_scheme(pe_error *error, const char *name)
     size_t count = list_schemes(names);
     pe_problem *problem = pe_error_add(error, PE_OUT_OF_RANGE, "scheme", name,
                                        "one of those that GET /v1/schemes lists");
-    pe_problem_suggest(problem, pe_nearest(name, names, count));
+    pe_problem_suggest(problem, pe_find_nearest_name(name, names, count));
 }
 
 api_reply *api_problem_of_scheme(const char *name)
 {
     const char *names[NAMES_MAX];
-    const char *nearest = pe_nearest(name, names, list_schemes(names));
+    const char *nearest = pe_find_nearest_name(name, names, list_schemes(names));
     char detail[256];
     snprintf(detail, sizeof detail,
              "there is no scheme \"%s\"; %s%s%sGET /v1/schemes lists them", name,

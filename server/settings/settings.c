@@ -187,7 +187,7 @@ static void report_unknown(const char *flag, size_t length, FILE *errors)
     char given[64];
     const char *start = flag + strspn(flag, "-");
     snprintf(given, sizeof given, "%.*s", (int)(length - (size_t)(start - flag)), start);
-    const char *nearest = pe_nearest(given, names, count);
+    const char *nearest = pe_find_nearest_name(given, names, count);
     fprintf(errors, "posenc-server: unknown argument %s; ", flag);
     if (nearest)
         fprintf(errors, "did you mean --%s?\n", nearest);

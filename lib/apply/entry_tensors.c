@@ -1,5 +1,5 @@
 /* Finding the tensors of an application among those of a request. */
-#include "apply/tensors.h"
+#include "apply/entry_tensors.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Positions that differ by row: a tensor of integers from elsewhere. */
-#ifndef PE_APPLY_IDS_H
-#define PE_APPLY_IDS_H
+#ifndef PE_APPLY_POSITION_IDS_H
+#define PE_APPLY_POSITION_IDS_H
 
 #include "posenc.h"
 

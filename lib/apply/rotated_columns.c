@@ -1,5 +1,5 @@
 /* Pairs of columns, by the parameters of rotary schemes. */
-#include "apply/columns.h"
+#include "apply/rotated_columns.h"
 
 #include "requests/request.h"
 #include "waves/axial_request.h"
@@ -36,7 +36,7 @@ static void pair_by_axis(const pe_request *request, pe_turned *turned)
 }
 
 /* Pair columns as a layout does. */
-static void pair(uint32_t *columns, size_t pairs, bool interleaved)
+static void pair_columns(uint32_t *columns, size_t pairs, bool interleaved)
 {
     for (uint32_t p = 0; p < pairs; p++) {
         columns[p] = interleaved ? 2 * p : p;
@@ -55,12 +55,12 @@ bool pe_turned_init(pe_turned *ret_turned, const pe_request *request, const pe_t
     if (!at)
         return false;
     *ret_turned = (pe_turned){.pairs = pairs, .columns = at, .full = full};
-    pair(at, pairs, strcmp(layout, "interleaved") == 0);
+    pair_columns(at, pairs, strcmp(layout, "interleaved") == 0);
     if (pairs > 0 && strcmp(layout, "half_by_axis") == 0)
         pair_by_axis(request, ret_turned);
     memcpy(at + 2 * pairs, at, 2 * pairs * sizeof *at);
     if (options->output_layout != PE_OUTPUT_AS_INPUT)
-        pair(at + 2 * pairs, pairs, options->output_layout == PE_OUTPUT_INTERLEAVED);
+        pair_columns(at + 2 * pairs, pairs, options->output_layout == PE_OUTPUT_INTERLEAVED);
     for (size_t i = 0; i < 4 * pairs; i++)
         at[i] += (uint32_t)first;
     return true;

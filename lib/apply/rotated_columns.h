@@ -1,6 +1,6 @@
 /* Which columns of a row a rotation turns together. */
-#ifndef PE_APPLY_COLUMNS_H
-#define PE_APPLY_COLUMNS_H
+#ifndef PE_APPLY_ROTATED_COLUMNS_H
+#define PE_APPLY_ROTATED_COLUMNS_H
 
 #include "posenc.h"
 

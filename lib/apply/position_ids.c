@@ -1,7 +1,7 @@
 /* Reading positions by row, some at a time. */
-#include "apply/ids.h"
+#include "apply/position_ids.h"
 
-#include "apply/source.h"
+#include "apply/row_major_source.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #define AT_ONCE  ((uint64_t)4096)
 #define POSITION 0x1p53 /* the largest magnitude */
 
-static bool refuse(pe_error *reterr, const char *given, const char *allowed)
+static bool refuse_ids(pe_error *reterr, const char *given, const char *allowed)
 {
     pe_error_add(reterr, PE_OUT_OF_RANGE, "position_ids", given, "%s", allowed);
     return false;
@@ -25,7 +25,7 @@ bool pe_ids_fit(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_s
     char given[64];
     *ret_strides = (pe_id_strides){.length = 1};
     if (axes->length == 0)
-        return refuse(reterr, "", "left out: the encoding has no positions of rows");
+        return refuse_ids(reterr, "", "left out: the encoding has no positions of rows");
     if (ids->rank == 1 && axes->length == 1 && last == axes->batch) {
         *ret_strides = (pe_id_strides){.batch = 1};
         return true;
@@ -49,7 +49,7 @@ typedef bool use_ids(void *context, uint64_t at, const double *ids, size_t count
                      pe_error *reterr);
 
 /* All of them as one axis, which is how row-major ones lie. */
-static pe_view flatten(const pe_view *ids)
+static pe_view flatten_ids(const pe_view *ids)
 {
     pe_view flat = *ids;
     flat.rank = 1;
@@ -58,17 +58,17 @@ static pe_view flatten(const pe_view *ids)
     return flat;
 }
 
-static bool read_all(const pe_view *ids, const pe_scheme *scheme, const pe_runner *runner,
-                     use_ids *use, void *context, pe_error *reterr)
+static bool read_blocks(const pe_view *ids, const pe_scheme *scheme, const pe_runner *runner,
+                        use_ids *use, void *context, pe_error *reterr)
 {
-    const pe_view flat = flatten(ids);
+    const pe_view flat = flatten_ids(ids);
     const uint64_t count = flat.shape[0];
     double numbers[AT_ONCE];
     pe_dtype dtype;
     if (pe_element_is_real(ids->element, &dtype) || ids->element == PE_ELEMENT_BOOL)
-        return refuse(reterr, pe_element_name(ids->element), "integers");
+        return refuse_ids(reterr, pe_element_name(ids->element), "integers");
     if (pe_source_footprint(ids) > 0)
-        return refuse(reterr, "", "integers in row-major order");
+        return refuse_ids(reterr, "", "integers in row-major order");
     for (uint64_t at = 0; at < count; at += AT_ONCE) {
         size_t now = (size_t)(count - at < AT_ONCE ? count - at : AT_ONCE);
         if (at > 0 && !pe_may_continue(runner, scheme, (double)at / (double)count, reterr))
@@ -85,13 +85,14 @@ static bool read_all(const pe_view *ids, const pe_scheme *scheme, const pe_runne
 
 /* ---- their range ---- */
 
-static bool widen(void *context, uint64_t at, const double *ids, size_t count, pe_error *reterr)
+static bool widen_range(void *context, uint64_t at, const double *ids, size_t count,
+                        pe_error *reterr)
 {
     pe_position_range *range = context;
     (void)at;
     for (size_t i = 0; i < count; i++) {
         if (!(fabs(ids[i]) <= POSITION))
-            return refuse(reterr, "", "integers from -2^53 to 2^53");
+            return refuse_ids(reterr, "", "integers from -2^53 to 2^53");
         range->first = fmin(range->first, ids[i]);
         range->last = fmax(range->last, ids[i]);
     }
@@ -103,9 +104,9 @@ pe_status pe_find_position_range(const pe_view *ids, const pe_scheme *scheme,
                                  pe_error *reterr)
 {
     *ret_range = (pe_position_range){.first = INFINITY, .last = -INFINITY};
-    if (read_all(ids, scheme, runner, widen, ret_range, reterr) &&
+    if (read_blocks(ids, scheme, runner, widen_range, ret_range, reterr) &&
         !(ret_range->last - ret_range->first < 0x1p32))
-        refuse(reterr, "", "integers less than 2^32 from each other");
+        refuse_ids(reterr, "", "integers less than 2^32 from each other");
     return reterr->status;
 }
 
@@ -117,13 +118,14 @@ typedef struct offsets {
     uint32_t *to;
 } offsets;
 
-static bool keep(void *context, uint64_t at, const double *ids, size_t count, pe_error *reterr)
+static bool store_offsets(void *context, uint64_t at, const double *ids, size_t count,
+                          pe_error *reterr)
 {
     const offsets *self = context;
     for (size_t i = 0; i < count; i++) {
         double offset = ids[i] - (double)self->first;
         if (!(offset >= 0 && offset < (double)self->rows))
-            return refuse(reterr, "", "positions of rows that the request has");
+            return refuse_ids(reterr, "", "positions of rows that the request has");
         self->to[at + i] = (uint32_t)offset;
     }
     return true;
@@ -138,6 +140,6 @@ pe_status pe_ids_read(const pe_view *ids, int64_t first, uint64_t rows,
     if (!self.to)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for positions");
     else
-        read_all(ids, request->values.scheme, runner, keep, &self, reterr);
+        read_blocks(ids, request->values.scheme, runner, store_offsets, &self, reterr);
     return reterr->status;
 }

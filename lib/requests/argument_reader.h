@@ -1,6 +1,6 @@
 /* Reading arguments by rows: the one way from names and texts to values. */
-#ifndef PE_READING_H
-#define PE_READING_H
+#ifndef PE_ARGUMENT_READER_H
+#define PE_ARGUMENT_READER_H
 
 #include "requests/parameters.h"
 

@@ -1,5 +1,5 @@
 /* Reading arguments: each by the row of its name, and the others refused. */
-#include "requests/reading.h"
+#include "requests/argument_reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void refuse_name(const pe_reading *reading, const pe_argument *argument,
         pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "%s", allowed);
     problem->reason = PE_REASON_UNKNOWN;
     problem->kind = argument->kind;
-    const char *nearest = pe_nearest(argument->name, names, count);
+    const char *nearest = pe_find_nearest_name(argument->name, names, count);
     if (nearest && strcmp(nearest, argument->name) != 0)
         pe_problem_suggest(problem, nearest);
     if (nearest && pe_reading_index(reading, nearest) < reading->count)

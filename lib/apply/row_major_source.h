@@ -1,6 +1,6 @@
 /* The elements of a tensor from elsewhere in row-major order, whatever their own. */
-#ifndef PE_APPLY_SOURCE_H
-#define PE_APPLY_SOURCE_H
+#ifndef PE_APPLY_ROW_MAJOR_SOURCE_H
+#define PE_APPLY_ROW_MAJOR_SOURCE_H
 
 #include "posenc.h"
 

@@ -1,6 +1,6 @@
 /* Indices into a table by the distance of query and key. */
-#ifndef PE_APPLY_INDEXED_H
-#define PE_APPLY_INDEXED_H
+#ifndef PE_APPLY_INDEXED_TABLE_H
+#define PE_APPLY_INDEXED_TABLE_H
 
 #include "apply/entries.h"
 #include "apply/rows.h"

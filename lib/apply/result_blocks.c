@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Keep the bytes of columns that are in no pair, where the dtype stays. */
-static void keep_rest(const pe_apply *self, const unsigned char *found, unsigned char *to,
-                      pe_row_role role)
+static void copy_unrotated(const pe_apply *self, const unsigned char *found, unsigned char *to,
+                           pe_row_role role)
 {
     size_t size = pe_dtype_size(self->dtype), columns = self->rule.columns;
     size_t first = self->rule.first, turned = 2 * self->rule.pairs;
@@ -68,10 +68,11 @@ static bool fill_rows(pe_apply *self, uint64_t result)
     size_t columns = self->rule.columns, results = self->rule.results;
     size_t width = columns * pe_dtype_size(self->dtype);
     uint64_t row = result / results, left = self->binding.rows - row;
-    uint64_t first = result % results / self->work.block_results * self->work.block_results;
+    uint64_t first = result % results / self->blocks.block_results * self->blocks.block_results;
     uint64_t rest = results - first;
-    size_t count = (size_t)(rest < self->work.block_results ? rest : self->work.block_results);
-    size_t rows = (size_t)(left < self->work.block_rows ? left : self->work.block_rows);
+    size_t count =
+        (size_t)(rest < self->blocks.block_results ? rest : self->blocks.block_results);
+    size_t rows = (size_t)(left < self->blocks.block_rows ? left : self->blocks.block_rows);
     size_t size = count * pe_dtype_size(self->rule.dtype);
     self->first = row * results + first;
     if (!read_numbers(self, row * columns, rows * columns))
@@ -80,7 +81,7 @@ static bool fill_rows(pe_apply *self, uint64_t result)
         const pe_row_role role = pe_binding_role(&self->binding, row + r);
         fill_row(self, row + r, role, first, count, self->numbers + r * columns);
         kernel->store(self->rule.dtype, self->room.rounded, count, self->block + r * size);
-        keep_rest(self, self->found + r * width, self->block + r * size, role);
+        copy_unrotated(self, self->found + r * width, self->block + r * size, role);
     }
     self->filled = rows * count;
     return true;
@@ -90,7 +91,7 @@ static bool fill_rows(pe_apply *self, uint64_t result)
 static bool fill_alternating(pe_apply *self, uint64_t result)
 {
     const size_t together = (size_t)self->binding.together;
-    const uint64_t columns = self->rule.columns, part = self->work.block_results;
+    const uint64_t columns = self->rule.columns, part = self->blocks.block_results;
     const uint64_t rows = result / (columns * together) * together;
     const uint64_t first = result % (columns * together) / together / part * part;
     const size_t count = (size_t)(columns - first < part ? columns - first : part);

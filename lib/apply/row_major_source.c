@@ -1,5 +1,5 @@
 /* Copying tensors that are not row-major. */
-#include "apply/source.h"
+#include "apply/row_major_source.h"
 
 #include "requests/request.h"
 
@@ -39,8 +39,8 @@ static bool read_copy(void *context, uint64_t offset, void *dst, size_t size)
 }
 
 /* Copy the elements of a view, some rows of the first axis at a time. */
-static bool copy(const pe_view *view, const pe_request *request, const pe_runner *runner,
-                 unsigned char *to, pe_error *reterr)
+static bool copy_elements(const pe_view *view, const pe_request *request,
+                          const pe_runner *runner, unsigned char *to, pe_error *reterr)
 {
     const uint64_t rows = view->shape[0], row = pe_view_elements(view) / rows;
     const uint64_t at_once = row < COPIED_AT_ONCE ? COPIED_AT_ONCE / row : 1;
@@ -73,7 +73,7 @@ pe_status pe_source_open(pe_source *ret_source, const pe_view *view, const pe_re
     ret_source->view.context = ret_source->copy;
     ret_source->view.offset = 0;
     ret_source->view.swapped = false;
-    copy(view, request, runner, ret_source->copy, reterr);
+    copy_elements(view, request, runner, ret_source->copy, reterr);
     return reterr->status;
 }
 

@@ -1,8 +1,8 @@
 /* Limits of rows, and blocks of about the same price. */
-#include "apply/work.h"
+#include "apply/block_limits.h"
 
-#include "apply/source.h"
-#include "apply/tensors.h"
+#include "apply/entry_tensors.h"
+#include "apply/row_major_source.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@
 
 /* ---- limits ---- */
 
-static bool refuse(pe_error *reterr, uint64_t given, uint64_t most, const char *what,
-                   const char *axis, const char *name)
+static bool refuse_extent(pe_error *reterr, uint64_t given, uint64_t most, const char *what,
+                          const char *axis, const char *name)
 {
     char number[32];
     snprintf(number, sizeof number, "%llu", (unsigned long long)given);
@@ -37,30 +37,32 @@ static const char *last_axis(const pe_binding *binding)
     return *name ? name : "at the end";
 }
 
-bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_error *reterr)
+bool pe_check_block_limits(const pe_application *rule, const pe_binding *binding,
+                           pe_error *reterr)
 {
     uint64_t most = rule->kind == PE_APPLY_COMBINE ? PE_ROW_HELD : PE_ROW_PRODUCTS;
     if (binding->columns > PE_ROW_ELEMENTS)
-        return refuse(reterr, binding->columns, PE_ROW_ELEMENTS, "elements along the last axis",
-                      "", rule->input);
+        return refuse_extent(reterr, binding->columns, PE_ROW_ELEMENTS,
+                             "elements along the last axis", "", rule->input);
     if (binding->together > 1 && binding->columns * binding->together > PE_ROW_HELD)
-        return refuse(reterr, binding->columns * binding->together, PE_ROW_HELD,
-                      "elements along the axis of the columns and those after it", "",
-                      rule->input);
+        return refuse_extent(reterr, binding->columns * binding->together, PE_ROW_HELD,
+                             "elements along the axis of the columns and those after it", "",
+                             rule->input);
     if (binding->results > PE_ROW_ELEMENTS)
-        return refuse(reterr, binding->results, PE_ROW_ELEMENTS, "elements along the axis ",
-                      last_axis(binding), rule->result);
+        return refuse_extent(reterr, binding->results, PE_ROW_ELEMENTS,
+                             "elements along the axis ", last_axis(binding), rule->result);
     if (rule->kind >= PE_APPLY_CONTRACT && binding->columns * binding->results > most)
-        return refuse(reterr, binding->columns * binding->results, most,
-                      "multiply-adds (the input's last axis times the result's) for the axis ",
-                      last_axis(binding), rule->result);
+        return refuse_extent(
+            reterr, binding->columns * binding->results, most,
+            "multiply-adds (the input's last axis times the result's) for the axis ",
+            last_axis(binding), rule->result);
     return true;
 }
 
 /* ---- blocks ---- */
 
-pe_row_order pe_work_order(const pe_application *rule, const pe_binding *binding,
-                           const pe_apply_options *options)
+pe_row_order pe_choose_row_order(const pe_application *rule, const pe_binding *binding,
+                                 const pe_apply_options *options)
 {
     return (pe_row_order){.at_once = rule->kind == PE_APPLY_COMBINE ? binding->columns : 1,
                           .scattered = options->position_ids != NULL};
@@ -71,11 +73,11 @@ pe_row_order pe_work_order(const pe_application *rule, const pe_binding *binding
  */
 static double count_computations(const pe_application *rule, const pe_binding *binding,
                                  const pe_tensor *entries, const pe_apply_options *options,
-                                 const pe_work *work)
+                                 const pe_blocks *division)
 {
     const uint64_t columns = entries->shape[entries->rank - 1];
-    const pe_row_order order = pe_work_order(rule, binding, options);
-    const uint64_t whole = binding->columns / work->block_results;
+    const pe_row_order order = pe_choose_row_order(rule, binding, options);
+    const uint64_t whole = binding->columns / division->block_results;
     double blocks = (double)whole + 1;
     double rows = (double)pe_entries_chunk_rows(entries->elements / columns, columns, order);
     return (order.scattered ? rows : 0) + (binding->together > 1 ? blocks : 0);
@@ -106,35 +108,37 @@ static uint64_t count_block_columns(const pe_binding *binding, bool kept)
     return columns < binding->columns ? columns : binding->columns;
 }
 
-pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
-                       const pe_tensor *entries, const pe_apply_options *options, bool paired)
+pe_blocks pe_divide_blocks(const pe_application *rule, const pe_binding *binding,
+                           const pe_tensor *entries, const pe_apply_options *options,
+                           bool paired)
 {
-    pe_work work = {.block_rows = 1, .block_results = binding->results};
-    work.result_price = estimate_price(rule, binding, entries, paired);
-    double row_price = work.result_price * (double)binding->results;
+    pe_blocks blocks = {.block_rows = 1, .block_results = binding->results};
+    blocks.result_price = estimate_price(rule, binding, entries, paired);
+    double row_price = blocks.result_price * (double)binding->results;
     double price = rule->kind < PE_APPLY_CONTRACT ? BLOCK_PRICE : SUMS_PRICE;
     bool kept = pe_entries_are_kept(entries, paired);
     if (binding->together > 1)
-        work.block_results = count_block_columns(binding, kept);
+        blocks.block_results = count_block_columns(binding, kept);
     else if (row_price < price)
-        work.block_rows = (uint64_t)(price / row_price);
+        blocks.block_rows = (uint64_t)(price / row_price);
     else if (rule->kind == PE_APPLY_CONTRACT || rule->kind == PE_APPLY_GATHER)
-        work.block_results = (uint64_t)(price / work.result_price);
-    if (work.block_rows > binding->rows)
-        work.block_rows = binding->rows;
-    if (work.block_results == 0)
-        work.block_results = 1;
+        blocks.block_results = (uint64_t)(price / blocks.result_price);
+    if (blocks.block_rows > binding->rows)
+        blocks.block_rows = binding->rows;
+    if (blocks.block_results == 0)
+        blocks.block_results = 1;
     if (!kept && rule->kind < PE_APPLY_CONTRACT)
-        work.result_price +=
-            ENTRY_PRICE * count_computations(rule, binding, entries, options, &work);
-    return work;
+        blocks.result_price +=
+            ENTRY_PRICE * count_computations(rule, binding, entries, options, &blocks);
+    return blocks;
 }
 
 /* ---- the whole ---- */
 
 /* Bind an input that may not fit; false if it does not. */
-static bool bind(const pe_request *request, const pe_application *rule, const pe_view *input,
-                 const pe_apply_options *options, size_t tensors[2], pe_binding *ret_binding)
+static bool bind_input(const pe_request *request, const pe_application *rule,
+                       const pe_view *input, const pe_apply_options *options, size_t tensors[2],
+                       pe_binding *ret_binding)
 {
     pe_error error;
     pe_error_init(&error);
@@ -154,10 +158,10 @@ uint64_t pe_apply_footprint(const pe_request *request, size_t application, const
     const pe_application *rule = &pe_request_scheme(request)->applications[application];
     size_t tensors[2];
     pe_binding binding;
-    if (!bind(request, rule, input, options, tensors, &binding) ||
-        !pe_work_fits(rule, &binding, &(pe_error){0}))
+    if (!bind_input(request, rule, input, options, tensors, &binding) ||
+        !pe_check_block_limits(rule, &binding, &(pe_error){0}))
         return 0;
-    const pe_row_order order = pe_work_order(rule, &binding, options);
+    const pe_row_order order = pe_choose_row_order(rule, &binding, options);
     uint64_t held = pe_request_held(request), bytes = pe_source_footprint(input);
     bool gathers = rule->kind == PE_APPLY_GATHER;
     for (size_t i = 0; i < 2 && rule->tensors[i] && !(gathers && i > 0); i++)
@@ -170,12 +174,12 @@ uint64_t pe_apply_footprint(const pe_request *request, size_t application, const
         bytes += sizeof(uint32_t) * pe_view_elements(options->position_ids);
     if (options->query_factors)
         bytes += 2 * (2 * PE_ENTRIES_KEPT + held); /* of tensors that are no larger */
-    pe_work work =
-        pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), options, false);
+    pe_blocks blocks = pe_divide_blocks(rule, &binding, pe_request_tensor(request, tensors[0]),
+                                        options, false);
     uint64_t longest = binding.columns > binding.results ? binding.columns : binding.results;
     uint64_t block = binding.together > 1
-                         ? 3 * work.block_results * binding.together
-                         : work.block_rows * (2 * binding.columns + work.block_results);
+                         ? 3 * blocks.block_results * binding.together
+                         : blocks.block_rows * (2 * binding.columns + blocks.block_results);
     return bytes + sizeof(double) * (block + ROW_ARRAYS * longest);
 }
 
@@ -220,14 +224,14 @@ double pe_apply_price(const pe_request *request, size_t application, const pe_vi
     const pe_application *rule = &pe_request_scheme(request)->applications[application];
     size_t tensors[2];
     pe_binding binding;
-    if (!bind(request, rule, input, options, tensors, &binding))
+    if (!bind_input(request, rule, input, options, tensors, &binding))
         return 0;
-    pe_work work =
-        pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), options, true);
+    pe_blocks blocks =
+        pe_divide_blocks(rule, &binding, pe_request_tensor(request, tensors[0]), options, true);
     const pe_tensor *entries = pe_request_tensor(request, tensors[0]);
     double pairs = needs_pairs(request, input, options)
                        ? PAIR_PRICE * count_entries(rule, &binding, entries)
                        : 0;
-    return work.result_price * (double)binding.rows * (double)binding.results + pairs +
+    return blocks.result_price * (double)binding.rows * (double)binding.results + pairs +
            pe_apply_opening_price(input, options);
 }

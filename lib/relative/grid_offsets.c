@@ -1,5 +1,5 @@
 /* Making lines, and copying runs of keys out of them. */
-#include "relative/offsets.h"
+#include "relative/grid_offsets.h"
 
 #include "kernels/by_size.h"
 

@@ -4,8 +4,8 @@
  * Along a row of the grid, entries depend on the distance of columns alone. So the entries of
  * the distances -(width-1) … width-1, key minus query, are kept as a line for each offset of
  * rows, and a run of keys along a row is a slice of a line. */
-#ifndef PE_OFFSETS_H
-#define PE_OFFSETS_H
+#ifndef PE_GRID_OFFSETS_H
+#define PE_GRID_OFFSETS_H
 
 #include "kernels/copier.h"
 #include "scheme.h"

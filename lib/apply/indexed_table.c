@@ -1,5 +1,5 @@
 /* Gathering rows of a table, each multiplied by the input's row. */
-#include "apply/indexed.h"
+#include "apply/indexed_table.h"
 
 #include "kernels/kernel.h"
 

@@ -1,6 +1,6 @@
 /* The tensors of a request that an application takes its entries from. */
-#ifndef PE_APPLY_TENSORS_H
-#define PE_APPLY_TENSORS_H
+#ifndef PE_APPLY_ENTRY_TENSORS_H
+#define PE_APPLY_ENTRY_TENSORS_H
 
 #include "posenc.h"
 
