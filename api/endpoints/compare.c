@@ -225,8 +225,9 @@ static json_t *explain_difference(const comparing *self)
     pe_error_init(&error);
     if (explanation &&
         api_reserve(pe_explain_footprint(request, tensor), "the explanation", &error) &&
-        pe_explain(request, self->query, tensor, &self->view, &self->judgement.tolerance,
-                   &host->limits, host->runner, explanation, &error) == PE_OK &&
+        pe_explain_mismatch(request, self->query, tensor, &self->view,
+                            &self->judgement.tolerance, &host->limits, host->runner,
+                            explanation, &error) == PE_OK &&
         explanation->found)
         document = api_explanation_document(explanation, self->scheme, &self->view);
     free(explanation);
@@ -262,8 +263,9 @@ static api_reply *compare_tables(void *job)
         return NULL;
     pe_error_init(&error);
     if (api_reserve(estimate_bytes(self), "the comparison", &error))
-        pe_compare(self->representation.request, tensor, &self->view, self->judgement.tolerance,
-                   self->call->service->host->runner, comparison, &error);
+        pe_compare_table(self->representation.request, tensor, &self->view,
+                         self->judgement.tolerance, self->call->service->host->runner,
+                         comparison, &error);
     const bool needed = needs_explanation(self, comparison, &error);
     if (!needed || api_may_begin(self->call, explain_price(self)))
         reply = answer_comparison(self, comparison, &error,

@@ -181,9 +181,9 @@ static void read_tensor(identifying *self, const char *name, pe_error *error)
 /* ---- answering ---- */
 
 static api_reply *make_reply(const identifying *self, const pe_identity *identity,
-                             const pe_alike *alike)
+                             const pe_equivalents *equivalents)
 {
-    json_t *document = api_identity_document(identity, alike, &self->view);
+    json_t *document = api_identity_document(identity, equivalents, &self->view);
     json_t *file = json_pack("{s:s, s:s}", "format", api_table_format_name(self->format),
                              "dtype", pe_element_name(self->view.element));
     if (self->tensor[0])
@@ -216,7 +216,7 @@ static uint64_t estimate_bytes(const identifying *self)
 }
 
 /* Search for what made the table, and for what else makes it. False: a problem was added. */
-static bool find_request(identifying *self, pe_identity *identity, pe_alike *alike,
+static bool find_request(identifying *self, pe_identity *identity, pe_equivalents *equivalents,
                          pe_error *error)
 {
     const api_host *host = self->call->service->host;
@@ -226,15 +226,15 @@ static bool find_request(identifying *self, pe_identity *identity, pe_alike *ali
     pe_dtype dtype = PE_F32;
     limits.sets = name ? &sets : NULL;
     if (!api_reserve(estimate_bytes(self), "the search", error) ||
-        pe_identify(&self->view, self->only, name, &limits, host->runner, identity, error) !=
-            PE_OK)
+        pe_identify_table(&self->view, self->only, name, &limits, host->runner, identity,
+                          error) != PE_OK)
         return false;
     pe_element_is_real(identity->element, &dtype);
-    if (pe_find_alike(identity, dtype, self->most, &limits, host->runner, alike, error) !=
-        PE_OK)
+    if (pe_find_equivalents(identity, dtype, self->most, &limits, host->runner, equivalents,
+                            error) != PE_OK)
         return false;
     if (!self->only)
-        pe_prefer_simpler(identity, alike);
+        pe_prefer_simpler(identity, equivalents);
     return true;
 }
 
@@ -242,15 +242,16 @@ static api_reply *identify_table(void *job)
 {
     identifying *self = job;
     pe_identity *identity = malloc(sizeof *identity);
-    pe_alike *alike = malloc(sizeof *alike);
+    pe_equivalents *equivalents = malloc(sizeof *equivalents);
     api_reply *reply = NULL;
     pe_error error;
     pe_error_init(&error);
-    if (identity && alike)
-        reply = find_request(self, identity, alike, &error) ? make_reply(self, identity, alike)
-                                                            : api_problem_from_error(&error);
+    if (identity && equivalents)
+        reply = find_request(self, identity, equivalents, &error)
+                    ? make_reply(self, identity, equivalents)
+                    : api_problem_from_error(&error);
     free(identity);
-    free(alike);
+    free(equivalents);
     return reply;
 }
 

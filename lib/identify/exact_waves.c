@@ -30,7 +30,8 @@ static bool read_positions(pe_exact_waves *waves, const pe_request *wide)
 }
 
 /* Fit waves to rows that have been read, `distance` apart. */
-static void fit(pe_exact_waves *waves, const double *rows, size_t sampled, uint64_t distance)
+static void fit_waves(pe_exact_waves *waves, const double *rows, size_t sampled,
+                      uint64_t distance)
 {
     for (uint64_t c = 0; c < waves->count; c++) {
         pe_exact_wave *own = &waves->items[c];
@@ -48,7 +49,7 @@ static void fit(pe_exact_waves *waves, const double *rows, size_t sampled, uint6
 }
 
 /* Measure columns: rows at a distance tell the slow ones. */
-static bool measure(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
+static bool measure_waves(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
 {
     const size_t size = (size_t)waves->count * sizeof(double);
     double *rows = malloc(sampled * size);
@@ -59,7 +60,7 @@ static bool measure(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
             good = pe_stream_read_all(stream, i * distances[pass] * size,
                                       rows + i * (size_t)waves->count, size);
         if (good)
-            fit(waves, rows, sampled, distances[pass]);
+            fit_waves(waves, rows, sampled, distances[pass]);
     }
     free(rows);
     return good;
@@ -149,7 +150,7 @@ bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
                 pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK;
     for (uint64_t c = 0; good && c < waves->count; c++)
         waves->items[c] = (pe_exact_wave){.constant = true};
-    good = good && measure(waves, stream, seen->sampled) && measure_slow(waves, stream);
+    good = good && measure_waves(waves, stream, seen->sampled) && measure_slow(waves, stream);
     pe_stream_free(stream);
     return good;
 }

@@ -124,9 +124,9 @@ static bool check_lines(const computation *self, uint64_t first, uint64_t count,
     return true;
 }
 
-static bool check_all(const computation *self, pe_request *wide, pe_stream *stream,
-                      const pe_view *flat, const pe_runner *runner, bool *ret_fits,
-                      pe_error *reterr)
+static bool check_entries(const computation *self, pe_request *wide, pe_stream *stream,
+                          const pe_view *flat, const pe_runner *runner, bool *ret_fits,
+                          pe_error *reterr)
 {
     uint64_t lines = flat->shape[0], columns = flat->shape[1];
     double *found = malloc((size_t)columns * sizeof *found);
@@ -159,7 +159,7 @@ bool pe_slope_computation(pe_request *wide, size_t tensor, pe_observation *seen,
     if (pe_element_is_real(seen->view.element, &self.dtype) && self.dtype != PE_F64 &&
         read_slopes(&self, wide) && self.entries % self.heads == 0) {
         good = pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK &&
-               check_all(&self, wide, stream, &seen->flat, runner, &fits, reterr);
+               check_entries(&self, wide, stream, &seen->flat, runner, &fits, reterr);
         *ret_fits = fits && (is_family(&self, 0) || is_family(&self, 1));
     }
     pe_stream_free(stream);

@@ -1,7 +1,7 @@
-/* What a table may have gone through before it is a tensor: undoing it, and seeing soon where
- * it was not. */
-#ifndef PE_FORMS_H
-#define PE_FORMS_H
+/* Transforms that a table may have gone through after it was made: undoing them, and seeing
+ * soon where there was none. */
+#ifndef PE_TRANSFORMS_H
+#define PE_TRANSFORMS_H
 
 #include "identify/mapped_view.h"
 
@@ -10,14 +10,14 @@ typedef struct pe_undone {
     pe_view view;                  /* without axes of size 1 */
     size_t axes[PE_VIEW_RANK_MAX]; /* which axis of the given table each of its axes was */
     size_t count;
-    pe_form forms[PE_FORMS_MAX];
+    pe_transform transforms[PE_TRANSFORMS_MAX];
 } pe_undone;
 
 /* Begin with a table as it is given. */
 pe_undone pe_undone_begin(const pe_view *view);
 
-/* Note a form, whose axis is one of the view; false if there are too many. */
-bool pe_undone_note(pe_undone *undone, pe_form form);
+/* Add a transform, whose axis is one of the view; false if there are too many. */
+bool pe_undone_add(pe_undone *undone, pe_transform transform);
 
 /* Undo all repetitions along axes. False: the view cannot be read, or memory ran out. */
 bool pe_undo_repeats(pe_undone *undone);
@@ -34,7 +34,7 @@ bool pe_undo_zero_rows(pe_undone *undone, bool *ret_done);
  * squares is constant. There are PE_PAIRS places to look at, of which most are none. */
 typedef struct pe_pair {
     pe_view views[2];
-    pe_form form;
+    pe_transform transform;
 } pe_pair;
 
 #define PE_PAIRS (PE_VIEW_RANK_MAX + 3)
@@ -47,7 +47,7 @@ bool pe_find_pair(const pe_undone *undone, size_t place, pe_pair *ret_pair, bool
 bool pe_find_factor(const pe_view *view, double *ret_factor);
 
 /* Whether a matrix may be angles: most columns grow steadily. False: as above. */
-bool pe_look_for_angles(const pe_view *view, bool *ret_angles);
+bool pe_detect_angles(const pe_view *view, bool *ret_angles);
 
 /* What the keys after the query have in a bias, if it is the same for all: *ret_found. False:
  * as above. */

@@ -1,8 +1,8 @@
-#include "identify/through.h"
+#include "identify/transform_search.h"
 
 #include "foreign/repeats.h"
-#include "identify/forms.h"
 #include "identify/query.h"
+#include "identify/transforms.h"
 #include "recognise/observation.h"
 
 #include <math.h>
@@ -13,12 +13,12 @@
 #define SEARCHES_MAX 6 /* beside that of the table as it is */
 
 /* One table, and room for what is found of it. */
-typedef struct looking {
-    const pe_through *through;
+typedef struct state {
+    const pe_searcher *searcher;
     pe_identity *found, *second;
     size_t left; /* searches */
     bool failed; /* it was ended, or a problem was added */
-} looking;
+} state;
 
 /* ---- what is found ---- */
 
@@ -45,17 +45,17 @@ bool pe_identity_is_better(const pe_identity *one, const pe_identity *other)
     return one->status == PE_IDENTITY_NEAR && count_misfits(one) < count_misfits(other);
 }
 
-/* Take what was found of a table whose forms have been undone, if it is better than the best.
- */
-static void take(looking *self, const pe_undone *undone, pe_identity *found)
+/* Keep what was found of a table whose transforms have been undone, if it is better than the
+ * best. */
+static void keep_better_identity(state *self, const pe_undone *undone, pe_identity *found)
 {
-    pe_identity *best = self->through->best;
+    pe_identity *best = self->searcher->best;
     const size_t proposed = best->proposed + found->proposed;
     const size_t compared = best->compared + found->compared;
     if (pe_identity_is_better(found, best)) {
         *best = *found;
-        best->form_count = undone->count;
-        memcpy(best->forms, undone->forms, sizeof best->forms);
+        best->transform_count = undone->count;
+        memcpy(best->transforms, undone->transforms, sizeof best->transforms);
         best->rank = undone->view.rank;
         memcpy(best->shape, undone->view.shape, sizeof best->shape);
     } else if (found->waves > best->waves) {
@@ -68,33 +68,34 @@ static void take(looking *self, const pe_undone *undone, pe_identity *found)
 }
 
 /* Search a view. False: nothing was found. */
-static bool search(looking *self, const pe_view *view)
+static bool search_view(state *self, const pe_view *view)
 {
     const pe_view squeezed = pe_view_squeezed(view);
     if (self->failed || self->left == 0)
         return false;
     self->left--;
-    self->failed = !self->through->search(self->through->context, &squeezed, self->found);
+    self->failed = !self->searcher->search(self->searcher->context, &squeezed, self->found);
     return self->found->status > PE_IDENTITY_UNKNOWN;
 }
 
 /* Compare another request with a view. False: it does not make it. */
-static bool check(looking *self, const pe_view *view, const char *query, const char *tensor)
+static bool compare_request(state *self, const pe_view *view, const char *query,
+                            const char *tensor)
 {
     const pe_view squeezed = pe_view_squeezed(view);
     if (self->failed)
         return false;
-    self->failed = !self->through->check(self->through->context, &squeezed, self->found->scheme,
-                                         query, tensor, self->second);
+    self->failed = !self->searcher->check(self->searcher->context, &squeezed,
+                                          self->found->scheme, query, tensor, self->second);
     return self->second->status > PE_IDENTITY_UNKNOWN;
 }
 
 /* Note whether a view could be read. */
-static bool note_read(looking *self, bool read)
+static bool note_read(state *self, bool read)
 {
     if (!read && !self->failed) {
         self->failed = true;
-        pe_error_add(self->through->reterr, PE_MALFORMED, "body", "",
+        pe_error_add(self->searcher->reterr, PE_MALFORMED, "body", "",
                      "a table that can be read and held in part");
     }
     return read;
@@ -103,7 +104,7 @@ static bool note_read(looking *self, bool read)
 /* ---- two tensors ---- */
 
 /* The sines of a tensor of cosines, and the other way round; false if it is neither. */
-static bool name_other(const char *tensor, char dst[32])
+static bool name_counterpart(const char *tensor, char dst[32])
 {
     const char *const names[] = {"cos", "sin"};
     for (size_t i = 0; i < 2; i++) {
@@ -118,30 +119,31 @@ static bool name_other(const char *tensor, char dst[32])
 
 /* Whether a view is another tensor of the request that was found, perhaps with the other sign.
  */
-static bool is_other(looking *self, const pe_view *view, const char *tensor, bool *ret_negative)
+static bool is_counterpart(state *self, const pe_view *view, const char *tensor,
+                           bool *ret_negative)
 {
     pe_mapped_view mapped;
     pe_view negative;
     *ret_negative = false;
-    if (check(self, view, self->found->query, tensor))
+    if (compare_request(self, view, self->found->query, tensor))
         return true;
     *ret_negative = pe_mapped_view_init(&mapped, view, PE_MAP_NEGATE, 0, &negative) &&
-                    check(self, &negative, self->found->query, tensor);
+                    compare_request(self, &negative, self->found->query, tensor);
     pe_mapped_view_done(&mapped);
     return *ret_negative;
 }
 
-/* Judge the other tensor by the request that was found of the one. */
-static bool check_second(looking *self, const pe_view *view)
+/* Compare the other tensor with the request that was found of the one. */
+static bool check_counterpart(state *self, const pe_view *view)
 {
     pe_identity *found = self->found;
     pe_second second = {.negative = false};
     pe_view turned = pe_view_squeezed(view);
-    if (found->column_count > 0 || !name_other(found->tensor, second.tensor))
+    if (found->column_count > 0 || !name_counterpart(found->tensor, second.tensor))
         return false;
     if (found->transposed)
         turned = pe_view_transposed(&turned, 0, 1);
-    if (!is_other(self, &turned, second.tensor, &second.negative))
+    if (!is_counterpart(self, &turned, second.tensor, &second.negative))
         return false;
     second.status = self->second->status;
     second.misfits = self->second->misfits.count;
@@ -155,44 +157,45 @@ static bool check_second(looking *self, const pe_view *view)
 }
 
 /* The two tensors of a rotary table as the one that the scheme has of both. */
-static bool check_joined(looking *self, const pe_undone *undone)
+static bool check_joined(state *self, const pe_undone *undone)
 {
     char query[PE_IDENTITY_QUERY_MAX], joined[PE_IDENTITY_QUERY_MAX];
     if (strcmp(pe_scheme_describe(self->found->scheme)->name, "rope") != 0 ||
         strcmp(self->found->tensor, "cos") != 0 || self->found->second.negative)
         return false;
-    pe_query_change(self->found->query, "table", NULL, query);
-    pe_query_change(query, "cos_sin", "true", joined);
-    return check(self, &undone->view, joined, "cos_sin") &&
+    pe_change_query(self->found->query, "table", NULL, query);
+    pe_change_query(query, "cos_sin", "true", joined);
+    return compare_request(self, &undone->view, joined, "cos_sin") &&
            self->second->status >= self->found->status;
 }
 
-/* Look at two views as two tensors of a request. `whole` is what they are of, if that may be
+/* Search two views as two tensors of a request. `whole` is what they are of, if that may be
  * one tensor of both. */
-static void look_at_two(looking *self, pe_undone *undone, const pe_view views[2],
-                        const pe_undone *whole)
+static void search_two_tensors(state *self, pe_undone *undone, const pe_view views[2],
+                               const pe_undone *whole)
 {
     undone->view = pe_view_squeezed(&views[0]);
-    if (!search(self, &views[0]) || !check_second(self, &views[1]))
+    if (!search_view(self, &views[0]) || !check_counterpart(self, &views[1]))
         return;
     if (whole && check_joined(self, whole))
-        take(self, whole, self->second);
+        keep_better_identity(self, whole, self->second);
     else
-        take(self, undone, self->found);
+        keep_better_identity(self, undone, self->found);
 }
 
-static void look_for_pairs(looking *self, const pe_undone *undone)
+static void search_pairs(state *self, const pe_undone *undone)
 {
-    for (size_t place = 0; place < PE_PAIRS && !is_settled(self->through->best); place++) {
+    for (size_t place = 0; place < PE_PAIRS && !is_settled(self->searcher->best); place++) {
         pe_undone inner = *undone;
         pe_pair pair;
         bool found = false, flat = false;
         if (!note_read(self, pe_find_pair(undone, place, &pair, &found)))
             return;
-        if (!found || !pe_undone_note(&inner, pair.form))
+        if (!found || !pe_undone_add(&inner, pair.transform))
             continue;
-        look_at_two(self, &inner, pair.views, place == PE_VIEW_RANK_MAX + 1 ? undone : NULL);
-        if (is_settled(self->through->best) || pair.views[0].rank < 3)
+        search_two_tensors(self, &inner, pair.views,
+                           place == PE_VIEW_RANK_MAX + 1 ? undone : NULL);
+        if (is_settled(self->searcher->best) || pair.views[0].rank < 3)
             continue;
         pe_undone other = inner;
         inner.view = pair.views[0];
@@ -201,17 +204,17 @@ static void look_for_pairs(looking *self, const pe_undone *undone)
         pe_undo_grid(&inner, &flat);
         const pe_view views[] = {inner.view, other.view};
         if (flat)
-            look_at_two(self, &inner, views, NULL);
+            search_two_tensors(self, &inner, views, NULL);
     }
 }
 
-static void look_for_angles(looking *self, const pe_undone *undone)
+static void search_angles(state *self, const pe_undone *undone)
 {
     pe_undone inner = *undone;
     pe_mapped_view mapped[2];
     bool angles = false;
-    if (!note_read(self, pe_look_for_angles(&undone->view, &angles)) || !angles ||
-        !pe_undone_note(&inner, (pe_form){.kind = PE_FORM_ANGLES}))
+    if (!note_read(self, pe_detect_angles(&undone->view, &angles)) || !angles ||
+        !pe_undone_add(&inner, (pe_transform){.kind = PE_TRANSFORM_ANGLES}))
         return;
     pe_view views[2];
     const bool first =
@@ -219,41 +222,41 @@ static void look_for_angles(looking *self, const pe_undone *undone)
     const bool second =
         pe_mapped_view_init(&mapped[1], &undone->view, PE_MAP_SINE, 0, &views[1]);
     if (first && second)
-        look_at_two(self, &inner, views, NULL);
+        search_two_tensors(self, &inner, views, NULL);
     pe_mapped_view_done(&mapped[0]);
     pe_mapped_view_done(&mapped[1]);
 }
 
 /* ---- one tensor ---- */
 
-/* Look at a mapped view of a table. */
-static void look_at_mapped(looking *self, const pe_undone *undone, pe_form form,
-                           pe_mapping mapping)
+/* Search a mapped view of a table. */
+static void search_mapped(state *self, const pe_undone *undone, pe_transform transform,
+                          pe_mapping mapping)
 {
     pe_undone inner = *undone;
     pe_mapped_view mapped;
-    if (is_settled(self->through->best) || !pe_undone_note(&inner, form))
+    if (is_settled(self->searcher->best) || !pe_undone_add(&inner, transform))
         return;
-    if (pe_mapped_view_init(&mapped, &undone->view, mapping, form.value, &inner.view) &&
-        search(self, &inner.view))
-        take(self, &inner, self->found);
+    if (pe_mapped_view_init(&mapped, &undone->view, mapping, transform.value, &inner.view) &&
+        search_view(self, &inner.view))
+        keep_better_identity(self, &inner, self->found);
     pe_mapped_view_done(&mapped);
 }
 
-static void look_for_masks(looking *self, const pe_undone *undone)
+static void search_masked(state *self, const pe_undone *undone)
 {
-    pe_form form = {.kind = PE_FORM_MASKED};
+    pe_transform transform = {.kind = PE_TRANSFORM_MASKED};
     bool found = false;
-    if (!note_read(self, pe_find_mask(&undone->view, &form.value, &found)) || !found)
+    if (!note_read(self, pe_find_mask(&undone->view, &transform.value, &found)) || !found)
         return;
-    if (isfinite(form.value))
-        look_at_mapped(self, undone, form, PE_MAP_UNMASK);
-    look_at_mapped(self, undone, form, PE_MAP_UNMASK_BY_KEY);
+    if (isfinite(transform.value))
+        search_mapped(self, undone, transform, PE_MAP_UNMASK);
+    search_mapped(self, undone, transform, PE_MAP_UNMASK_BY_KEY);
 }
 
 /* The number that a measured factor is taken for: a short decimal, the root of a whole number
  * or its reciprocal, or as many digits as the dtype has. */
-static double name_factor(double factor, double error)
+static double choose_factor(double factor, double error)
 {
     const double square = factor * factor, whole = rint(square), part = rint(1 / square);
     const double decimal = pe_find_decimal(factor, fmax(error, 1e-6));
@@ -269,7 +272,7 @@ static double name_factor(double factor, double error)
 }
 
 /* Whether a request with an amplitude makes the table that was found without its factor. */
-static bool check_amplitude(looking *self, const pe_undone *undone, double factor)
+static bool check_amplitude(state *self, const pe_undone *undone, double factor)
 {
     char query[PE_IDENTITY_QUERY_MAX], text[PE_PRINT_MAX];
     pe_view turned = undone->view;
@@ -278,17 +281,17 @@ static bool check_amplitude(looking *self, const pe_undone *undone, double facto
     if (self->found->transposed)
         turned = pe_view_transposed(&turned, 0, 1);
     pe_print_number(text, factor);
-    pe_query_change(self->found->query, "amplitude", text, query);
-    if (!check(self, &turned, query, "encoding") ||
+    pe_change_query(self->found->query, "amplitude", text, query);
+    if (!compare_request(self, &turned, query, "encoding") ||
         pe_identity_is_better(self->found, self->second))
         return false;
     self->second->transposed = self->found->transposed;
     return true;
 }
 
-/* Look at what a table would be without its factor; a scheme that has an amplitude makes the
+/* Search what a table would be without its factor; a scheme that has an amplitude makes the
  * table itself. */
-static void look_for_factor(looking *self, const pe_undone *undone)
+static void search_scaled(state *self, const pe_undone *undone)
 {
     const double unit = pe_observation_unit(&undone->view);
     pe_mapped_view mapped;
@@ -296,74 +299,74 @@ static void look_for_factor(looking *self, const pe_undone *undone)
     double factor = 0;
     if (!note_read(self, pe_find_factor(&undone->view, &factor)))
         return;
-    if (factor == 0 && self->through->best->amplitude > 0)
-        factor = self->through->best->amplitude;
-    factor = factor > 0 && isnormal(factor) ? name_factor(factor, fmax(unit, 1e-7)) : 1;
+    if (factor == 0 && self->searcher->best->amplitude > 0)
+        factor = self->searcher->best->amplitude;
+    factor = factor > 0 && isnormal(factor) ? choose_factor(factor, fmax(unit, 1e-7)) : 1;
     if (factor == 1 ||
-        !pe_undone_note(&inner, (pe_form){.kind = PE_FORM_FACTOR, .value = factor}))
+        !pe_undone_add(&inner, (pe_transform){.kind = PE_TRANSFORM_FACTOR, .value = factor}))
         return;
     if (pe_mapped_view_init(&mapped, &undone->view, PE_MAP_DIVIDE, factor, &inner.view) &&
-        search(self, &inner.view)) {
+        search_view(self, &inner.view)) {
         if (check_amplitude(self, undone, factor))
-            take(self, undone, self->second);
+            keep_better_identity(self, undone, self->second);
         else
-            take(self, &inner, self->found);
+            keep_better_identity(self, &inner, self->found);
     }
     pe_mapped_view_done(&mapped);
 }
 
-static void look(looking *self, const pe_undone *undone);
+static void search_untransformed(state *self, const pe_undone *undone);
 
-/* Look at a table whose form was undone by a change of its view. */
-static void look_inside(looking *self, const pe_undone *inner)
+/* Search a table of which a transform was undone by a change of its view. */
+static void search_undone(state *self, const pe_undone *inner)
 {
-    if (is_settled(self->through->best))
+    if (is_settled(self->searcher->best))
         return;
-    if (search(self, &inner->view))
-        take(self, inner, self->found);
-    look(self, inner);
+    if (search_view(self, &inner->view))
+        keep_better_identity(self, inner, self->found);
+    search_untransformed(self, inner);
 }
 
-static bool has_form(const pe_undone *undone, pe_form_kind kind)
+static bool has_transform(const pe_undone *undone, pe_transform_kind kind)
 {
     for (size_t i = 0; i < undone->count; i++)
-        if (undone->forms[i].kind == kind)
+        if (undone->transforms[i].kind == kind)
             return true;
     return false;
 }
 
-/* Look through the forms of a table that was searched as it is. */
-static void look(looking *self, const pe_undone *undone)
+/* Undo what a table, which was searched as it is, may have gone through, and search it. */
+static void search_untransformed(state *self, const pe_undone *undone)
 {
     pe_dtype dtype;
     pe_undone inner = *undone;
     bool done = false;
-    if (self->failed || is_settled(self->through->best) || undone->view.rank < 2 ||
+    if (self->failed || is_settled(self->searcher->best) || undone->view.rank < 2 ||
         !pe_element_is_real(undone->view.element, &dtype))
         return;
-    look_for_pairs(self, undone);
-    if (!is_settled(self->through->best) && !self->failed)
-        look_for_masks(self, undone);
-    if (!has_form(undone, PE_FORM_ZERO_COLUMNS) &&
+    search_pairs(self, undone);
+    if (!is_settled(self->searcher->best) && !self->failed)
+        search_masked(self, undone);
+    if (!has_transform(undone, PE_TRANSFORM_ZERO_COLUMNS) &&
         note_read(self, pe_undo_zero_columns(&inner, &done)) && done)
-        look_inside(self, &inner);
+        search_undone(self, &inner);
     inner = *undone;
     pe_undo_grid(&inner, &done);
     if (done)
-        look_inside(self, &inner);
-    if (!is_settled(self->through->best) && !self->failed)
-        look_for_angles(self, undone);
+        search_undone(self, &inner);
+    if (!is_settled(self->searcher->best) && !self->failed)
+        search_angles(self, undone);
     inner = *undone;
-    if (!is_settled(self->through->best) && !self->failed &&
-        !has_form(undone, PE_FORM_ZERO_ROWS) &&
+    if (!is_settled(self->searcher->best) && !self->failed &&
+        !has_transform(undone, PE_TRANSFORM_ZERO_ROWS) &&
         note_read(self, pe_undo_zero_rows(&inner, &done)) && done)
-        look_inside(self, &inner);
-    if (!is_settled(self->through->best) && !self->failed)
-        look_for_factor(self, undone);
+        search_undone(self, &inner);
+    if (!is_settled(self->searcher->best) && !self->failed)
+        search_scaled(self, undone);
 }
 
-/* Look at a table without its repetitions; what is constant says nothing. */
-static void look_at_repeated(looking *self, pe_undone *undone)
+/* Search a table without its repetitions; what is constant says nothing. */
+static void search_repeated(state *self, pe_undone *undone)
 {
     bool constant = false;
     if (!note_read(self, pe_undo_repeats(undone)) || undone->count == 0)
@@ -371,25 +374,25 @@ static void look_at_repeated(looking *self, pe_undone *undone)
     if (undone->view.rank == 1 &&
         !note_read(self, pe_repeats_are_constant(&undone->view, 0, &constant)))
         return;
-    if (!constant && search(self, &undone->view))
-        take(self, undone, self->found);
+    if (!constant && search_view(self, &undone->view))
+        keep_better_identity(self, undone, self->found);
 }
 
-bool pe_undo_forms(const pe_through *through, const pe_view *view, pe_view *ret_last)
+bool pe_search_transforms(const pe_searcher *searcher, const pe_view *view, pe_view *ret_last)
 {
-    looking self = {.through = through,
-                    .found = malloc(sizeof *self.found),
-                    .second = malloc(sizeof *self.second),
-                    .left = SEARCHES_MAX + 1};
+    state self = {.searcher = searcher,
+                  .found = malloc(sizeof *self.found),
+                  .second = malloc(sizeof *self.second),
+                  .left = SEARCHES_MAX + 1};
     pe_undone whole = pe_undone_begin(view), inner = whole;
     self.failed = !self.found || !self.second;
     if (self.failed)
-        pe_error_add(through->reterr, PE_NO_MEMORY, "", "", "memory for the search");
-    if (search(&self, &whole.view) || !self.failed)
-        take(&self, &whole, self.found);
-    if (!self.failed && !is_settled(through->best))
-        look_at_repeated(&self, &inner);
-    look(&self, &inner);
+        pe_error_add(searcher->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    if (search_view(&self, &whole.view) || !self.failed)
+        keep_better_identity(&self, &whole, self.found);
+    if (!self.failed && !is_settled(searcher->best))
+        search_repeated(&self, &inner);
+    search_untransformed(&self, &inner);
     *ret_last = inner.view;
     free(self.found);
     free(self.second);

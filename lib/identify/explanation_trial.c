@@ -1,5 +1,5 @@
 /* What all trials of a table take: work that is left, requests, values, and what to say. */
-#include "identify/trial.h"
+#include "identify/explanation_trial.h"
 
 #include "requests/parameters.h"
 
@@ -15,11 +15,11 @@ bool pe_trial_spend(pe_trial *trial, double price)
     return enough;
 }
 
-pe_request *pe_trial_request(pe_trial *trial, const char *query, pe_dtype dtype)
+pe_request *pe_trial_make_request(pe_trial *trial, const char *query, pe_dtype dtype)
 {
     const pe_dtype real = dtype == PE_I32 ? PE_F32 : dtype;
     pe_request *request =
-        pe_query_request(trial->scheme, query, pe_dtype_name(real), trial->limits);
+        pe_parse_query(trial->scheme, query, pe_dtype_name(real), trial->limits);
     if (request &&
         !pe_trial_spend(trial, REQUEST_PRICE + pe_request_preparation_price(request))) {
         pe_request_unref(request);
@@ -28,13 +28,13 @@ pe_request *pe_trial_request(pe_trial *trial, const char *query, pe_dtype dtype)
     return request;
 }
 
-bool pe_trial_value(pe_trial *trial, const char *name, pe_value *ret_value,
-                    char ret_text[PE_PRINT_MAX])
+bool pe_trial_read_value(pe_trial *trial, const char *name, pe_value *ret_value,
+                         char ret_text[PE_PRINT_MAX])
 {
     const size_t index = pe_parameter_index(&trial->scheme->info, name);
     const pe_dtype real = trial->dtype == PE_I32 ? PE_F32 : trial->dtype;
     pe_request *request =
-        pe_query_request(trial->scheme, trial->query, pe_dtype_name(real), trial->limits);
+        pe_parse_query(trial->scheme, trial->query, pe_dtype_name(real), trial->limits);
     bool has = request && index < trial->scheme->info.parameter_count;
     if (has) {
         const pe_parameter *row = pe_parameter_at(&trial->scheme->info, index);

@@ -1,4 +1,4 @@
-#include "identify/nearest.h"
+#include "identify/nearest_published.h"
 
 #include "identify/query.h"
 #include "numerics/elementary.h"
@@ -22,11 +22,11 @@
 static const double BASES[] = {1e4, 5e5, 1e6, 1e5, 1.5e5, 5e6, 1e7, 100, 0};
 
 /* One table on its way through requests. */
-typedef struct nearing {
+typedef struct published_search {
     const pe_view *view;
     const pe_scheme *only;
     const pe_limits *limits;
-    pe_watch *watch;
+    pe_search_runner *runner;
     pe_dtype dtype;
     uint64_t rows[ROWS], columns;
     double *found, *exact;   /* [ROWS, columns]; [columns] */
@@ -38,11 +38,11 @@ typedef struct nearing {
     char query[PE_IDENTITY_QUERY_MAX];
     const char *tensor;
     size_t proposed;
-} nearing;
+} published_search;
 
 /* ---- what is seen ---- */
 
-static bool read_rows(nearing *self)
+static bool read_rows(published_search *self)
 {
     double sum = 0, most = 0;
     for (size_t i = 0; i < ROWS; i++) {
@@ -71,7 +71,7 @@ static pe_observed_wave fit_column(const pe_observation *seen, uint64_t column)
 
 /* Measure the base by the first wave and the slowest one that turns twice in the sample.
  * Frequencies fall, so halving finds that one without fitting the others. */
-static bool measure_base(nearing *self)
+static bool measure_base(published_search *self)
 {
     pe_observation seen;
     const bool good = pe_observation_begin(&seen, self->view);
@@ -105,14 +105,14 @@ static bool measure_base(nearing *self)
 
 /* The mean square of what a request leaves of the rows; more than that of the table if it is
  * far off. */
-static double measure_rest(nearing *self, pe_request *request, size_t tensor)
+static double measure_residual(published_search *self, pe_request *request, size_t tensor)
 {
     const size_t size = (size_t)self->columns * pe_dtype_size(PE_F32);
     pe_stream *stream = NULL;
     pe_error error;
     double sum = 0;
     bool good =
-        pe_stream_new(request, tensor, size, &self->watch->runner, &stream, &error) == PE_OK;
+        pe_stream_new(request, tensor, size, &self->runner->own, &stream, &error) == PE_OK;
     for (size_t i = 0; good && i < ROWS; i++) {
         const double *found = self->found + i * self->columns;
         double row = 0;
@@ -128,17 +128,18 @@ static double measure_rest(nearing *self, pe_request *request, size_t tensor)
     return good ? sum / (double)(ROWS * self->columns) : INFINITY;
 }
 
-/* Look at a request of usual settings. */
-static void look(nearing *self, const char *name, const char *tensor, const char *query)
+/* Try a request of usual settings. */
+static void try_request(published_search *self, const char *name, const char *tensor,
+                        const char *query)
 {
     const pe_scheme *scheme = pe_scheme_find(name);
-    if ((self->only && scheme != self->only) || !pe_watch_may_continue(self->watch))
+    if ((self->only && scheme != self->only) || !pe_search_may_continue(self->runner))
         return;
-    pe_request *request = pe_query_request(scheme, query, "f32", self->limits);
-    const int index = request ? pe_query_tensor(request, tensor, self->view) : -1;
+    pe_request *request = pe_parse_query(scheme, query, "f32", self->limits);
+    const int index = request ? pe_find_query_tensor(request, tensor, self->view) : -1;
     self->proposed++;
     if (index >= 0 && pe_request_price(request) <= PRICE_MAX) {
-        double rest = measure_rest(self, request, (size_t)index);
+        double rest = measure_residual(self, request, (size_t)index);
         if (rest < DISTINCT * DISTINCT * self->least) {
             self->least = rest;
             self->scheme = scheme;
@@ -151,7 +152,7 @@ static void look(nearing *self, const char *name, const char *tensor, const char
 
 /* ---- usual requests ---- */
 
-static void write_base(const nearing *self, size_t which, const char *name, char *dst,
+static void write_base(const published_search *self, size_t which, const char *name, char *dst,
                        size_t size)
 {
     const double base = BASES[which] > 0 ? BASES[which] : self->base;
@@ -163,7 +164,7 @@ static void write_base(const nearing *self, size_t which, const char *name, char
 }
 
 /* `usual`: with another law and other first positions, too. */
-static void look_at_sinusoidal(nearing *self, const char *base, bool usual)
+static void try_sinusoidal(published_search *self, const char *base, bool usual)
 {
     static const char *const LAYOUTS[] = {"", "&layout=concat", "&layout=concat_cos_first"};
     static const char *const LAWS[] = {"", "&frequencies=tensor2tensor"};
@@ -177,11 +178,11 @@ static void look_at_sinusoidal(nearing *self, const char *base, bool usual)
                          offset == 0   ? ""
                          : offset == 1 ? "&offset=1"
                                        : "&offset=2");
-                look(self, "sinusoidal", "encoding", query);
+                try_request(self, "sinusoidal", "encoding", query);
             }
 }
 
-static void look_at_rotary(nearing *self, const char *theta)
+static void try_rotary(published_search *self, const char *theta)
 {
     static const struct {
         unsigned widths; /* the dim, in columns */
@@ -197,12 +198,12 @@ static void look_at_rotary(nearing *self, const char *theta)
                      (unsigned long long)self->view->shape[0],
                      (unsigned long long)TABLES[table].widths * self->columns,
                      TABLES[table].text, theta);
-            look(self, "rope", NAMES[name], query);
+            try_request(self, "rope", NAMES[name], query);
         }
 }
 
 /* Square grids, perhaps behind one row of zeros. */
-static void look_at_grids(nearing *self)
+static void try_grids(published_search *self)
 {
     char query[PE_IDENTITY_QUERY_MAX];
     for (uint64_t before = 0; before < 2; before++) {
@@ -214,12 +215,12 @@ static void look_at_grids(nearing *self)
                      (unsigned long long)side, (unsigned long long)side,
                      (unsigned long long)self->columns, before ? "&extra_tokens=1" : "",
                      pe_grid_presets[i].name);
-            look(self, "sinusoidal_2d", "encoding", query);
+            try_request(self, "sinusoidal_2d", "encoding", query);
         }
     }
 }
 
-static void look_at_all(nearing *self)
+static void try_usual_requests(published_search *self)
 {
     for (size_t i = 0; i < PE_COUNT(BASES); i++) {
         char base[48], theta[48];
@@ -227,24 +228,25 @@ static void look_at_all(nearing *self)
             continue;
         write_base(self, i, "base", base, sizeof base);
         write_base(self, i, "rope_theta", theta, sizeof theta);
-        look_at_sinusoidal(self, base, i == 0 || BASES[i] == 0);
-        look_at_rotary(self, theta);
+        try_sinusoidal(self, base, i == 0 || BASES[i] == 0);
+        try_rotary(self, theta);
     }
-    look_at_grids(self);
+    try_grids(self);
 }
 
 /* ---- the whole ---- */
 
-/* Compare the best request with the whole table. False: as pe_nearest_find. */
-static bool judge(const nearing *self, pe_identity *identity, pe_error *reterr)
+/* Compare the best request with the whole table. False: as pe_find_nearest_published. */
+static bool compare_best_request(const published_search *self, pe_identity *identity,
+                                 pe_error *reterr)
 {
     pe_request *request =
-        pe_query_request(self->scheme, self->query, pe_dtype_name(self->dtype), self->limits);
-    const int index = request ? pe_query_tensor(request, self->tensor, self->view) : -1;
+        pe_parse_query(self->scheme, self->query, pe_dtype_name(self->dtype), self->limits);
+    const int index = request ? pe_find_query_tensor(request, self->tensor, self->view) : -1;
     pe_comparison *compared = &identity->comparison;
-    bool good = index >= 0 &&
-                pe_compare(request, (size_t)index, self->view, (pe_tolerance){.absolute = 0},
-                           &self->watch->runner, compared, reterr) == PE_OK;
+    bool good = index >= 0 && pe_compare_table(request, (size_t)index, self->view,
+                                               (pe_tolerance){.absolute = 0},
+                                               &self->runner->own, compared, reterr) == PE_OK;
     pe_request_unref(request);
     if (!good || compared->not_finite > 0 ||
         compared->squares > NOISE_MAX * NOISE_MAX * self->squares * (double)compared->entries)
@@ -261,10 +263,11 @@ static bool judge(const nearing *self, pe_identity *identity, pe_error *reterr)
     return true;
 }
 
-bool pe_nearest_find(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
-                     pe_watch *watch, pe_identity *identity, pe_error *reterr)
+bool pe_find_nearest_published(const pe_view *view, const pe_scheme *only,
+                               const pe_limits *limits, pe_search_runner *runner,
+                               pe_identity *identity, pe_error *reterr)
 {
-    nearing self = {.view = view, .only = only, .limits = limits, .watch = watch};
+    published_search self = {.view = view, .only = only, .limits = limits, .runner = runner};
     if (view->rank != 2 || view->shape[0] < ROWS || view->shape[1] < 4 ||
         view->shape[1] > COLUMNS_MAX || !pe_element_is_real(view->element, &self.dtype))
         return true;
@@ -280,11 +283,11 @@ bool pe_nearest_find(const pe_view *view, const pe_scheme *only, const pe_limits
     }
     self.least = NOISE_MAX * NOISE_MAX * self.squares;
     if (good && self.squares > 0 && measure_base(&self))
-        look_at_all(&self);
+        try_usual_requests(&self);
     identity->proposed += self.proposed;
     if (good && self.scheme)
-        good = judge(&self, identity, reterr);
+        good = compare_best_request(&self, identity, reterr);
     free(self.found);
     free(self.elements);
-    return good && !watch->ended;
+    return good && !runner->ended;
 }

@@ -12,12 +12,12 @@ static size_t count_parameters(const char *query)
     return count;
 }
 
-void pe_prefer_simpler(pe_identity *identity, pe_alike *alike)
+void pe_prefer_simpler(pe_identity *identity, pe_equivalents *equivalents)
 {
-    if (alike->preset_count > 0 || !strstr(identity->query, "&step=-"))
+    if (equivalents->preset_count > 0 || !strstr(identity->query, "&step=-"))
         return;
-    for (size_t i = 0; i < alike->same_count; i++) {
-        pe_same_request *same = &alike->same[i];
+    for (size_t i = 0; i < equivalents->same_count; i++) {
+        pe_same_request *same = &equivalents->same[i];
         if (count_parameters(same->query) + 1 >= count_parameters(identity->query))
             continue;
         const pe_same_request found = *same;
@@ -27,7 +27,7 @@ void pe_prefer_simpler(pe_identity *identity, pe_alike *alike)
         identity->scheme = found.scheme;
         snprintf(identity->query, sizeof identity->query, "%s", found.query);
         snprintf(identity->tensor, sizeof identity->tensor, "%s", found.tensor);
-        alike->open_count = 0; /* they are of the other one's parameters */
+        equivalents->open_count = 0; /* they are of the other one's parameters */
         return;
     }
 }

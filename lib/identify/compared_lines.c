@@ -1,4 +1,4 @@
-#include "identify/lines.h"
+#include "identify/compared_lines.h"
 
 #include "foreign/tolerance.h"
 #include "numerics/dtype.h"
@@ -28,15 +28,16 @@ bool pe_view_read_line(const pe_view *view, uint64_t line, double *dst)
     return pe_view_read(&part, 0, part.rank > 0 ? part.shape[0] : 1, dst);
 }
 
-bool pe_lines_begin(pe_lines *self, pe_trial *trial, const char *query, const char *tensor,
-                    const pe_view *view)
+bool pe_compared_lines_open(pe_compared_lines *self, pe_trial *trial, const char *query,
+                            const char *tensor, const pe_view *view)
 {
     const pe_view squeezed = pe_view_squeezed(view);
     const double lines = (double)pe_view_lines(view);
     pe_error error;
-    self->request = pe_trial_request(trial, query, trial->dtype);
-    const int index = self->request ? pe_query_tensor(self->request, tensor, &squeezed) : -1;
-    if (index < 0 || !pe_watch_may_continue(&trial->watch) ||
+    self->request = pe_trial_make_request(trial, query, trial->dtype);
+    const int index =
+        self->request ? pe_find_query_tensor(self->request, tensor, &squeezed) : -1;
+    if (index < 0 || !pe_search_may_continue(&trial->runner) ||
         !pe_trial_spend(trial, (pe_request_price(self->request) -
                                 pe_request_preparation_price(self->request)) *
                                    fmin(1, PE_TRIAL_LINES / lines)))
@@ -54,10 +55,10 @@ bool pe_lines_begin(pe_lines *self, pe_trial *trial, const char *query, const ch
         return false;
     }
     return pe_stream_new(self->request, self->tensor, columns * pe_dtype_size(trial->dtype),
-                         &trial->watch.runner, &self->stream, &error) == PE_OK;
+                         &trial->runner.own, &self->stream, &error) == PE_OK;
 }
 
-void pe_lines_end(pe_lines *self)
+void pe_compared_lines_close(pe_compared_lines *self)
 {
     pe_stream_free(self->stream);
     pe_stream_free(self->losses);
@@ -69,7 +70,7 @@ void pe_lines_end(pe_lines *self)
     free(self->elements);
 }
 
-static bool read_losses(pe_lines *self, const pe_trial *trial, uint64_t line)
+static bool read_losses(pe_compared_lines *self, const pe_trial *trial, uint64_t line)
 {
     const size_t bytes = (size_t)self->columns * sizeof(double);
     pe_error error;
@@ -78,14 +79,14 @@ static bool read_losses(pe_lines *self, const pe_trial *trial, uint64_t line)
         return true;
     if (!self->losses &&
         (pe_request_with_dtype(self->request, PE_LOSS, &self->lossy, &error) != PE_OK ||
-         pe_stream_new(self->lossy, self->tensor, bytes, &trial->watch.runner, &self->losses,
+         pe_stream_new(self->lossy, self->tensor, bytes, &trial->runner.own, &self->losses,
                        &error) != PE_OK))
         return false;
     return pe_stream_read_all(self->losses, line * bytes, self->lost, bytes);
 }
 
 /* Whether two lines are near at all: for turning most down before anything else. */
-static bool fits_factor(const pe_lines *self, double factor)
+static bool fits_factor(const pe_compared_lines *self, double factor)
 {
     double most = 0, far = 0;
     for (uint64_t c = 0; c < self->columns; c++)
@@ -98,8 +99,8 @@ static bool fits_factor(const pe_lines *self, double factor)
     return far <= 0.25 * most + 1e-30;
 }
 
-bool pe_lines_read(pe_lines *self, const pe_trial *trial, const pe_view *view, uint64_t line,
-                   uint64_t exact_line)
+bool pe_compared_lines_read(pe_compared_lines *self, const pe_trial *trial, const pe_view *view,
+                            uint64_t line, uint64_t exact_line)
 {
     const size_t columns = (size_t)self->columns, size = pe_dtype_size(trial->dtype);
     if (!pe_view_read_line(view, line, self->found) ||
@@ -110,8 +111,8 @@ bool pe_lines_read(pe_lines *self, const pe_trial *trial, const pe_view *view, u
     return true;
 }
 
-bool pe_lines_fit(pe_lines *self, const pe_trial *trial, const pe_view *view, uint64_t line,
-                  uint64_t exact_line, double factor)
+bool pe_compared_lines_fit(pe_compared_lines *self, const pe_trial *trial, const pe_view *view,
+                           uint64_t line, uint64_t exact_line, double factor)
 {
     const size_t columns = (size_t)self->columns;
     pe_tolerance tolerance = trial->tolerance;
@@ -119,7 +120,7 @@ bool pe_lines_fit(pe_lines *self, const pe_trial *trial, const pe_view *view, ui
         tolerance.relative = fmax(tolerance.relative, 2 * pe_dtypes[trial->dtype].unit);
         tolerance.absolute += 2 * fabs(factor) * pe_dtype_ulp(trial->dtype, 0);
     }
-    if (!pe_lines_read(self, trial, view, line, exact_line))
+    if (!pe_compared_lines_read(self, trial, view, line, exact_line))
         return false;
     if (trial->tolerance.any_mask)
         pe_mask_entries(self->found, self->exact, columns, columns);

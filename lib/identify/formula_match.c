@@ -1,4 +1,4 @@
-#include "identify/named.h"
+#include "identify/formula_match.h"
 
 #include "identify/formula.h"
 #include "numerics/dtype.h"
@@ -21,10 +21,10 @@ static size_t find_pair(const double *exact, size_t count, double frequency, siz
     return count;
 }
 
-bool pe_named_law_init(pe_named_law *law, const pe_request *wide, const pe_exact_waves *waves,
-                       bool quotient, double factor)
+bool pe_matched_law_init(pe_matched_law *law, const pe_request *wide,
+                         const pe_exact_waves *waves, bool quotient, double factor)
 {
-    *law = (pe_named_law){.quotient = quotient, .count = waves->count};
+    *law = (pe_matched_law){.quotient = quotient, .count = waves->count};
     if (!pe_formula_read(wide, &law->law))
         return true;
     if (factor != 1)
@@ -44,18 +44,18 @@ bool pe_named_law_init(pe_named_law *law, const pe_request *wide, const pe_exact
     return good;
 }
 
-void pe_named_law_done(pe_named_law *law)
+void pe_matched_law_done(pe_matched_law *law)
 {
     free(law->exact);
     free(law->pairs);
 }
 
-const char *pe_named_text(const pe_named_law *law, size_t formula)
+const char *pe_matched_law_text(const pe_matched_law *law, size_t formula)
 {
     return law->known ? pe_formula_text(&law->law, law->quotient, formula) : NULL;
 }
 
-float pe_named_number(const pe_named_law *law, size_t formula, uint64_t column)
+float pe_matched_law_number(const pe_matched_law *law, size_t formula, uint64_t column)
 {
     const size_t pair = law->pairs[column];
     return pe_formula_number(&law->law, law->quotient, formula, pair, law->exact[pair]);
@@ -64,7 +64,7 @@ float pe_named_number(const pe_named_law *law, size_t formula, uint64_t column)
 /* Keep a formula that gives all columns but `off`, which it gives but for a float: as many as
  * libraries' powers and exponentials miss, which are off by a float in up to a fifth of all
  * cases. */
-static void keep(pe_computation *computation, const char *text, uint64_t off)
+static void keep_formula(pe_computation *computation, const char *text, uint64_t off)
 {
     const bool first = computation->formula_count == 0;
     if (5 * off > computation->decided || (!first && off > computation->formula_off))
@@ -78,12 +78,12 @@ static void keep(pe_computation *computation, const char *text, uint64_t off)
 
 /* How many columns a formula gives but for a float; more than there are if it is further off
  * anywhere. */
-static uint64_t count_misses(const pe_named_law *law, pe_frequency_test *test, void *context,
+static uint64_t count_misses(const pe_matched_law *law, pe_frequency_test *test, void *context,
                              size_t formula)
 {
     uint64_t off = 0;
     for (uint64_t c = 0; c < law->count; c++) {
-        float number = pe_named_number(law, formula, c);
+        float number = pe_matched_law_number(law, formula, c);
         if (test(context, c, number, 0))
             continue;
         if (!test(context, c, number, 1) && !test(context, c, number, -1))
@@ -93,14 +93,14 @@ static uint64_t count_misses(const pe_named_law *law, pe_frequency_test *test, v
     return off;
 }
 
-void pe_name_frequencies(const pe_named_law *law, pe_frequency_test *test, void *context,
-                         pe_computation *computation)
+void pe_match_formulas(const pe_matched_law *law, pe_frequency_test *test, void *context,
+                       pe_computation *computation)
 {
     const char *text;
-    for (size_t i = 0; (text = pe_named_text(law, i)); i++) {
+    for (size_t i = 0; (text = pe_matched_law_text(law, i)); i++) {
         uint64_t off = count_misses(law, test, context, i);
         if (off == 0 || (off <= law->count && !pe_formula_is_exact(i)))
-            keep(computation, text, off);
+            keep_formula(computation, text, off);
     }
 }
 
@@ -129,7 +129,7 @@ static bool is_entry(void *context, uint64_t index, float number, int floats)
 }
 
 /* Try formulas whose numbers were rounded to a format. */
-static void try_vector(const pe_named_law *law, vector *entries, pe_computation *computation)
+static void try_vector(const pe_matched_law *law, vector *entries, pe_computation *computation)
 {
     static const struct {
         pe_dtype format;
@@ -140,15 +140,15 @@ static void try_vector(const pe_named_law *law, vector *entries, pe_computation 
     computation->frequencies = computation->decided = law->count;
     for (size_t i = 0; i < PE_COUNT(FORMATS) && computation->formula_count == 0; i++) {
         entries->format = FORMATS[i].format;
-        pe_name_frequencies(law, is_entry, entries, computation);
+        pe_match_formulas(law, is_entry, entries, computation);
         computation->text = computation->formula_count > 0 ? FORMATS[i].text : NULL;
     }
 }
 
-bool pe_name_vector(const pe_request *wide, const pe_observation *seen, pe_dtype dtype,
-                    pe_computation *ret_computation)
+bool pe_match_frequency_vector(const pe_request *wide, const pe_observation *seen,
+                               pe_dtype dtype, pe_computation *ret_computation)
 {
-    pe_named_law law = {.count = seen->rows};
+    pe_matched_law law = {.count = seen->rows};
     if (seen->view.rank != 1 || !pe_formula_read(wide, &law.law) ||
         pe_formula_pairs(&law.law) != seen->rows)
         return true;
@@ -162,7 +162,7 @@ bool pe_name_vector(const pe_request *wide, const pe_observation *seen, pe_dtype
     vector entries = {.found = found, .dtype = dtype};
     if (law.known)
         try_vector(&law, &entries, ret_computation);
-    pe_named_law_done(&law);
+    pe_matched_law_done(&law);
     free(found);
     return law.known;
 }
@@ -184,7 +184,7 @@ static const struct {
 
 #define LEAST_JUDGED 4000
 
-void pe_name_function(pe_computation *computation)
+void pe_match_library(pe_computation *computation)
 {
     double share = (double)computation->not_nearest / (double)computation->judged;
     for (size_t i = 0; computation->judged >= LEAST_JUDGED && i < PE_COUNT(LIBRARIES); i++)

@@ -1,4 +1,4 @@
-#include "identify/forms.h"
+#include "identify/transforms.h"
 
 #include "foreign/repeats.h"
 #include "recognise/observation.h"
@@ -11,7 +11,7 @@
 
 /* ---- what has been undone ---- */
 
-static void squeeze(pe_undone *undone)
+static void remove_unit_axes(pe_undone *undone)
 {
     size_t kept = 0;
     for (size_t axis = 0; axis < undone->view.rank; axis++)
@@ -25,16 +25,16 @@ pe_undone pe_undone_begin(const pe_view *view)
     pe_undone undone = {.view = *view};
     for (size_t axis = 0; axis < view->rank; axis++)
         undone.axes[axis] = axis;
-    squeeze(&undone);
+    remove_unit_axes(&undone);
     return undone;
 }
 
-bool pe_undone_note(pe_undone *undone, pe_form form)
+bool pe_undone_add(pe_undone *undone, pe_transform transform)
 {
-    if (undone->count == PE_FORMS_MAX)
+    if (undone->count == PE_TRANSFORMS_MAX)
         return false;
-    form.axis = form.axis < undone->view.rank ? undone->axes[form.axis] : 0;
-    undone->forms[undone->count++] = form;
+    transform.axis = transform.axis < undone->view.rank ? undone->axes[transform.axis] : 0;
+    undone->transforms[undone->count++] = transform;
     return true;
 }
 
@@ -46,19 +46,21 @@ bool pe_undo_repeats(pe_undone *undone)
         if (!pe_repeats_find(&undone->view, axis, &repeats))
             return false;
         const bool last = axis + 1 == undone->view.rank;
-        const pe_form form = {.kind = repeats.period == 1 ? PE_FORM_REPEATED
-                                      : repeats.run > 1   ? PE_FORM_EACH
-                                                          : PE_FORM_TILED,
-                              .axis = axis,
-                              .first = repeats.period,
-                              .count = repeats.run > 1 ? repeats.run : extent / repeats.period};
-        if (form.count == 1 || (last && repeats.period > 1) || !pe_undone_note(undone, form)) {
+        const pe_transform transform = {.kind = repeats.period == 1 ? PE_TRANSFORM_REPEATED
+                                                : repeats.run > 1   ? PE_TRANSFORM_EACH
+                                                                    : PE_TRANSFORM_TILED,
+                                        .axis = axis,
+                                        .first = repeats.period,
+                                        .count = repeats.run > 1 ? repeats.run
+                                                                 : extent / repeats.period};
+        if (transform.count == 1 || (last && repeats.period > 1) ||
+            !pe_undone_add(undone, transform)) {
             axis++;
             continue;
         }
         undone->view = pe_repeats_once(&undone->view, axis, &repeats);
         axis += undone->view.shape[axis] > 1;
-        squeeze(undone);
+        remove_unit_axes(undone);
     }
     return true;
 }
@@ -71,7 +73,7 @@ void pe_undo_grid(pe_undone *undone, bool *ret_done)
     for (size_t axis = 0; *ret_done && axis + 1 < last; axis++)
         *ret_done = view->strides[axis] == view->strides[axis + 1] * view->shape[axis + 1];
     if (!*ret_done ||
-        !pe_undone_note(undone, (pe_form){.kind = PE_FORM_FLATTENED, .count = last}))
+        !pe_undone_add(undone, (pe_transform){.kind = PE_TRANSFORM_FLATTENED, .count = last}))
         return;
     for (size_t axis = 0; axis + 1 < last; axis++)
         view->shape[last - 1] *= view->shape[axis];
@@ -117,8 +119,9 @@ bool pe_undo_zero_columns(pe_undone *undone, bool *ret_done)
            is_zero(view, 1, view->shape[1] - 1 - columns, &read))
         columns++;
     const uint64_t left = view->shape[1] - columns;
-    *ret_done = read && columns > 0 &&
-                pe_undone_note(undone, (pe_form){PE_FORM_ZERO_COLUMNS, 1, left, columns, 0});
+    *ret_done =
+        read && columns > 0 &&
+        pe_undone_add(undone, (pe_transform){PE_TRANSFORM_ZERO_COLUMNS, 1, left, columns, 0});
     if (*ret_done)
         *view = pe_view_part(view, 1, 0, left);
     return read;
@@ -138,10 +141,10 @@ bool pe_undo_zero_rows(pe_undone *undone, bool *ret_done)
     while (after < most && is_zero(view, 0, view->shape[0] - 1 - after, &read))
         after++;
     const uint64_t rows = view->shape[0] - before - after;
-    const pe_form forms[] = {{PE_FORM_ZERO_ROWS, 0, 0, before, 0},
-                             {PE_FORM_ZERO_ROWS, 0, before + rows, after, 0}};
-    for (size_t i = 0; read && i < PE_COUNT(forms); i++)
-        *ret_done |= forms[i].count > 0 && pe_undone_note(undone, forms[i]);
+    const pe_transform transforms[] = {{PE_TRANSFORM_ZERO_ROWS, 0, 0, before, 0},
+                                       {PE_TRANSFORM_ZERO_ROWS, 0, before + rows, after, 0}};
+    for (size_t i = 0; read && i < PE_COUNT(transforms); i++)
+        *ret_done |= transforms[i].count > 0 && pe_undone_add(undone, transforms[i]);
     if (*ret_done)
         *view = pe_view_part(view, 0, before, rows);
     return read;
@@ -151,7 +154,7 @@ bool pe_undo_zero_rows(pe_undone *undone, bool *ret_done)
 
 /* Entries of a table that are spread over its rows, and the first ones of these: at most
  * LOOKED_ROWS times LOOKED_COLUMNS. */
-static bool read_some(const pe_view *view, double *entries, size_t *ret_count)
+static bool read_sample(const pe_view *view, double *entries, size_t *ret_count)
 {
     const uint64_t all = view->rank > 0 ? view->shape[0] : 1;
     const uint64_t rows = all < LOOKED_ROWS ? all : LOOKED_ROWS;
@@ -177,8 +180,8 @@ static double find_amplitude(const pe_view views[2], bool *ret_read)
 {
     double entries[2][LOOKED_ROWS * LOOKED_COLUMNS], sum = 0;
     size_t count, far = 0, moved = 0;
-    *ret_read =
-        read_some(&views[0], entries[0], &count) && read_some(&views[1], entries[1], &count);
+    *ret_read = read_sample(&views[0], entries[0], &count) &&
+                read_sample(&views[1], entries[1], &count);
     if (!*ret_read || count < 8)
         return 0;
     for (size_t i = 0; i < count; i++)
@@ -214,7 +217,7 @@ static bool find_matrices(const pe_view *view, pe_pair *ret_pair, bool *ret_foun
     pe_mapped_view negative;
     pe_view other;
     bool read = true;
-    ret_pair->form = (pe_form){.kind = PE_FORM_MATRICES, .axis = view->rank - 1};
+    ret_pair->transform = (pe_transform){.kind = PE_TRANSFORM_MATRICES, .axis = view->rank - 1};
     ret_pair->views[0] = corners[0];
     ret_pair->views[1] = corners[2];
     *ret_found = find_amplitude(ret_pair->views, &read) > 0;
@@ -237,7 +240,7 @@ bool pe_find_pair(const pe_undone *undone, size_t place, pe_pair *ret_pair, bool
     *ret_found = false;
     if (rank < 2)
         return true;
-    *ret_pair = (pe_pair){.form.axis = 0};
+    *ret_pair = (pe_pair){.transform.axis = 0};
     if (place == 0) {
         if (rank < 3 || view->shape[rank - 1] != 2 || view->shape[rank - 2] != 2)
             return true;
@@ -247,15 +250,16 @@ bool pe_find_pair(const pe_undone *undone, size_t place, pe_pair *ret_pair, bool
         const size_t axis = PE_VIEW_RANK_MAX - place;
         if (axis >= rank || view->shape[axis] != 2)
             return true;
-        ret_pair->form = (pe_form){.kind = PE_FORM_PAIR, .axis = axis};
+        ret_pair->transform = (pe_transform){.kind = PE_TRANSFORM_PAIR, .axis = axis};
         for (size_t i = 0; i < 2; i++)
             ret_pair->views[i] = pe_view_at(view, axis, i);
     } else {
         const bool alternating = place > PE_VIEW_RANK_MAX + 1;
         if (view->shape[rank - 1] % 2 != 0 || view->shape[rank - 1] < 8)
             return true;
-        ret_pair->form = (pe_form){.kind = alternating ? PE_FORM_ALTERNATING : PE_FORM_HALVES,
-                                   .axis = rank - 1};
+        ret_pair->transform =
+            (pe_transform){.kind = alternating ? PE_TRANSFORM_ALTERNATING : PE_TRANSFORM_HALVES,
+                           .axis = rank - 1};
         for (size_t i = 0; i < 2; i++)
             ret_pair->views[i] = view_half(view, alternating, i);
     }
@@ -282,7 +286,7 @@ bool pe_find_factor(const pe_view *view, double *ret_factor)
 
 /* ---- angles ---- */
 
-bool pe_look_for_angles(const pe_view *view, bool *ret_angles)
+bool pe_detect_angles(const pe_view *view, bool *ret_angles)
 {
     double rows[3][LOOKED_COLUMNS], largest = 0;
     size_t straight = 0, moved = 0, count = 0;

@@ -1,4 +1,4 @@
-#include "identify/judge.h"
+#include "identify/error_bound.h"
 
 #include "identify/misfits.h"
 #include "numerics/dtype.h"
@@ -107,8 +107,8 @@ static uint64_t sampled_lines(const pe_observation *seen)
     return seen->sampled > 0 ? seen->sampled : seen->flat.shape[0];
 }
 
-bool pe_judge_lines(pe_request *request, size_t tensor, const pe_error_bound *bound,
-                    uint64_t count, bool *ret_read)
+bool pe_check_sampled_lines(pe_request *request, size_t tensor, const pe_error_bound *bound,
+                            uint64_t count, bool *ret_read)
 {
     const pe_observation *seen = bound->seen;
     line_reader lines = {.bound = bound, .dtype = pe_request_tensor(request, tensor)->dtype};
@@ -135,8 +135,8 @@ bool pe_judge_lines(pe_request *request, size_t tensor, const pe_error_bound *bo
     return *ret_read && 4 * far <= count;
 }
 
-bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_observation *seen,
-                        bool *ret_read)
+bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observation *seen,
+                         bool *ret_read)
 {
     const pe_view *flat = &seen->flat;
     const pe_dtype dtype = pe_request_tensor(request, tensor)->dtype;
@@ -204,8 +204,8 @@ static double bound_computed(turned at, double size)
 }
 
 /* `rounded`: the exact entries have been rounded to the table's dtype. */
-static void judge_rows(const pe_error_bound *bound, uint64_t first, uint64_t rows, bool rounded,
-                       const double *found, const double *exact, counts *ret)
+static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t rows,
+                          bool rounded, const double *found, const double *exact, counts *ret)
 {
     const uint64_t columns = bound->seen->flat.shape[1];
     const double rounding = pe_observation_unit(&bound->seen->view);
@@ -272,15 +272,15 @@ static void close_side(exact_side *side, const pe_runner *runner)
 }
 
 /* Whether the rest need not be compared in f64. */
-static bool suffices(const pe_error_bound *bound, const exact_side *side,
-                     const pe_request *narrow, const counts *counted)
+static bool is_f64_decided(const pe_error_bound *bound, const exact_side *side,
+                           const pe_request *narrow, const counts *counted)
 {
     return bound->amplitude > 0 && counted->f64 > 0 && side->request != narrow;
 }
 
-bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor,
-                  const pe_error_bound *bound, const pe_runner *runner, pe_misfits *ret_f32,
-                  uint64_t *ret_f64, pe_error *reterr)
+bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
+                      const pe_error_bound *bound, const pe_runner *runner, pe_misfits *ret_f32,
+                      uint64_t *ret_f64, pe_error *reterr)
 {
     const pe_view *view = &bound->seen->flat;
     uint64_t rows = view->shape[0], columns = view->shape[1];
@@ -297,14 +297,14 @@ bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor,
         now = rows - row < at_once ? rows - row : at_once;
         good = row == 0 ||
                pe_may_continue(runner, wide->values.scheme, (double)row / (double)rows, reterr);
-        if (good && suffices(bound, &side, narrow, &counted))
+        if (good && is_f64_decided(bound, &side, narrow, &counted))
             good = open_side(&side, narrow, tensor, runner, reterr);
         if (!good)
             break;
         good =
             pe_view_read(view, row, now, found) && read_exact(&side, row, now, columns, exact);
         if (good)
-            judge_rows(bound, row, now, side.request == narrow, found, exact, &counted);
+            count_in_rows(bound, row, now, side.request == narrow, found, exact, &counted);
         else
             pe_error_add(reterr, PE_MALFORMED, "body", "", "a table that can be read");
     }

@@ -25,9 +25,9 @@ static bool open_losses(pe_request *request, size_t tensor, const pe_tolerance *
     return reterr->status == PE_OK;
 }
 
-pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
-                     pe_tolerance tolerance, const pe_runner *runner,
-                     pe_comparison *ret_comparison, pe_error *reterr)
+pe_status pe_compare_table(pe_request *request, size_t tensor, const pe_view *view,
+                           pe_tolerance tolerance, const pe_runner *runner,
+                           pe_comparison *ret_comparison, pe_error *reterr)
 {
     const pe_tensor *shape = pe_request_tensor(request, tensor);
     pe_exact_side side = {.read = read_stream,

@@ -1,5 +1,5 @@
 /* Whether a table is that of a request: some lines of it first, and then all entries. */
-#include "identify/lines.h"
+#include "identify/compared_lines.h"
 #include "numerics/dtype.h"
 
 #include <math.h>
@@ -37,8 +37,8 @@ static size_t read_changed(void *context, uint64_t offset, void *dst, size_t byt
 }
 
 /* Compare all entries with the request's, changed. */
-static bool compare_changed(pe_lines *self, pe_trial *trial, const pe_view *view, double factor,
-                            pe_comparison *ret_comparison)
+static bool compare_changed(pe_compared_lines *self, pe_trial *trial, const pe_view *view,
+                            double factor, pe_comparison *ret_comparison)
 {
     const pe_tensor *tensor = pe_request_tensor(self->request, self->tensor);
     changed_side exact = {.losses = self->losses,
@@ -60,9 +60,9 @@ static bool compare_changed(pe_lines *self, pe_trial *trial, const pe_view *view
     bool good = pe_request_with_dtype(self->request, PE_F64, &wide, &error) == PE_OK;
     if (!good)
         return false;
-    good = pe_stream_new(wide, self->tensor, PE_STREAM_FAST, &trial->watch.runner,
-                         &exact.stream, &error) == PE_OK &&
-           pe_compare_sides(&side, view, trial->tolerance, &trial->watch.runner, ret_comparison,
+    good = pe_stream_new(wide, self->tensor, PE_STREAM_FAST, &trial->runner.own, &exact.stream,
+                         &error) == PE_OK &&
+           pe_compare_sides(&side, view, trial->tolerance, &trial->runner.own, ret_comparison,
                             &error) == PE_OK;
     pe_stream_free(exact.stream);
     pe_request_unref(wide);
@@ -70,7 +70,8 @@ static bool compare_changed(pe_lines *self, pe_trial *trial, const pe_view *view
 }
 
 /* Compare all entries. */
-static bool all_fit(pe_lines *self, pe_trial *trial, const pe_view *view, double factor)
+static bool all_fit(pe_compared_lines *self, pe_trial *trial, const pe_view *view,
+                    double factor)
 {
     pe_comparison *comparison = malloc(sizeof *comparison);
     pe_error error;
@@ -78,8 +79,8 @@ static bool all_fit(pe_lines *self, pe_trial *trial, const pe_view *view, double
     if (!good)
         pe_error_add(trial->reterr, PE_NO_MEMORY, "", "", "memory for the explanation");
     else if (factor == 1 && trial->format == trial->dtype)
-        good = pe_compare(self->request, self->tensor, view, trial->tolerance,
-                          &trial->watch.runner, comparison, &error) == PE_OK;
+        good = pe_compare_table(self->request, self->tensor, view, trial->tolerance,
+                                &trial->runner.own, comparison, &error) == PE_OK;
     else
         good = compare_changed(self, trial, view, factor, comparison);
     good = good && comparison->outside == 0;
@@ -95,17 +96,17 @@ static bool all_fit(pe_lines *self, pe_trial *trial, const pe_view *view, double
 bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const pe_view *view,
                    double factor)
 {
-    pe_lines self = {.request = NULL};
+    pe_compared_lines self = {.request = NULL};
     const uint64_t count = pe_view_lines(view);
-    bool good = pe_lines_begin(&self, trial, query, tensor, view);
+    bool good = pe_compared_lines_open(&self, trial, query, tensor, view);
     /* the last lines first: where positions are large, requests differ most */
     for (uint64_t i = 0; good && i < PE_TRIAL_LINES; i++) {
         const uint64_t line = (count - 1) - i * (count - 1) / (PE_TRIAL_LINES - 1);
-        good = pe_lines_fit(&self, trial, view, line, line, factor);
+        good = pe_compared_lines_fit(&self, trial, view, line, line, factor);
     }
     good = good && pe_trial_spend(trial, pe_request_price(self.request)) &&
            all_fit(&self, trial, view, factor);
-    pe_lines_end(&self);
+    pe_compared_lines_close(&self);
     if (good) {
         pe_explanation *found = trial->found;
         found->found = true;
@@ -116,27 +117,27 @@ bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const
     return good;
 }
 
-bool pe_trial_ratio(pe_trial *trial, double *ret_factor)
+bool pe_trial_measure_factor(pe_trial *trial, double *ret_factor)
 {
-    pe_lines self = {.request = NULL};
+    pe_compared_lines self = {.request = NULL};
     const uint64_t count = pe_view_lines(&trial->view);
     double products = 0, squares = 0;
-    bool good = pe_lines_begin(&self, trial, trial->query, trial->tensor, &trial->view);
+    bool good = pe_compared_lines_open(&self, trial, trial->query, trial->tensor, &trial->view);
     for (uint64_t i = 0; good && i < 3; i++) {
-        good =
-            pe_lines_read(&self, trial, &trial->view, i * (count - 1) / 2, i * (count - 1) / 2);
+        good = pe_compared_lines_read(&self, trial, &trial->view, i * (count - 1) / 2,
+                                      i * (count - 1) / 2);
         for (uint64_t c = 0; good && c < self.columns; c++)
             if (isfinite(self.exact[c]) && isfinite(self.found[c])) {
                 products += self.found[c] * self.exact[c];
                 squares += self.exact[c] * self.exact[c];
             }
     }
-    pe_lines_end(&self);
+    pe_compared_lines_close(&self);
     *ret_factor = products / squares;
     return good && squares > 0 && products != 0 && isfinite(*ret_factor);
 }
 
-bool pe_trial_change(pe_trial *trial, const char *const *changes)
+bool pe_trial_fits_changed(pe_trial *trial, const char *const *changes)
 {
     char query[PE_IDENTITY_QUERY_MAX], before[PE_IDENTITY_QUERY_MAX];
     pe_explanation *found = trial->found;
@@ -144,7 +145,7 @@ bool pe_trial_change(pe_trial *trial, const char *const *changes)
     found->change_count = 0;
     for (; changes[0]; changes += 2) {
         memcpy(before, query, sizeof before);
-        pe_query_change(before, changes[0], changes[1][0] ? changes[1] : NULL, query);
+        pe_change_query(before, changes[0], changes[1][0] ? changes[1] : NULL, query);
         if (strcmp(before, query) == 0 || found->change_count == PE_CHANGES_MAX)
             continue;
         pe_change *change = &found->changes[found->change_count++];

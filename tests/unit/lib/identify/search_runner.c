@@ -1,5 +1,5 @@
 /* A search asks its runner wherever it works, and ends as soon as that says no. */
-#include "identify/watch.h"
+#include "identify/search_runner.h"
 
 #include "unit.h"
 
@@ -171,17 +171,18 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
 /* Look for a table, and for other requests of it. */
 static void search(held *own, asking *asked, pe_identity *ret_identity)
 {
-    static pe_alike alike;
+    static pe_equivalents alike;
     const pe_runner runner = {.context = asked, .go_on = go_on};
     pe_error error;
     own->view.context = own;
     asked->asked_at = cpu_now();
     ck_assert_int_eq(
-        pe_identify(&own->view, NULL, NULL, &UNIT_LIMITS, &runner, ret_identity, &error),
+        pe_identify_table(&own->view, NULL, NULL, &UNIT_LIMITS, &runner, ret_identity, &error),
         PE_OK);
     asked->before_alike = asked->questions;
     ck_assert_int_eq(
-        pe_find_alike(ret_identity, PE_F32, 3, &UNIT_LIMITS, &runner, &alike, &error), PE_OK);
+        pe_find_equivalents(ret_identity, PE_F32, 3, &UNIT_LIMITS, &runner, &alike, &error),
+        PE_OK);
     go_on(asked, NULL, 0);
 }
 
@@ -233,9 +234,9 @@ START_TEST(a_search_ends_at_any_question)
 }
 END_TEST
 
-Suite *identify_watch_suite(void)
+Suite *search_runner_suite(void)
 {
     const TTest *const tests[] = {a_search_asks_wherever_it_works,
                                   a_search_ends_at_any_question, NULL};
-    return unit_suite("identify_watch", tests);
+    return unit_suite("search_runner", tests);
 }
