@@ -153,7 +153,7 @@ pe_wide pe_wide_log2(pe_wide significand)
 }
 
 /* 2^-f for 0 < f < 1: the Taylor series of exp at -f·ln2/256, then eight squarings. */
-static pe_wide exponential(pe_wide f)
+static pe_wide compute_power_of_half(pe_wide f)
 {
     pe_wide x = pe_wide_shift_right(pe_wide_mul(f, pe_wide_ln2), 8);
     pe_wide sum = x, term = x; /* 1 - exp(-x) = x - x²/2 + x³/6 … */
@@ -182,7 +182,7 @@ pe_wide pe_wide_power_of_log2(uint64_t integer, pe_wide fraction, uint64_t numer
     integer = log2[4];
     if (pe_limbs_are_zero(log2, 4)) /* 2^-integer, as half of 2^-(integer - 1) */
         return pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 63}}, (unsigned)integer - 1);
-    return pe_wide_shift_right(exponential(fraction), (unsigned)integer);
+    return pe_wide_shift_right(compute_power_of_half(fraction), (unsigned)integer);
 }
 
 pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator)
