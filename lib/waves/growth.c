@@ -176,14 +176,14 @@ typedef struct chunk_row {
 } chunk_row;
 
 /* A pe_settle for the entries of a chunk_row. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_entry(const void *context, size_t i, void *dst)
 {
     const chunk_row *own = context;
     write_entry(own->chunk->growth, own->chunk->table, own->row, own->chunk->first + i, dst);
 }
 
 /* Turn the angles that have begun by those of r rows. */
-static void turn(const growth_chunk *chunk, size_t r, pe_anchors *ret_turned)
+static void turn_angles(const growth_chunk *chunk, size_t r, pe_anchors *ret_turned)
 {
     const pe_rows apart = {(unsigned char *)ret_turned->sin, (unsigned char *)ret_turned->cos,
                            0, false};
@@ -204,7 +204,8 @@ static void write_entries(const growth_chunk *chunk, uint64_t row, const pe_anch
     if (chunk->table.kind == PE_GROWTH_AMPLITUDES)
         wave = chunk->ones;
     kernel->bracket(chunk->amplitudes, powers, wave, chunk->count, UNCERTAINTY, below, above);
-    pe_round_intervals(chunk->growth->dtype, below, above, chunk->count, settle, &own, dst);
+    pe_round_intervals(chunk->growth->dtype, below, above, chunk->count, settle_entry, &own,
+                       dst);
 }
 
 /* Write entries to their columns of a row. */
@@ -228,7 +229,7 @@ static void write_each(const growth_chunk *chunk, uint64_t row, unsigned char *d
 {
     const chunk_row own = {chunk, row};
     for (size_t i = 0; i < chunk->count; i++)
-        settle(&own, i, dst + i * pe_dtype_size(chunk->growth->dtype));
+        settle_entry(&own, i, dst + i * pe_dtype_size(chunk->growth->dtype));
 }
 
 /* Write the chunk's columns of rows [first, first + rows). */
@@ -251,7 +252,7 @@ static void fill_chunk(growth_chunk *chunk, uint64_t first, uint64_t rows, size_
         } else {
             begin_row(chunk, first + r, r);
             if (turned)
-                turn(chunk, r % TURNS, &anchors);
+                turn_angles(chunk, r % TURNS, &anchors);
             write_entries(chunk, first + r, turned ? &anchors : &chunk->begun,
                           even ? chunk->powers[r % BLOCK] : chunk->ones, entries);
         }
