@@ -8,8 +8,8 @@ extern pe_weigh PE_FOR_SET(pe_weigh);
 #define TAPS 4
 
 /* As pe_weigh for TAPS rows. */
-static void sum_some(const double *const *rows, const double *weights, size_t count, bool add,
-                     double *restrict sums)
+static void weigh_rows(const double *const *rows, const double *weights, size_t count, bool add,
+                       double *restrict sums)
 {
     const double *restrict a = rows[0], *restrict b = rows[1];
     const double *restrict c = rows[2], *restrict d = rows[3];
@@ -31,6 +31,6 @@ void PE_FOR_SET(pe_weigh)(const double *const *rows, const double *weights, size
             some[i] = rows[t + i < taps ? t + i : t];
             own[i] = t + i < taps ? weights[t + i] : 0;
         }
-        sum_some(some, own, count, add || t > 0, sums);
+        weigh_rows(some, own, count, add || t > 0, sums);
     }
 }
