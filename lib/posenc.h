@@ -549,7 +549,7 @@ void pe_stream_end_at(pe_stream *stream, uint64_t end);
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
 /* Read all of these bytes, however long that takes; false if the stream ends before. */
-bool pe_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t size);
+bool pe_stream_read_fully(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
 /* ---- the cache ---- */
 

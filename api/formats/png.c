@@ -82,7 +82,7 @@ static void read_values(drawn_matrix *matrix, uint64_t element, size_t count)
     if (matrix->data)
         bytes = matrix->data + offset;
     else
-        (void)pe_stream_read_all(matrix->stream, offset, matrix->bytes, count * size);
+        (void)pe_stream_read_fully(matrix->stream, offset, matrix->bytes, count * size);
     pe_read_row(matrix->values, matrix->dtype, bytes, count);
 }
 

@@ -11,7 +11,7 @@ static void read_row(pe_indexed *self, pe_stream *stream, uint64_t query, uint64
 {
     uint64_t size = keys * sizeof(int32_t);
     void *to = self->rows + (self->queries - 1 - query);
-    (void)pe_stream_read_all(stream, query * size, to, (size_t)size);
+    (void)pe_stream_read_fully(stream, query * size, to, (size_t)size);
 }
 
 pe_status pe_indexed_init(pe_indexed *ret_indexed, pe_request *exact, size_t tensor,

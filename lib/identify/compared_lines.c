@@ -82,7 +82,7 @@ static bool read_losses(pe_compared_lines *self, const pe_trial *trial, uint64_t
          pe_stream_new(self->lossy, self->tensor, bytes, &trial->runner.own, &self->losses,
                        &error) != PE_OK))
         return false;
-    return pe_stream_read_all(self->losses, line * bytes, self->lost, bytes);
+    return pe_stream_read_fully(self->losses, line * bytes, self->lost, bytes);
 }
 
 /* Whether two lines are near at all: for turning most down before anything else. */
@@ -104,8 +104,8 @@ bool pe_compared_lines_read(pe_compared_lines *self, const pe_trial *trial, cons
 {
     const size_t columns = (size_t)self->columns, size = pe_dtype_size(trial->dtype);
     if (!pe_view_read_line(view, line, self->found) ||
-        !pe_stream_read_all(self->stream, exact_line * columns * size, self->elements,
-                            columns * size))
+        !pe_stream_read_fully(self->stream, exact_line * columns * size, self->elements,
+                              columns * size))
         return false;
     pe_read_row(self->exact, trial->dtype, self->elements, columns);
     return true;

@@ -37,7 +37,7 @@ typedef struct equivalence {
 static bool read_exact(void *context, uint64_t offset, void *dst, size_t size)
 {
     const equivalence *self = context;
-    return pe_stream_read_all(self->stream, offset, dst, size);
+    return pe_stream_read_fully(self->stream, offset, dst, size);
 }
 
 static bool may_continue(equivalence *self)
@@ -57,8 +57,8 @@ static bool has_bytes(equivalence *self, pe_request *request, size_t tensor)
     for (uint64_t at = 0, size; same && at < bytes; at += size) {
         size = bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES;
         same = may_continue(self) &&
-               pe_stream_read_all(self->stream, at, self->one, (size_t)size) &&
-               pe_stream_read_all(stream, at, self->other, (size_t)size) &&
+               pe_stream_read_fully(self->stream, at, self->one, (size_t)size) &&
+               pe_stream_read_fully(stream, at, self->other, (size_t)size) &&
                memcmp(self->one, self->other, (size_t)size) == 0;
         self->left -= size < self->left ? size : self->left;
     }

@@ -90,7 +90,7 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
     size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
     const double *found = read_found(lines, line);
     *ret_read = *ret_read && found;
-    if (!*ret_read || !pe_stream_read_all(lines->stream, line * size, lines->exact, size))
+    if (!*ret_read || !pe_stream_read_fully(lines->stream, line * size, lines->exact, size))
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns && far <= columns / 8; column++)
@@ -154,7 +154,7 @@ bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observatio
                 pe_stream_new(request, tensor, PE_STREAM_FAST, seen->runner, &stream, &error) ==
                     PE_OK &&
                 pe_view_read(flat, 0, rows, found) &&
-                pe_stream_read_all(stream, 0, exact, count * size);
+                pe_stream_read_fully(stream, 0, exact, count * size);
     bool same = *ret_read;
     if (same)
         pe_read_row(values, dtype, exact, count);
@@ -241,7 +241,7 @@ static bool read_exact(exact_side *side, uint64_t row, uint64_t rows, uint64_t c
                        double *ret_entries)
 {
     const size_t size = pe_dtype_size(side->dtype), count = (size_t)(rows * columns);
-    if (!pe_stream_read_all(side->stream, row * columns * size, side->elements, count * size))
+    if (!pe_stream_read_fully(side->stream, row * columns * size, side->elements, count * size))
         return false;
     pe_read_row(ret_entries, side->dtype, side->elements, count);
     return true;

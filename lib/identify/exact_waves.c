@@ -57,8 +57,8 @@ static bool measure_waves(pe_exact_waves *waves, pe_stream *stream, size_t sampl
     uint64_t distances[2] = {1, (waves->rows - 1) / sampled};
     for (int pass = 0; good && pass < 2 && distances[pass] > 0; pass++) {
         for (size_t i = 0; good && i < sampled; i++)
-            good = pe_stream_read_all(stream, i * distances[pass] * size,
-                                      rows + i * (size_t)waves->count, size);
+            good = pe_stream_read_fully(stream, i * distances[pass] * size,
+                                        rows + i * (size_t)waves->count, size);
         if (good)
             fit_waves(waves, rows, sampled, distances[pass]);
     }
@@ -79,7 +79,7 @@ static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
     const size_t size = (size_t)waves->count * sizeof(double);
     const double last = pe_exact_position(waves, waves->rows - 1);
     double *row = malloc(size);
-    bool good = row && pe_stream_read_all(stream, (waves->rows - 1) * size, row, size);
+    bool good = row && pe_stream_read_fully(stream, (waves->rows - 1) * size, row, size);
     for (uint64_t c = 0; good && last > 0 && c < waves->count; c++) {
         pe_exact_wave *own = &waves->items[c];
         double x = row[c] / waves->amplitude, cosine = (1 - x) / 2;

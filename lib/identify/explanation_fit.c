@@ -23,8 +23,8 @@ static size_t read_changed(void *context, uint64_t offset, void *dst, size_t byt
     const size_t size = self->lossy ? sizeof(double) : pe_dtype_size(self->dtype);
     double values[512];
     size_t count = bytes / size < PE_COUNT(values) ? bytes / size : PE_COUNT(values);
-    if (!pe_stream_read_all(self->lossy ? self->losses : self->stream,
-                            offset / size * sizeof(double), values, count * sizeof(double)))
+    if (!pe_stream_read_fully(self->lossy ? self->losses : self->stream,
+                              offset / size * sizeof(double), values, count * sizeof(double)))
         return 0;
     for (size_t i = 0; i < count; i++)
         values[i] = self->lossy ? fabs(self->factor) * values[i]

@@ -218,7 +218,7 @@ static float compute_power(const pe_formula_law *law, size_t i, bool opposite)
     float exponent = law->to_last ? (float)i / (float)(count - 1)
                                   : (float)(2 * i) / (float)law->rotary.width;
     exponent = opposite ? -exponent : exponent;
-    return round_to_float(pe_unscaled(pe_power((double)base, (double)exponent)));
+    return round_to_float(pe_apply_exponent(pe_power((double)base, (double)exponent)));
 }
 
 static float compute_exponential(const pe_formula_law *law, size_t i)
@@ -227,7 +227,7 @@ static float compute_exponential(const pe_formula_law *law, size_t i)
     double count = (double)pe_formula_pairs(law);
     float exponent = law->to_last ? (float)i * (float)(-(log / (count - 1)))
                                   : (float)(2 * i) * (float)(-(log / (2 * count)));
-    return round_to_float(pe_unscaled(pe_exp((dd){(double)exponent, 0})));
+    return round_to_float(pe_apply_exponent(pe_exp((dd){(double)exponent, 0})));
 }
 
 float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,

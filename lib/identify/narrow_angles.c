@@ -64,7 +64,7 @@ static bool read_position(pe_trial *trial, const char *position, pe_dtype dtype,
     bool good = index >= 0 && pe_request_with_dtype(request, dtype, &other, &error) == PE_OK &&
                 pe_stream_new(other, (size_t)index, (size_t)count * sizeof(double),
                               &trial->runner.own, &stream, &error) == PE_OK &&
-                pe_stream_read_all(stream, 0, dst, (size_t)count * sizeof(double));
+                pe_stream_read_fully(stream, 0, dst, (size_t)count * sizeof(double));
     pe_stream_free(stream);
     pe_request_unref(other);
     pe_request_unref(request);

@@ -116,7 +116,7 @@ static double measure_residual(published_search *self, pe_request *request, size
     for (size_t i = 0; good && i < ROWS; i++) {
         const double *found = self->found + i * self->columns;
         double row = 0;
-        good = pe_stream_read_all(stream, self->rows[i] * size, self->elements, size);
+        good = pe_stream_read_fully(stream, self->rows[i] * size, self->elements, size);
         if (good)
             pe_read_row(self->exact, PE_F32, self->elements, (size_t)self->columns);
         for (uint64_t c = 0; good && c < self->columns; c++)

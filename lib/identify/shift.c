@@ -64,7 +64,7 @@ static bool search_rows(row_search *self, pe_trial *trial, double step, double o
     for (uint64_t row = 0, rows; row < self->rows; row += rows) {
         rows = self->rows - row < at_once ? self->rows - row : at_once;
         if (!pe_search_may_continue(&trial->runner) ||
-            !pe_stream_read_all(self->stream, row * bytes, self->elements, rows * bytes))
+            !pe_stream_read_fully(self->stream, row * bytes, self->elements, rows * bytes))
             return false;
         pe_read_row(self->exact, self->dtype, self->elements, (size_t)(rows * self->columns));
         for (uint64_t r = 0; r < rows && tried < PLACES_TRIED; r++) {

@@ -72,7 +72,7 @@ static bool read_slopes(computation *self, pe_request *wide)
     self->all = malloc((size_t)self->heads * sizeof *self->all);
     bool good = exact && self->all &&
                 pe_stream_new(wide, tensor, PE_STREAM_FAST, NULL, &stream, &error) == PE_OK &&
-                pe_stream_read_all(stream, 0, exact, (size_t)self->heads * sizeof *exact) &&
+                pe_stream_read_fully(stream, 0, exact, (size_t)self->heads * sizeof *exact) &&
                 are_slopes(exact, self->heads);
     if (good)
         set_slopes(self, exact);
@@ -139,8 +139,8 @@ static bool check_entries(const computation *self, pe_request *wide, pe_stream *
                 pe_may_continue(runner, wide->values.scheme, (double)line / (double)lines,
                                 reterr)) &&
                pe_view_read(flat, line, 1, found) &&
-               pe_stream_read_all(stream, line * columns * sizeof *exact, exact,
-                                  (size_t)columns * sizeof *exact);
+               pe_stream_read_fully(stream, line * columns * sizeof *exact, exact,
+                                    (size_t)columns * sizeof *exact);
         *ret_fits = good && check_lines(self, line * columns, columns, found, exact);
     }
     pe_request_end(wide, runner);

@@ -92,7 +92,8 @@ static size_t print_real(char *dst, pe_dtype dtype, uint64_t bits)
     }
     bool negative = bits >> sign_bit;
     *dst = '-'; /* overwritten if the number is not negative */
-    return negative + write_decimal(dst + negative, pe_shortest(magnitude, format));
+    return negative +
+           write_decimal(dst + negative, pe_find_shortest_decimal(magnitude, format));
 }
 
 static size_t print_integer(char *dst, int32_t value)

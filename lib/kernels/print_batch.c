@@ -58,7 +58,7 @@ typedef struct scaling {
     lanes shift; /* exponent + floor(log2(10^-k)) + 1 */
 } scaling;
 
-/* The first part of pe_shortest, for vectors. Biases keep all terms positive. */
+/* The first part of pe_find_shortest_decimal, for vectors. Biases keep all terms positive. */
 static ALWAYS_INLINE scaling find_scaling(lanes bits, pe_binary_format format)
 {
     unsigned fraction_bits = (unsigned)format.fraction_bits;
@@ -87,8 +87,8 @@ static inline lanes multiply_to_odd(lanes g, lanes n)
     return product >> 32 | lanes_less(fill_lanes(1), product & 0xffffffff);
 }
 
-/* The second part of pe_shortest: digits below 2 · 10^8, and whether the exponent is k + 1. `g`
- * is the power of ten to 64 bits, enough for significands of up to 24 bits. */
+/* The second part of pe_find_shortest_decimal: digits below 2 · 10^8, and whether the exponent
+ * is k + 1. `g` is the power of ten to 64 bits, enough for significands of up to 24 bits. */
 static inline lanes shortest_digits(const scaling *scaled, lanes g, lanes *ret_is_tens)
 {
     lanes quarters = scaled->significand << 2, odd = scaled->significand & 1;
@@ -138,7 +138,7 @@ static ALWAYS_INLINE void find_narrow(decimals *ret_decimals, const uint64_t *bi
 static void find_wide(decimals *ret_decimals, const uint64_t *bits, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        pe_decimal number = pe_shortest(bits[i], (pe_binary_format){52, 11});
+        pe_decimal number = pe_find_shortest_decimal(bits[i], (pe_binary_format){52, 11});
         uint64_t rest = number.digits / WORD;
         bool finite = bits[i] < 0x7ff0000000000000;
         ret_decimals->words[0][i] = rest / WORD;

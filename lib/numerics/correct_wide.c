@@ -86,9 +86,9 @@ bool pe_wide_is_quantile_above_midpoint(int64_t numerator, double x)
     pe_wide half = {{0, 0, 0, 1ULL << 63}}, m = {{0, 0, 0, midpoint << 10}};
     m = pe_wide_shift_right(m, (unsigned)(2 - exponent)); /* M/4 */
     uint64_t left, right;
-    pe_wide left_fraction =
-        pe_wide_mul_whole(integral_ratio(half), (uint64_t)numerator << (2 - exponent), &left);
-    pe_wide right_fraction = pe_wide_mul_whole(
+    pe_wide left_fraction = pe_wide_mul_with_carry(
+        integral_ratio(half), (uint64_t)numerator << (2 - exponent), &left);
+    pe_wide right_fraction = pe_wide_mul_with_carry(
         integral_ratio(pe_wide_mul_integer(pe_wide_mul(m, m), 2)), midpoint, &right);
     return left != right ? left > right
                          : pe_limbs_compare(left_fraction.limb, right_fraction.limb, 4) > 0;

@@ -135,7 +135,7 @@ pe_scaled pe_power(double x, double p)
     return power;
 }
 
-dd pe_unscaled(pe_scaled number)
+dd pe_apply_exponent(pe_scaled number)
 {
     return (dd){ldexp(number.value.hi, number.exponent),
                 ldexp(number.value.lo, number.exponent)};

@@ -52,7 +52,7 @@ pe_fixed pe_fixed_from_double(double x)
 pe_fixed pe_fixed_mul_integer(pe_fixed a, int64_t k)
 {
     uint64_t magnitude = k < 0 ? 0 - (uint64_t)k : (uint64_t)k, carry;
-    pe_wide part = pe_wide_mul_whole(a.part, magnitude, &carry);
+    pe_wide part = pe_wide_mul_with_carry(a.part, magnitude, &carry);
     pe_fixed product = {(int64_t)((uint64_t)a.whole * magnitude + carry), part};
     return k < 0 ? negate_fixed(product) : product;
 }
@@ -126,7 +126,7 @@ pe_fixed pe_fixed_mul_wide(pe_fixed a, pe_wide b)
 {
     uint64_t whole;
     assert(a.whole >= 0);
-    pe_wide part = pe_wide_mul_whole(b, (uint64_t)a.whole, &whole);
+    pe_wide part = pe_wide_mul_with_carry(b, (uint64_t)a.whole, &whole);
     return pe_fixed_add((pe_fixed){(int64_t)whole, part},
                         (pe_fixed){.part = pe_wide_mul(a.part, b)});
 }

@@ -66,7 +66,7 @@ pe_wide pe_wide_mul(pe_wide a, pe_wide b)
     return (pe_wide){{product[4], product[5], product[6], product[7]}};
 }
 
-pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer)
+pe_wide pe_wide_mul_with_carry(pe_wide a, uint64_t m, uint64_t *ret_integer)
 {
     *ret_integer = pe_limbs_mul_small(a.limb, 4, m);
     return a;
@@ -75,7 +75,7 @@ pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer)
 pe_wide pe_wide_mul_integer(pe_wide a, int64_t k)
 {
     uint64_t magnitude = k < 0 ? 0 - (uint64_t)k : (uint64_t)k, integer;
-    pe_wide product = pe_wide_mul_whole(a, magnitude, &integer);
+    pe_wide product = pe_wide_mul_with_carry(a, magnitude, &integer);
     return k < 0 ? pe_wide_negate(product) : product;
 }
 
@@ -112,7 +112,7 @@ pe_wide pe_wide_mul_double(pe_wide a, double x)
     int exponent;
     double fraction = frexp(fabs(x), &exponent); /* not an integer, so exponent <= 53 */
     uint64_t significand = (uint64_t)ldexp(fraction, 53), integer;
-    pe_wide product = pe_wide_mul_whole(a, significand, &integer);
+    pe_wide product = pe_wide_mul_with_carry(a, significand, &integer);
     product = shift_right_extended(product, integer, (unsigned)(53 - exponent));
     return x < 0 ? pe_wide_negate(product) : product;
 }

@@ -191,7 +191,7 @@ size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size
     return done;
 }
 
-bool pe_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t size)
+bool pe_stream_read_fully(pe_stream *stream, uint64_t offset, void *dst, size_t size)
 {
     size_t done = 0, got = 1;
     while (done < size && got > 0)

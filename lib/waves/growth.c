@@ -44,7 +44,8 @@ static void write_loss(const pe_growth *growth, pe_growth_table table, uint64_t 
 {
     const double position = pe_position_get(&growth->positions, row).hi;
     const double exponent = fabs((position - growth->centre) * growth->rates[i].hi);
-    const double amplitude = pe_unscaled(compute_amplitude(growth, table.sign, row, i)).hi;
+    const double amplitude =
+        pe_apply_exponent(compute_amplitude(growth, table.sign, row, i)).hi;
     double loss = 3 * exponent * amplitude;
     if (table.kind != PE_GROWTH_AMPLITUDES)
         loss += pe_wave_loss(amplitude, position, growth->frequencies[i]);
@@ -108,8 +109,8 @@ static void compute_amplitudes(growth_chunk *chunk, uint64_t row, bool leap)
 {
     for (size_t i = 0; i < chunk->count; i++) {
         chunk->exact[i] = leap ? dd_mul(chunk->exact[i], chunk->leaps[i])
-                               : pe_unscaled(compute_amplitude(chunk->growth, chunk->table.sign,
-                                                               row, chunk->first + i));
+                               : pe_apply_exponent(compute_amplitude(
+                                     chunk->growth, chunk->table.sign, row, chunk->first + i));
         chunk->amplitudes[i] = chunk->exact[i].hi;
     }
 }
@@ -138,7 +139,7 @@ static void prepare_powers(growth_chunk *chunk, size_t rows)
     dd ratios[PAIRS];
     for (size_t i = 0; i < chunk->count; i++) {
         dd rate = dd_mul_double(growth->rates[chunk->first + i], growth->positions.step);
-        ratios[i] = pe_unscaled(pe_exp(dd_mul_double(rate, chunk->table.sign)));
+        ratios[i] = pe_apply_exponent(pe_exp(dd_mul_double(rate, chunk->table.sign)));
         chunk->leaps[i] = (dd){1, 0};
     }
     for (size_t r = 0; r < rows; r++)
