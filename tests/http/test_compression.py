@@ -20,37 +20,17 @@ PLAIN = {"Accept-Encoding": "identity"}
 
 # Accept-Encoding, and whether text is sent as gzip
 ACCEPTED = {
-    "gzip": True,
-    "gzip, deflate": True,
     "gzip, deflate, br, zstd": True,
     "deflate, gzip;q=1.0, *;q=0.5": True,
-    "br;q=1.0, gzip;q=0.8": True,
     "GZIP": True,
-    "x-gzip": True,
     "*": True,
-    "gzip;q=0.001": True,
-    "gzip;q=0.5, identity;q=0.5": True,
     "identity;q=0, gzip": True,
-    "*;q=0, gzip": True,
-    "identity;q=0, *": True,
     "": False,
-    "identity": False,
-    "br": False,
     "deflate, br": False,
-    "gzip;q=0": False,
     "gzip;q=0.000, *": False,
     "gzip;q=0.4, identity;q=0.5": False,
-    "gzip;q=0.4, *;q=0.5": False,
-    "agzip, gzipp": False,
-    "*;q=0, identity": False,
 }
-NOTHING_ACCEPTABLE = (
-    "identity;q=0",
-    "*;q=0",
-    "br, *;q=0",
-    "gzip;q=0, identity;q=0",
-    "identity;q=0, br, deflate",
-)
+NOTHING_ACCEPTABLE = ("*;q=0", "gzip;q=0, identity;q=0", "identity;q=0, br, deflate")
 
 
 class CompressionCase(ServerCase):

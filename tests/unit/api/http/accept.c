@@ -1,4 +1,4 @@
-/* Accept headers. */
+/* The format that Accept and Accept-Encoding choose. */
 #include "http/accept.h"
 #include "formats/negotiate.h"
 #include "formats/registry.h"
@@ -9,43 +9,6 @@
 #include <string.h>
 
 static const char JSON[] = "application/json", NPY[] = "application/x-npy";
-
-static unsigned quality(const char *accept, const char *media_type)
-{
-    int specificity;
-    return api_accept_quality(accept, media_type, &specificity);
-}
-
-START_TEST(the_most_specific_range_decides)
-{
-    ck_assert_uint_eq(quality(NULL, JSON), 1000);
-    ck_assert_uint_eq(quality("*/*", JSON), 1000);
-    ck_assert_uint_eq(quality("application/json", JSON), 1000);
-    ck_assert_uint_eq(quality("APPLICATION/Json", JSON), 1000);
-    ck_assert_uint_eq(quality("application/json", NPY), 0);
-    ck_assert_uint_eq(quality("application/*;q=0.5", NPY), 500);
-    ck_assert_uint_eq(quality("*/*;q=0.1, application/*;q=0.5", NPY), 500);
-    ck_assert_uint_eq(quality("application/json;q=0.2, */*;q=0.9, application/*", JSON), 200);
-    ck_assert_uint_eq(quality("*/*, application/json;q=0", JSON), 0);
-    ck_assert_uint_eq(quality("text/*", JSON), 0);
-    ck_assert_uint_eq(quality("", JSON), 0);
-    ck_assert_uint_eq(quality("application", JSON), 0);
-    ck_assert_uint_eq(quality("app/*", JSON), 0);
-}
-END_TEST
-
-START_TEST(qualities_are_thousandths)
-{
-    ck_assert_uint_eq(quality("application/json;q=0.333", JSON), 333);
-    ck_assert_uint_eq(quality("application/json; q=0.9", JSON), 900);
-    ck_assert_uint_eq(quality("application/json ;charset=utf-8; Q=0.25", JSON), 250);
-    ck_assert_uint_eq(quality("application/json;q=1.0", JSON), 1000);
-    ck_assert_uint_eq(quality("application/json;q=0.0", JSON), 0);
-    ck_assert_uint_eq(quality("application/json;q=0.9999", JSON), 999);
-    ck_assert_uint_eq(quality("application/json;level=1", JSON), 1000);
-    ck_assert_uint_eq(quality("*; q=.2", JSON), 200);
-}
-END_TEST
 
 typedef struct outcome {
     api_choice choice;
@@ -147,12 +110,9 @@ END_TEST
 
 Suite *negotiate_suite(void)
 {
-    const TTest *const tests[] = {the_most_specific_range_decides,
-                                  qualities_are_thousandths,
-                                  a_named_format_beats_accept,
+    const TTest *const tests[] = {a_named_format_beats_accept,
                                   json_is_the_default_up_to_its_limit,
                                   accept_chooses_what_can_carry_the_dtype,
-                                  a_format_without_an_acceptable_coding_is_passed_over,
-                                  NULL};
+                                  a_format_without_an_acceptable_coding_is_passed_over, NULL};
     return unit_suite("negotiate", tests);
 }
