@@ -267,8 +267,8 @@ rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table 
 apply-cost: all ## what exactness costs: GB/s of /v1/apply beside torch in float32
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/apply_cost.py $(BUILD)/posenc-server
 
-apply-proof: all ## 10^6 results of /v1/apply over all schemes against exact arithmetic (PROOF="ELEMENTS SEED")
-	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/apply_proof.py $(PROOF)
+apply-proof: all ## 10^6 results of /v1/apply over all schemes against exact arithmetic (ELEMENTS=1000000)
+	@APPLY_ELEMENTS=$(or $(ELEMENTS),1000000) $(PYTEST) --name apply-proof tests/http/test_apply.py::AllSchemes
 
 bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all schemes, to compare between commits
 	$(BUILD)/bench-bits $(SCHEME)
