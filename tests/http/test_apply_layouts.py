@@ -12,15 +12,9 @@ import torch
 
 from server import ServerCase
 from test_apply import read_file
-from test_apply_models import (
-    F64,
-    deepseek,
-    frequencies,
-    rotate_half,
-    rotate_neighbours,
-)
 from test_compare import NPY, SAFETENSORS, npy, safetensors
 
+F64 = torch.float64
 WANTED = int(os.environ.get("APPLY_ELEMENTS", 4000))
 NAMES = {
     "float64": "F64",
@@ -38,6 +32,35 @@ def file_of(**tables):
             for name, table in tables.items()
         }
     )
+
+
+# ---- what models do, in float64 ----
+
+
+def frequencies(dim, base=10000):
+    return 1 / base ** (torch.arange(0, dim, 2, dtype=F64) / dim)
+
+
+def rotate_half(x):
+    one, other = x.chunk(2, -1)
+    return torch.cat((-other, one), -1)
+
+
+def rotate_neighbours(x):
+    return torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
+
+
+def llama(x, positions, base=10000):
+    angles = torch.outer(positions, frequencies(x.shape[-1], base))
+    angles = torch.cat((angles, angles), -1)
+    return x * angles.cos() + rotate_half(x) * angles.sin()
+
+
+def deepseek(x, positions):
+    """Neighbours come in, halves go out."""
+    *axes, dim = x.shape
+    halves = x.view(*axes, dim // 2, 2).transpose(-1, -2).reshape(x.shape)
+    return llama(halves, positions)
 
 
 def turn(x, positions, base=10000):
@@ -453,6 +476,17 @@ class Scores(Layouts):
                 numpy.ascontiguousarray(table.transpose(0, 2, 3, 1)),
             )
             numpy.testing.assert_array_equal(found, straight.transpose(0, 2, 3, 1))
+
+    def test_a_bias_of_a_stored_table(self):
+        table, scores = self.table(2, 3, 40, 40)
+        weights = self.random.standard_normal((32, 3))
+        stored = file_of(table=weights)
+        reply = self.server.request("PUT", "/v1/sets/t5", {"Content-Type": SAFETENSORS}, stored)
+        self.assertEqual(reply.status, 201, reply)
+        asked = "length=40&heads=3&set=t5"
+        reply = self.assert_ok(self.get(f"/v1/encodings/t5?{asked}&tensor=bucket&format=npy"))
+        bias = torch.from_numpy(weights)[numpy.load(io.BytesIO(reply.body))].permute(2, 0, 1)
+        self.check(self.array("t5", asked, table), scores + bias)
 
     def test_errors_are_found_by_head(self):
         table = self.random.standard_normal((2, 6, 6, 3))

@@ -8,8 +8,7 @@ import unittest
 import numpy
 import torch
 
-from test_apply_layouts import F64, Layouts, file_of, turn
-from test_apply_models import llama
+from test_apply_layouts import F64, Layouts, file_of, llama, turn
 from test_compare import NPY, SAFETENSORS, npy
 
 
