@@ -1,6 +1,6 @@
 /* Tables with a row for each position: trained ones, and sinusoids. */
 #include "models/pictures.h"
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 
@@ -127,30 +127,8 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
 
 /* ---- patches of an image ---- */
 
-model_number model_side(const model_config *config, const char *keys, double fallback,
-                        size_t axis)
-{
-    static const char *const AXES[] = {"height", "width"};
-    api_origin from;
-    const json_t *value = model_find(config, keys, &from);
-    model_number side = {true, NAN, from};
-    size_t count = json_array_size(value), at = count == 3 ? axis + 1 : axis; /* frames first */
-    if (json_is_array(value))
-        side.value = json_number_value(json_array_get(value, count > at ? at : 0));
-    else if (json_is_object(value))
-        side.value = json_number_value(json_object_get(
-            value, json_object_get(value, AXES[axis]) ? AXES[axis] : "shortest_edge"));
-    else
-        return model_required(config, keys, model_or_nan(fallback), 1);
-    if (!(side.value >= 1 && side.value <= 1e6)) {
-        model_refuse(config->planner, from, value, "a side from 1 to 10^6 pixels");
-        side.value = NAN;
-    }
-    return side;
-}
-
 /* Rows that are those of no patch. */
-static double read_more(const model_config *config, const patches_facts *facts)
+static double count_tokens(const model_config *config, const patches_facts *facts)
 {
     if (!facts->more_keys)
         return facts->more;
@@ -183,7 +161,7 @@ static model_number read_cells(const model_config *config, const patches_facts *
         model_number patch = model_side(config, patch_keys, facts->patch, axis);
         cells[axis] = floor(image.value / patch.value);
     }
-    image.value = cells[0] * cells[1] * read_depth(config, facts) + read_more(config, facts);
+    image.value = cells[0] * cells[1] * read_depth(config, facts) + count_tokens(config, facts);
     image.from = model_add_remark(config, image.from, ", patches of it");
     if (isnan(image.value))
         return image;
@@ -245,7 +223,7 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     double patch = model_side(config, facts->patch_keys ? facts->patch_keys : "patch_size",
                               facts->patch > 0 ? facts->patch : 16, 0)
                        .value;
-    const double more = read_more(config, facts), source = floor(sqrt(rows.value - more));
+    const double more = count_tokens(config, facts), source = floor(sqrt(rows.value - more));
     part->state = API_PART_TRAINED;
     model_fact_number(part, "offset", 0, model_describe_default(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
@@ -276,7 +254,7 @@ void model_plan_patches(model_config *config, const void *patches_rule)
     model_number rows;
     if (facts->side_keys) {
         rows = model_required(config, facts->side_keys, model_or_nan(facts->side), 1);
-        rows.value += read_more(config, facts);
+        rows.value += count_tokens(config, facts);
     } else {
         rows = read_cells(config, facts, part);
     }

@@ -7,7 +7,8 @@
 #define CHOICES_MAX 32
 
 /* Split words that are joined by blanks; each one counts once. */
-static size_t split(model_planner *planner, const char *words, const char *names[CHOICES_MAX])
+static size_t split_words(model_planner *planner, const char *words,
+                          const char *names[CHOICES_MAX])
 {
     size_t count = 0;
     for (const char *at = words + strspn(words, " "); *at && count < CHOICES_MAX;
@@ -27,7 +28,7 @@ void model_refuse_choice(model_planner *planner, api_origin origin, const json_t
                          const char *words)
 {
     const char *names[CHOICES_MAX];
-    size_t count = split(planner, words, names), used = 0;
+    size_t count = split_words(planner, words, names), used = 0;
     char list[256] = "";
     for (size_t i = 0; i < count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",

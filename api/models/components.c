@@ -1,5 +1,5 @@
 /* Rules about components: a model of several, and stacks that share one object. */
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const char *join_words(const model_config *config, const char *key)
 }
 
 /* Whether a rule's condition holds: the word of the key is one of those of the rule. */
-static bool holds(const model_config *config, const model_rule *rule)
+static bool meets_condition(const model_config *config, const model_rule *rule)
 {
     api_origin from;
     if (!*rule->is) /* WHEN_ABSENT */
@@ -56,7 +56,7 @@ void model_plan_type(model_config *config)
     bool skip = false;
     for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
         if (!rule->plan)
-            skip = !holds(&current, rule);
+            skip = !meets_condition(&current, rule);
         else if (!skip)
             rule->plan(&current, rule->facts);
         else
@@ -191,51 +191,4 @@ void model_plan_stack(model_config *config, const void *stack_rule)
     else
         add_component(config, name);
     model_plan_layers(config, &facts->layers);
-}
-
-/* Whether an object describes a component: by its own model_type, or by its name. */
-static bool describes_component(const char *key, const json_t *object)
-{
-    static const char SUFFIX[] = "_config", OTHERS[] =
-                                                "quantization_config generation_config "
-                                                "compression_config attn_config "
-                                                "ffn_config ssm_config linear_attn_config";
-    size_t length = strlen(key), suffix = sizeof SUFFIX - 1;
-    bool named = length > suffix && strcmp(key + length - suffix, SUFFIX) == 0;
-    return json_object_size(object) > 0 && !model_lists(OTHERS, key) &&
-           (named || json_is_string(json_object_get(object, "model_type")));
-}
-
-#define LEFT_OUT_LISTED 8 /* of more the number is told */
-
-/* Note what an object leaves out, and count it. `path` is its own, "" for the whole. */
-static void note_omission(model_planner *planner, json_t *object, const char *path,
-                          size_t *count)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        if (!describes_component(key, value))
-            continue;
-        const char *inner =
-            model_keep(planner, *path ? json_sprintf("%s.%s", path, key) : json_string(key));
-        bool used = json_object_get(planner->used, inner) != NULL;
-        if (used && !*path)
-            note_omission(planner, value, inner, count);
-        else if (!used && (*count)++ < LEFT_OUT_LISTED)
-            model_note(planner->plan->notes,
-                       "%s describes a component that no rule of this type reads: it is left "
-                       "out.",
-                       inner);
-    }
-}
-
-void model_note_omission(model_planner *planner, json_t *config)
-{
-    size_t count = 0;
-    note_omission(planner, config, "", &count);
-    if (count > LEFT_OUT_LISTED)
-        model_note(planner->plan->notes, "%zu more objects of the config are left out.",
-                   count - LEFT_OUT_LISTED);
 }

@@ -41,7 +41,7 @@ pe_problem *model_known_problem(const model_planner *planner, const char *path,
 }
 
 /* A value in a few words: a number, a text, or what kind of value it is. */
-static void show_given(const json_t *given, char ret_shown[64])
+static void write_value(const json_t *given, char ret_shown[64])
 {
     *ret_shown = '\0';
     if (json_is_string(given))
@@ -61,7 +61,7 @@ pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *
                                const char *allowed)
 {
     char shown[64];
-    show_given(given, shown);
+    write_value(given, shown);
     pe_problem *added = pe_error_add(error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
     if (json_is_string(given))
         added->kind = PE_KIND_STRING;
@@ -96,7 +96,7 @@ static void refuse_kind(const model_config *config, api_origin origin, const jso
 
 /* The member of a key of this very spelling. Objects count as used, since their keys are listed
  * one by one. */
-static json_t *member(const model_config *config, const char *key, api_origin *ret_from)
+static json_t *find_member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
     if (!value && config->fallback && json_object_get(config->fallback, key)) {
@@ -120,7 +120,7 @@ static json_t *find_first(const model_config *config, const char *spellings,
     char key[64];
     for (const char *at = spellings; at && *at; at += strcspn(at, "|"), at += *at == '|') {
         snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
-        json_t *value = member(config, key, ret_from);
+        json_t *value = find_member(config, key, ret_from);
         if (value)
             return value;
     }
@@ -130,7 +130,7 @@ static json_t *find_first(const model_config *config, const char *spellings,
 /* The value of one key by all its spellings. */
 static json_t *find_key(const model_config *config, const char *key, api_origin *ret_from)
 {
-    json_t *value = member(config, key, ret_from);
+    json_t *value = find_member(config, key, ret_from);
     size_t row = 0;
     while (row < SPELLING_COUNT && strcmp(SPELLINGS[row].key, key) != 0)
         row++;
@@ -171,8 +171,8 @@ bool model_has(const model_config *config, const char *key)
 
 /* ---- values ---- */
 
-static model_number number(const model_config *config, const char *keys, double fallback,
-                           bool integral)
+static model_number read_number(const model_config *config, const char *keys, double fallback,
+                                bool integral)
 {
     model_number result = {.value = fallback};
     json_t *value = model_find(config, keys, &result.from);
@@ -189,12 +189,12 @@ static model_number number(const model_config *config, const char *keys, double 
 
 model_number model_real(const model_config *config, const char *keys, double fallback)
 {
-    return number(config, keys, fallback, false);
+    return read_number(config, keys, fallback, false);
 }
 
 model_number model_integer(const model_config *config, const char *keys, double fallback)
 {
-    return number(config, keys, fallback, true);
+    return read_number(config, keys, fallback, true);
 }
 
 model_number model_required(const model_config *config, const char *keys, double fallback,
@@ -279,74 +279,24 @@ double model_list_number(const json_t *list, size_t index)
     return json_is_true(item) ? 1 : json_number_value(item);
 }
 
-/* ---- what has changed nothing ---- */
-
-/* Whether the name of a key looks like positions. */
-static bool looks_like_positions(const char *key)
+model_number model_side(const model_config *config, const char *keys, double fallback,
+                        size_t axis)
 {
-    static const char *const PIECES[] = {
-        "rope",     "nope",  "rotary",     "position",
-        "pos_emb",  "alibi", "theta",      "relative_attention",
-        "pos_enc",  "mrope", "seq_length", "dynamic_ntk",
-        "logn_attn"};
-    for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++)
-        if (strstr(key, PIECES[i]))
-            return true;
-    return false;
-}
-
-#define UNREAD_DEPTH  4
-#define UNREAD_LISTED 64 /* paths; of the others the number is told */
-
-/* What has changed nothing, while it is listed. */
-typedef struct unread {
-    model_planner *planner;
-    size_t count;
-    char path[UNREAD_DEPTH * (API_CONFIG_KEY_BYTES + 1) + 1];
-} unread;
-
-/* List what changed nothing of an object whose path, of so many bytes, is in `path`. `all`:
- * whatever its keys are called, since the object itself is about positions. */
-static void list_unread(unread *self, json_t *object, size_t length, bool all, unsigned depth)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        bool about = all || looks_like_positions(key);
-        if (json_is_null(value) || (!about && !json_is_object(value)))
-            continue;
-        size_t room = sizeof self->path - length;
-        int added = snprintf(self->path + length, room, "%s%s", length > 0 ? "." : "", key);
-        if (added < 0 || (size_t)added >= room) /* not within the limits of a config */
-            continue;
-        if (about && !json_object_get(self->planner->used, self->path)) {
-            if (self->count++ < UNREAD_LISTED)
-                json_array_append_new(self->planner->plan->not_used, json_string(self->path));
-        } else if (json_is_object(value) && depth > 1) {
-            list_unread(self, value, length + (size_t)added, about, depth - 1);
-        }
+    static const char *const AXES[] = {"height", "width"};
+    api_origin from;
+    const json_t *value = model_find(config, keys, &from);
+    model_number side = {true, NAN, from};
+    size_t count = json_array_size(value), at = count == 3 ? axis + 1 : axis; /* frames first */
+    if (json_is_array(value))
+        side.value = json_number_value(json_array_get(value, count > at ? at : 0));
+    else if (json_is_object(value))
+        side.value = json_number_value(json_object_get(
+            value, json_object_get(value, AXES[axis]) ? AXES[axis] : "shortest_edge"));
+    else
+        return model_required(config, keys, model_or_nan(fallback), 1);
+    if (!(side.value >= 1 && side.value <= 1e6)) {
+        model_refuse(config->planner, from, value, "a side from 1 to 10^6 pixels");
+        side.value = NAN;
     }
-}
-
-/* A number with commas between thousands. */
-static void write_count(size_t number, char dst[32])
-{
-    size_t thousand = 1;
-    while (number / thousand >= 1000)
-        thousand *= 1000;
-    int used = snprintf(dst, 32, "%zu", number / thousand);
-    while ((thousand /= 1000) > 0)
-        used += snprintf(dst + used, 32 - (size_t)used, ",%03zu", number / thousand % 1000);
-}
-
-void model_list_unused(model_planner *planner, json_t *config)
-{
-    unread self = {.planner = planner};
-    char more[32];
-    list_unread(&self, config, 0, false, UNREAD_DEPTH);
-    if (self.count <= UNREAD_LISTED)
-        return;
-    write_count(self.count - UNREAD_LISTED, more);
-    json_array_append_new(planner->plan->not_used, json_sprintf("and %s more", more));
+    return side;
 }

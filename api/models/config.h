@@ -6,9 +6,12 @@
 
 #include <math.h>
 
+typedef struct model_type model_type;
+typedef struct model_types model_types;
+
 typedef struct model_planner {
     api_model_plan *plan;
-    const struct model_types *types; /* the rows that components may name */
+    const model_types *types; /* the rows that components may name */
     const pe_limits *limits;
     pe_error *error;
     json_t *used;     /* the paths that have changed something, as the keys of an object */
@@ -19,31 +22,6 @@ typedef struct model_planner {
 } model_planner;
 
 typedef struct model_config model_config;
-
-/* One rule of a model type: plans a part, or says to whom the next ones apply. */
-typedef struct model_rule {
-    void (*plan)(model_config *config, const void *facts);
-    const void *facts;
-    const char *key, *is, *otherwise; /* without `plan`: the next rule holds only where the key
-                                       * has this text; `otherwise` is that of an absent key */
-    const char *others; /* words that the key may have and no condition asks for; or NULL */
-    bool only_4_53;     /* other releases do not read the key: it holds */
-} model_rule;
-
-/* One row of the table of model types. */
-typedef struct model_type {
-    const char *name;        /* `model_type` of a config, or `_class_name` of diffusers */
-    const char *component;   /* what it is called unless a parent names it; NULL: it has
-                              * components alone */
-    const char *family;      /* what it is, in a few words */
-    const model_rule *rules; /* the last one has neither `plan` nor `key` */
-} model_type;
-
-/* The table of model types. */
-typedef struct model_types {
-    const model_type *rows;
-    size_t count;
-} model_types;
 
 /* An object of a config: the whole, a component, or a dictionary inside one. */
 struct model_config {
@@ -58,7 +36,7 @@ struct model_config {
     const model_config *parent; /* of a component: what holds it and its neighbours; or NULL */
 };
 
-/* ---- texts.c ---- */
+/* ---- kept_texts.c ---- */
 
 /* Keep a text, which is consumed, as long as the plan. "" without memory. */
 const char *model_keep(model_planner *planner, json_t *text);
@@ -70,7 +48,7 @@ bool model_lists(const char *words, const char *word);
  */
 const char *model_shown_path(model_planner *planner, const char *path);
 
-/* ---- origin.c ---- */
+/* ---- value_origin.c ---- */
 
 /* What is known without the config: the request, an option of it, a key on top, words. */
 #define MODEL_QUERY         ((api_origin){.kind = API_ORIGIN_QUERY})
@@ -154,6 +132,11 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
 json_t *model_number_list(const model_config *config, const char *keys, api_origin *ret_from);
 double model_list_number(const json_t *list, size_t index);
 
+/* The side of an image, a patch or the like, in pixels, from one number, [height, width] or
+ * {"height", "width"}; axis 0 is the height. */
+model_number model_side(const model_config *config, const char *keys, double fallback,
+                        size_t axis);
+
 /* A problem that has been told already, since several parts read the same keys; or NULL. */
 pe_problem *model_known_problem(const model_planner *planner, const char *path,
                                 const char *allowed);
@@ -171,8 +154,5 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
 /* The same where there is no planner yet. */
 pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *given,
                                const char *allowed);
-
-/* List the keys of the config that look like positions and have changed nothing. */
-void model_list_unused(model_planner *planner, json_t *config);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct picture {
 
 /* What holds the text's config and, beside it, the vision_config. Defaults are those of the
  * text's row. */
-static model_config find_whole(const model_config *config)
+static model_config find_holder(const model_config *config)
 {
     model_config whole = config->parent ? *config->parent : *config;
     whole.type = config->type;
@@ -48,7 +48,7 @@ static model_config find_whole(const model_config *config)
 
 static model_config find_vision(const model_config *config)
 {
-    model_config whole = find_whole(config);
+    model_config whole = find_holder(config);
     return model_object(&whole, "vision_config");
 }
 
@@ -92,7 +92,7 @@ static void add_time(const model_config *config, const picture_facts *facts,
                        model_describe_default(config));
     if (facts->tokens_per_second == 0)
         return;
-    model_config vision = find_vision(config), whole = find_whole(config);
+    model_config vision = find_vision(config), whole = find_holder(config);
     model_number tokens = model_integer(&vision, "tokens_per_second", NAN);
     if (isnan(tokens.value))
         tokens = model_integer(&whole, "position_id_per_seconds", facts->tokens_per_second);

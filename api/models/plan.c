@@ -1,9 +1,9 @@
 /* The plan of a config: finds the row of its model type and applies it. */
 #include "models/plan.h"
 
-#include "models/spellings.h"
+#include "models/other_files.h"
+#include "models/plan_parts.h"
 #include "models/timm.h"
-#include "models/types.h"
 
 #include "json/document.h"
 
@@ -37,45 +37,6 @@ static void plan_components(model_config *config)
     model_plan_component(config, &audio);
 }
 
-/* Whether transformers itself reads a key in some class, so that it is no key of other code. */
-static bool is_common(const char *path)
-{
-    static const char *const KEYS[] = {"rope_theta",
-                                       "rope_scaling",
-                                       "rope_parameters",
-                                       "max_position_embeddings",
-                                       "partial_rotary_factor",
-                                       "original_max_position_embeddings"};
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
-        if (strncmp(path, KEYS[i], strlen(KEYS[i])) == 0)
-            return true;
-    return strchr(path, '.') != NULL;
-}
-
-/* Say that code which comes with the checkpoint may read what the row does not: before anything
- * else, since its tables may be other ones. */
-static void note_code(model_planner *planner, json_t *config)
-{
-    api_model_plan *plan = planner->plan;
-    const char *keys = "";
-    size_t count = 0;
-    for (size_t i = 0; i < json_array_size(plan->not_used); i++) {
-        const char *path = json_string_value(json_array_get(plan->not_used, i));
-        if (!is_common(path) && count++ < 4)
-            keys = model_keep(planner, json_sprintf("%s%s%s", keys, *keys ? ", " : "", path));
-    }
-    if (count > 4)
-        keys = model_keep(planner, json_sprintf("%s and others", keys));
-    if (!*keys || planner->is_own_code || !json_is_object(json_object_get(config, "auto_map")))
-        return;
-    plan->warning = model_keep(
-        planner,
-        json_sprintf("The config has auto_map: code that comes with the checkpoint may "
-                     "compute other tables, from %s, which %s does not read.",
-                     keys, plan->model_type));
-    json_array_insert_new(plan->notes, 0, json_string(plan->warning));
-}
-
 /* Fill a plan that is empty. */
 static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *limits,
                       pe_error *reterr)
@@ -106,15 +67,12 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
         plan_components(&config);
     else
         model_plan_type(&config);
-    model_list_unused(&planner, object);
-    model_note_omission(&planner, object);
-    note_code(&planner, object);
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
                      "a config of at most %d components with %d parts in all, in at most %d "
                      "objects",
                      API_MODEL_COMPONENTS, API_MODEL_PARTS, API_MODEL_OBJECTS);
-    model_keep_asked(&planner);
+    model_trim_plan(&planner, object);
     json_decref(planner.used);
 }
 

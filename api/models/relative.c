@@ -1,5 +1,5 @@
 /* Biases and tables by the distance of query and key. */
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static void add_width(const model_config *config, const relative_facts *facts,
 }
 
 /* Begin a part with its rows: as many queries as keys. */
-static api_model_part *begin(const model_config *config, const relative_facts *facts,
-                             const char *kind, model_number length)
+static api_model_part *begin_part(const model_config *config, const relative_facts *facts,
+                                  const char *kind, model_number length)
 {
     api_model_part *part = model_part_new(config, facts->suffix, kind);
     model_argument_length(config, part, length, API_MODEL_QUERIES);
@@ -36,8 +36,8 @@ static api_model_part *begin(const model_config *config, const relative_facts *f
     return part;
 }
 
-static void finish(model_config *config, const relative_facts *facts, api_model_part *part,
-                   const char *scheme, const char *tensors)
+static void finish_part(model_config *config, const relative_facts *facts, api_model_part *part,
+                        const char *scheme, const char *tensors)
 {
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
@@ -50,7 +50,7 @@ static const model_number ANY_LENGTH = {.value = NAN};
 void model_plan_t5(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
-    api_model_part *part = begin(config, facts, "t5", ANY_LENGTH);
+    api_model_part *part = begin_part(config, facts, "t5", ANY_LENGTH);
     model_number buckets = model_integer(
         config, facts->buckets_keys ? facts->buckets_keys : "relative_attention_num_buckets",
         facts->buckets > 0 ? facts->buckets : 32);
@@ -70,7 +70,7 @@ void model_plan_t5(model_config *config, const void *relative_rule)
                "The buckets are computed; the bias of each is trained, a table "
                "[num_buckets, heads]%s.",
                facts->every_layer ? " for every layer" : " that all layers share");
-    finish(config, facts, part, "t5", "bucket");
+    finish_part(config, facts, part, "t5", "bucket");
 }
 
 /* Whether a model with these keys has a decoder: files of encoders alone say so. */
@@ -115,7 +115,7 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
     const relative_facts *facts = relative_rule;
     model_number length =
         model_integer(config, "max_position_embeddings|max_seq_len|seq_length", NAN);
-    api_model_part *part = begin(config, facts, "alibi", length);
+    api_model_part *part = begin_part(config, facts, "alibi", length);
     add_heads(config, facts, part);
     model_fact_number(part, "alibi_bias_max", 8, model_describe_default(config));
     model_fact_text(part, "mask", facts->layout, model_describe_default(config));
@@ -125,7 +125,7 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
         model_argument(config, part, "mask", facts->layout, model_describe_default(config));
     if (facts->divided)
         add_divisor(config, facts, part);
-    finish(config, facts, part, "alibi", "bias slopes");
+    finish_part(config, facts, part, "alibi", "bias slopes");
 }
 
 void model_plan_deberta(model_config *config, const void *relative_rule)
@@ -135,7 +135,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     model_number span = model_integer(config, "max_relative_positions", -1);
     model_number buckets =
         model_integer(config, "position_buckets", facts->buckets > 0 ? facts->buckets : -1);
-    api_model_part *part = begin(config, facts, "deberta", longest);
+    api_model_part *part = begin_part(config, facts, "deberta", longest);
     if (span.value < 1) {
         span.value = longest.value;
         span.from = span.given ? model_add_remark(config, span.from, ": as many as positions")
@@ -160,7 +160,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
                                 "have: transformers ignores distances without it.");
     model_note(part->notes, "The indices are computed; the table that they point into is "
                             "trained.");
-    finish(config, facts, part, "deberta", "c2p_index p2c_index relative_position");
+    finish_part(config, facts, part, "deberta", "c2p_index p2c_index relative_position");
 }
 
 void model_plan_transformer_xl(model_config *config, const void *relative_rule)
@@ -168,7 +168,7 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
     const relative_facts *facts = relative_rule;
     api_origin from;
     model_number clamp = model_integer(config, "clamp_len", -1);
-    api_model_part *part = begin(config, facts, "transformer_xl", ANY_LENGTH);
+    api_model_part *part = begin_part(config, facts, "transformer_xl", ANY_LENGTH);
     const char *attention = facts->layout;
     if (attention)
         from = model_describe_default(config);
@@ -183,13 +183,13 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
         model_argument_number(config, part, "clamp_length", clamp.value, clamp.from);
     }
     model_note(part->notes, "The sinusoids are computed; the vectors u and v are trained.");
-    finish(config, facts, part, "transformer_xl", "encoding distance");
+    finish_part(config, facts, part, "transformer_xl", "encoding distance");
 }
 
 void model_plan_two_sided(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
-    api_model_part *part = begin(config, facts, "relative_sinusoidal", ANY_LENGTH);
+    api_model_part *part = begin_part(config, facts, "relative_sinusoidal", ANY_LENGTH);
     double keys = strtod(part->arguments[0].text, NULL);
     add_width(config, facts, part);
     add_heads(config, facts, part);
@@ -198,7 +198,7 @@ void model_plan_two_sided(model_config *config, const void *relative_rule)
     model_argument(config, part, "preset", "conformer", model_describe_default(config));
     model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
                             "-(length - 1). The vectors u and v are trained.");
-    finish(config, facts, part, "transformer_xl", "encoding distance");
+    finish_part(config, facts, part, "transformer_xl", "encoding distance");
 }
 
 void model_plan_shaw(model_config *config, const void *relative_rule)
@@ -212,7 +212,7 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
         facts->left);
     if (facts->query_minus_key) /* 160: from -160 to 159 */
         right.value -= 1;
-    api_model_part *part = begin(config, facts, "shaw", ANY_LENGTH);
+    api_model_part *part = begin_part(config, facts, "shaw", ANY_LENGTH);
     model_number hidden = model_required(config, "hidden_size", model_or_nan(facts->width), 1);
     model_number heads =
         model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
@@ -232,5 +232,5 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
         model_argument(config, part, "difference", "query_minus_key",
                        model_describe_default(config));
     model_argument_flag(config, part, "keys_only", true, model_describe_default(config));
-    finish(config, facts, part, "shaw", "keys index");
+    finish_part(config, facts, part, "shaw", "keys index");
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const pe_scheme_info *rope(void)
+static const pe_scheme_info *describe_rope(void)
 {
     return pe_scheme_describe(pe_scheme_find("rope"));
 }
@@ -55,7 +55,7 @@ static void add_original(const model_config *config, const rotary_keys *keys,
 }
 
 /* The quotient of the two lengths, with where it came from. */
-static model_number quotient(const model_config *config, const rotary_keys *keys)
+static model_number divide_lengths(const model_config *config, const rotary_keys *keys)
 {
     model_number result = {.value = keys->longest.value / keys->original.value};
     if (!isnan(result.value))
@@ -119,7 +119,7 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
     (void)seq_len;
     bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
     model_number factor = model_real(&keys->dictionary, "factor", NAN);
-    model_number lengths = quotient(config, keys);
+    model_number lengths = divide_lengths(config, keys);
     bool has_key = json_object_get(keys->dictionary.object, "factor") != NULL;
     api_origin from;
     if (has_key && !isnan(lengths.value) && factor.given && factor.value != lengths.value)
@@ -190,7 +190,7 @@ static void add_longrope(const model_config *config, const rotary_keys *keys, do
         model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
                               keys->longest.from);
     if (!factor.given)
-        factor = quotient(config, keys);
+        factor = divide_lengths(config, keys);
     model_fact_number(part, "factor", factor.value, factor.from);
     if (keys->facts->mscales && model_has(&keys->dictionary, mscale)) {
         model_number attention = model_real(&keys->dictionary, mscale, NAN);
@@ -223,7 +223,7 @@ json_t *model_pack_llama3(double factor)
 static void add_parameters(const model_config *config, const rotary_keys *keys, double seq_len,
                            api_model_part *part)
 {
-    const pe_scheme_info *info = rope();
+    const pe_scheme_info *info = describe_rope();
     (void)seq_len;
     for (size_t i = 0; i < info->parameter_count; i++) {
         const pe_parameter *row = &info->parameters[i];
@@ -262,7 +262,7 @@ static type_adder *find_adder(const char *type)
 /* Find how a type of the scheme rope is read, and list the types that are; NULL: it is none. */
 static type_adder *choose_adder(const char *type, char *ret_types, size_t size)
 {
-    const pe_scheme_info *info = rope();
+    const pe_scheme_info *info = describe_rope();
     type_adder *chosen = NULL;
     const pe_parameter *row = info->parameters;
     size_t used = 0;

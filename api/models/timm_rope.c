@@ -1,6 +1,6 @@
 /* Rotary tables of timm's Eva: EVA-02, DINOv3, the perception encoder, RoPE-ViT. */
 #include "models/pictures.h"
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 

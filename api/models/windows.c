@@ -2,7 +2,7 @@
  * v2's networks, BEiT's tables and decomposed ones. The indices are computed; what they point
  * into is trained, for each layer its own. */
 #include "models/pictures.h"
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 

@@ -1,11 +1,11 @@
 /* Each kind of file is a row of FILES: what tells it, and what translates it. A translation
  * copies keys under the names of a config.json; keys that it does not know stay, so that those
  * that look like positions are listed as not used. */
-#include "models/spellings.h"
+#include "models/other_files.h"
 
 #include "models/config.h"
 #include "models/gguf_config.h"
-#include "models/parts.h"
+#include "models/plan_parts.h"
 #include "models/rotary.h"
 #include "models/timm.h"
 
@@ -24,13 +24,13 @@ static size_t count_keys(const json_t *file, const char *keys, size_t *ret_all)
     return found;
 }
 
-static bool has_all(const json_t *file, const char *keys)
+static bool has_keys(const json_t *file, const char *keys)
 {
     size_t all;
     return count_keys(file, keys, &all) == all;
 }
 
-static bool has_any(const json_t *file, const char *keys)
+static bool has_a_key(const json_t *file, const char *keys)
 {
     size_t all;
     return count_keys(file, keys, &all) > 0;
@@ -264,10 +264,10 @@ static const struct {
      "the config.json of the folder transformer or unet"},
 };
 
-static void refuse_other(const json_t *file, pe_error *reterr)
+static void refuse_file_beside(const json_t *file, pe_error *reterr)
 {
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
-        if (!has_all(file, OTHERS[i].keys))
+        if (!has_keys(file, OTHERS[i].keys))
             continue;
         pe_problem *problem =
             pe_error_add(reterr, PE_OUT_OF_RANGE, "model_type", "",
@@ -297,7 +297,7 @@ json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
         return model_config_of_gguf(file, notes, reterr);
     const char *name = json_string_value(json_object_get(file, "model_type"));
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
-        if (has_all(file, FILES[i].keys) && !has_any(file, FILES[i].none) &&
+        if (has_keys(file, FILES[i].keys) && !has_a_key(file, FILES[i].none) &&
             (!name || model_lists(FILES[i].types, name)))
             return FILES[i].translate(file, notes, reterr);
     if (name && strcmp(name, "llama") == 0 && is_set(file, "rope_traditional")) {
@@ -308,6 +308,6 @@ json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
         return config;
     }
     if (!name && !names_model(file))
-        refuse_other(file, reterr);
+        refuse_file_beside(file, reterr);
     return reterr->count > 0 ? NULL : json_incref(file);
 }

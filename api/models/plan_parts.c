@@ -1,5 +1,5 @@
 /* Making the parts of a plan. */
-#include "models/parts.h"
+#include "models/plan_parts.h"
 
 #include "bytes/text.h"
 #include "json/document.h"
@@ -208,8 +208,8 @@ static const char *path_of_problem(const model_config *config, const api_model_p
 }
 
 /* Add the problems that a scheme has with a part. */
-static void report(const model_config *config, const api_model_part *part,
-                   const pe_error *error)
+static void report_problems(const model_config *config, const api_model_part *part,
+                            const pe_error *error)
 {
     for (size_t i = 0; i < error->count; i++) {
         const pe_problem *problem = &error->problems[i];
@@ -243,5 +243,5 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
         return;
     if (pe_request_new(found, part->arguments, part->count, planner->limits, &part->request,
                        &error) != PE_OK)
-        report(config, part, &error);
+        report_problems(config, part, &error);
 }

@@ -1,5 +1,5 @@
 /* Origins of values: making them, the words for them, and which keys count as used. */
-#include "models/config.h"
+#include "models/types.h"
 
 #include <stdarg.h>
 
