@@ -22,6 +22,7 @@ static const struct {
     {"rope_theta", "rotary_emb_base", "rotary_embedding_base|rotary_base"},
     {"partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"},
     {"rope_type", NULL, "type"},
+    {"factor", NULL, "rotary_scaling_factor"},
     {"sliding_window_pattern", "_sliding_window_pattern", NULL},
     {"image_size", NULL, "img_size"},
 };

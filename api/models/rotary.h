@@ -17,6 +17,7 @@ typedef struct rotary_keys {
     model_number theta, head, partial, width, longest, original;
     bool interleaved;
     api_origin interleaved_from;
+    bool is_level;    /* yarn's attention_factor is 1 unless given */
     json_t *sections; /* mrope_section; NULL: not M-RoPE */
     api_origin sections_from;
 } rotary_keys;
@@ -25,7 +26,18 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
                               const char *layer_type, bool is_local);
 
 /* The columns that turn. */
-double model_rotary_width(const rotary_keys *keys);
+static inline double model_rotary_width(const rotary_keys *keys)
+{
+    return isnan(keys->width.value) ? floor(keys->head.value * keys->partial.value)
+                                    : keys->width.value;
+}
+
+/* ---- rotary_table.c ---- */
+
+/* Plan the part of one table. `suffix` is that of its name, `seq_len` as for
+ * model_rotary_type. */
+api_model_part *model_plan_table(const model_config *config, const rotary_keys *keys,
+                                 const char *suffix, double seq_len);
 
 /* ---- rotary_types.c ---- */
 
@@ -34,10 +46,30 @@ double model_rotary_width(const rotary_keys *keys);
 void model_rotary_type(const model_config *config, const rotary_keys *keys, double seq_len,
                        api_model_part *part);
 
-/* Whether the type has two lists of divisors, one for long sequences. */
-bool model_rotary_is_longrope(const rotary_keys *keys);
-
 /* The rope_scaling of Llama 3.1's law with a factor, and its other published numbers. */
 json_t *model_pack_llama3(double factor);
+
+/* ---- rotary_own.c: what single classes do, which their rows name ---- */
+
+typedef void model_rotary_own(const model_config *config, rotary_keys *keys);
+model_rotary_own model_own_deepseek_v4, model_own_dbrx, model_own_gptj, model_own_nomic;
+model_rotary_own model_own_phi3, model_own_zamba2;
+
+/* Two tables under names of their own: of DeepSeek V4 and ZAYA. */
+model_plan_rule model_plan_deepseek_v4, model_plan_zaya;
+
+/* A table for each theta of layer_rope_theta: Granite's. */
+model_plan_rule model_plan_layer_thetas;
+
+/* None where rope_theta of rope_parameters is null: OLMo hybrid's. */
+model_plan_rule model_plan_olmo_hybrid;
+
+/* Dense layers before the mixtures of experts turn whatever their type: Cohere 2's. */
+model_plan_rule model_plan_cohere2_moe;
+
+/* Two tables, for layers of full attention and for sliding ones, whose dictionaries have these
+ * names; types[i] are the types of layers that use the one of names[i], by blanks. */
+void model_plan_both_kinds(model_config *config, const rotary_facts *facts,
+                           const char *const names[2], const char *const types[2]);
 
 #endif

@@ -10,11 +10,6 @@ static const pe_scheme_info *describe_rope(void)
     return pe_scheme_describe(pe_scheme_find("rope"));
 }
 
-bool model_rotary_is_longrope(const rotary_keys *keys)
-{
-    return strcmp(keys->type, "longrope") == 0;
-}
-
 /* A number of the dictionary, which Python's `or` replaces where it is 0 or null. */
 static void add_optional(const model_config *config, const rotary_keys *keys,
                          api_model_part *part, const char *key, bool zero_is_none)
@@ -94,13 +89,7 @@ static void add_dynamic(const model_config *config, const rotary_keys *keys, dou
         model_note(part->notes, "theta grows by alpha^(d/(d-2)) for every sequence.");
         return;
     }
-    if (keys->facts->factor_keys) {
-        model_number factor = model_real(config, keys->facts->factor_keys, NAN);
-        model_argument_number(config, part, "factor", factor.value, factor.from);
-        model_fact_number(part, "factor", factor.value, factor.from);
-    } else {
-        add_required(config, keys, part, "factor");
-    }
+    add_required(config, keys, part, "factor");
     if (isnan(keys->longest.value))
         model_refuse(config->planner, model_origin(config, "max_position_embeddings"), NULL,
                      "given with rope_type dynamic");
@@ -138,7 +127,7 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
     add_original(config, keys, part);
     if (model_has(&keys->dictionary, "attention_factor")) {
         add_optional(config, keys, part, "attention_factor", false);
-    } else if (keys->facts->beside_wins && keys->is_flat) {
+    } else if (keys->is_level) {
         model_argument_number(config, part, "attention_factor", 1,
                               model_describe_default(config));
     } else {
@@ -192,7 +181,7 @@ static void add_longrope(const model_config *config, const rotary_keys *keys, do
     if (!factor.given)
         factor = divide_lengths(config, keys);
     model_fact_number(part, "factor", factor.value, factor.from);
-    if (keys->facts->mscales && model_has(&keys->dictionary, mscale)) {
+    if (model_has(&keys->dictionary, mscale)) {
         model_number attention = model_real(&keys->dictionary, mscale, NAN);
         model_argument_number(config, part, "attention_factor", attention.value,
                               attention.from);

@@ -237,7 +237,7 @@
 #define QWEN3_5_ROTARY                                                                         \
     ROTARY(.picture = PICTURE(.patch = 16, .tube = 2, .frames = "apart"), .head = 256,         \
            .partial = 0.25, .length = 32768, .sections = {11, 11, 10},                         \
-           .sections_interleaved = true)
+           .section_order = "interleaved")
 #define BY_WINDOWS                                                                             \
     "The model sorts the rows by windows before its layers: the same rows in another order."
 #define QWEN2_5_VISION                                                                         \
