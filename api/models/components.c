@@ -94,7 +94,7 @@ static const model_type *find_type(const model_config *inner, const component_fa
                    "%s is %s, which this release does not know: that component is left out.",
                    from.path, name);
     else if (!type)
-        pe_problem_suggest(model_refuse(inner->planner, from,
+        pe_problem_suggest(model_refuse(inner, from,
                                         json_object_get(inner->object, "model_type"),
                                         "a model type that GET /v1/models lists"),
                            model_type_suggest(inner->planner->types, name));
@@ -132,29 +132,13 @@ static void plan_unasked(model_config *inner, const component_facts *facts)
         pe_error_add(kept, PE_NO_MEMORY, "", "", "memory for the plan");
 }
 
-/* Give a component the image's size that its parent says, whatever its object does. */
-static void take_image_size(const model_config *config, const char *key, model_config *inner)
-{
-    json_t *side = json_object_get(config->object, key);
-    if (!json_is_number(side))
-        return;
-    json_t *copy = inner->object ? json_copy(inner->object) : json_object();
-    json_object_set(copy, "image_size", side);
-    json_array_append_new(config->planner->plan->kept, copy);
-    inner->object = copy;
-    model_use_key(config->planner->used, model_origin(config, key));
-}
-
 void model_plan_component(model_config *config, const void *component_rule)
 {
     const component_facts *facts = component_rule;
     model_config inner = model_object(config, facts->keys);
     inner.parent = config;
-    inner.first = facts->first;
     if (facts->values && (!inner.object || facts->merged))
         inner.fallback = read_values(config, facts);
-    if (facts->image_key)
-        take_image_size(config, facts->image_key, &inner);
     inner.name =
         config->name && config->path && *config->path
             ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))
@@ -164,7 +148,6 @@ void model_plan_component(model_config *config, const void *component_rule)
     if (!inner.object && facts->flat) {
         inner = *config;
         inner.parent = config;
-        inner.first = facts->first;
         inner.name = facts->name;
         inner.type = model_type_find(inner.planner->types, facts->type);
         model_plan_type(&inner);
@@ -191,4 +174,26 @@ void model_plan_stack(model_config *config, const void *stack_rule)
     else
         add_component(config, name);
     model_plan_layers(config, &facts->layers);
+}
+
+void model_plan_first_position(model_config *config, const void *position)
+{
+    config->first = *(const double *)position;
+}
+
+void model_plan_depth_pro(model_config *config, const void *component_rule)
+{
+    const component_facts *facts = component_rule;
+    model_config own = *config;
+    json_t *side = json_object_get(config->object, "patch_size");
+    json_t *object = json_object_get(config->object, facts->keys);
+    own.object = json_copy(config->object);
+    json_array_append_new(config->planner->plan->kept, own.object);
+    if (json_is_number(side)) {
+        object = object ? json_copy(object) : json_object();
+        json_object_set(object, "image_size", side);
+        json_object_set_new(own.object, facts->keys, object);
+        model_use_key(config->planner->used, model_origin(config, "patch_size"));
+    }
+    model_plan_component(&own, facts);
 }

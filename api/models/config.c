@@ -69,12 +69,13 @@ pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *
     return added;
 }
 
-pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
+pe_problem *model_refuse(const model_config *config, api_origin origin, const json_t *given,
                          const char *rule, ...)
 {
+    model_planner *planner = config->planner;
     bool is_option = origin.kind == API_ORIGIN_QUERY && origin.path;
     const char *path =
-        model_shown_path(planner, is_option ? origin.path : model_word_origin(planner, origin));
+        model_shown_path(planner, is_option ? origin.path : model_word_origin(config, origin));
     char allowed[256];
     va_list list;
     va_start(list, rule);
@@ -88,7 +89,7 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
 static void refuse_kind(const model_config *config, api_origin origin, const json_t *given,
                         const char *rule)
 {
-    pe_problem *problem = model_refuse(config->planner, origin, given, "%s", rule);
+    pe_problem *problem = model_refuse(config, origin, given, "%s", rule);
     if (json_is_string(given))
         problem->reason = PE_REASON_KIND;
 }
@@ -101,7 +102,7 @@ static json_t *find_member(const model_config *config, const char *key, api_orig
 {
     json_t *value = json_object_get(config->object, key);
     if (!value && config->fallback && json_object_get(config->fallback, key)) {
-        *ret_from = model_describe_default(config->parent ? config->parent : config);
+        *ret_from = model_default(config->parent ? config->parent : config);
         return json_object_get(config->fallback, key);
     }
     if (!value)
@@ -140,9 +141,9 @@ static json_t *find_key(const model_config *config, const char *key, api_origin 
     api_origin again_from;
     json_t *again = find_first(config, SPELLINGS[row].same, &again_from);
     if (value && again && !json_equal(value, again))
-        model_refuse(config->planner, again_from, again,
+        model_refuse(config, again_from, again,
                      "the same as %s, which means the same, or left out",
-                     model_word_origin(config->planner, *ret_from));
+                     model_word_origin(config, *ret_from));
     if (!value && again) {
         *ret_from = again_from;
         return again;
@@ -184,7 +185,7 @@ static model_number read_number(const model_config *config, const char *keys, do
     else if (value)
         refuse_kind(config, result.from, value, integral ? "an integer" : "a number");
     else if (!isnan(fallback))
-        result.from = model_describe_default(config);
+        result.from = model_default(config);
     return result;
 }
 
@@ -206,10 +207,10 @@ model_number model_required(const model_config *config, const char *keys, double
     model_number result = model_integer(config, keys, fallback);
     if (isnan(result.value) && !value) {
         pe_problem *problem =
-            model_refuse(config->planner, result.from, NULL, "an integer, at least %g", least);
+            model_refuse(config, result.from, NULL, "an integer, at least %g", least);
         problem->reason = PE_REASON_MISSING;
     } else if (result.value < least || result.value > 0x1p53) {
-        model_refuse(config->planner, result.from, value, "an integer from %g to 2^53", least);
+        model_refuse(config, result.from, value, "an integer from %g to 2^53", least);
         result.value = NAN;
     }
     return result;
@@ -221,7 +222,7 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
     json_t *value = model_find(config, keys, ret_from);
     model_use_key(config->planner->used, *ret_from);
     if (!value)
-        *ret_from = model_describe_default(config);
+        *ret_from = model_default(config);
     else if (json_is_number(value))
         return json_number_value(value) != 0;
     else if (!json_is_boolean(value))
@@ -233,7 +234,7 @@ const char *model_string(const model_config *config, const char *keys, api_origi
 {
     json_t *value = model_find(config, keys, ret_from);
     if (value && (!json_is_string(value) || json_string_length(value) > API_CONFIG_KEY_BYTES)) {
-        model_refuse(config->planner, *ret_from, value, "a string of at most %d bytes",
+        model_refuse(config, *ret_from, value, "a string of at most %d bytes",
                      API_CONFIG_KEY_BYTES);
         return NULL;
     }
@@ -296,7 +297,7 @@ model_number model_side(const model_config *config, const char *keys, double fal
     else
         return model_required(config, keys, model_or_nan(fallback), 1);
     if (!(side.value >= 1 && side.value <= 1e6)) {
-        model_refuse(config->planner, from, value, "a side from 1 to 10^6 pixels");
+        model_refuse(config, from, value, "a side from 1 to 10^6 pixels");
         side.value = NAN;
     }
     return side;

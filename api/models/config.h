@@ -57,7 +57,7 @@ const char *model_shown_path(model_planner *planner, const char *path);
 #define MODEL_IMAGE_CELLS   ((api_origin){API_ORIGIN_CONFIG, "image_size", " / patch_size"})
 
 /* The class of the config's model type. */
-api_origin model_describe_default(const model_config *config);
+api_origin model_default(const model_config *config);
 
 /* A key of the config: "text_config.head_dim". */
 api_origin model_origin(const model_config *config, const char *key);
@@ -71,7 +71,7 @@ api_origin model_divide_origins(const model_config *config, api_origin dividend,
                                 api_origin divisor);
 
 /* The words for an origin, kept as long as the plan. */
-const char *model_word_origin(model_planner *planner, api_origin origin);
+const char *model_word_origin(const model_config *config, api_origin origin);
 
 /* Let a key count as used: what it says has changed an argument, a fact or which layers use a
  * part. Arguments and facts do so themselves. */
@@ -117,7 +117,7 @@ const char *model_choice(const model_config *config, const char *key, const char
                          const char *otherwise, api_origin *ret_from);
 
 /* The same problem, for a value that is read elsewhere. */
-void model_refuse_choice(model_planner *planner, api_origin origin, const json_t *given,
+void model_refuse_choice(const model_config *config, api_origin origin, const json_t *given,
                          const char *words);
 
 /* ---- config.c ---- */
@@ -148,7 +148,7 @@ static inline double model_or_nan(double number)
 }
 
 /* Add a problem about what came from there. The rule completes "the path must be …". */
-pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
+pe_problem *model_refuse(const model_config *config, api_origin origin, const json_t *given,
                          const char *rule, ...) __attribute__((format(printf, 4, 5)));
 
 /* The same where there is no planner yet. */

@@ -13,17 +13,15 @@ struct rotary_keys;
 
 /* A component that is an object of its own in the config. */
 typedef struct component_facts {
-    const char *name;      /* "text" */
-    const char *keys;      /* "text_config" */
-    const char *type;      /* where the object has no model_type */
-    bool flat;             /* older files hold the keys beside the other components */
-    bool only_if_given;    /* an absent one is no component; else it has the class's defaults */
-    bool ignore_type;      /* the class does not look at the object's model_type */
-    bool optional;         /* an object of an unknown type is noted, not refused */
-    const char *values;    /* JSON of what the parent's class gives an absent object … */
-    bool merged;           /* … and for each key that a given object lacks */
-    double first;          /* the position of its first token */
-    const char *image_key; /* the parent's number that is its image_size; NULL: its own */
+    const char *name;   /* "text" */
+    const char *keys;   /* "text_config" */
+    const char *type;   /* where the object has no model_type */
+    bool flat;          /* older files hold the keys beside the other components */
+    bool only_if_given; /* an absent one is no component; else it has the class's defaults */
+    bool ignore_type;   /* the class does not look at the object's model_type */
+    bool optional;      /* an object of an unknown type is noted, not refused */
+    const char *values; /* JSON of what the parent's class gives an absent object … */
+    bool merged;        /* … and for each key that a given object lacks */
 } component_facts;
 
 /* How a component's layers get their types, where the config has no `layer_types`. */
@@ -31,13 +29,12 @@ typedef struct layer_facts {
     const char *count_keys; /* NULL: num_hidden_layers */
     int every;              /* one of so many layers is `full`, the last one … */
     const char *every_keys; /* … unless a key says another number, or a text such as "LLLG" */
-    bool first;             /* the first one of so many is */
-    bool last_is_full;      /* whatever the pattern */
-    bool last_if_none;      /* if no other one is */
-    bool from_end;          /* the pattern ends with the last layer, and a `full` one */
+    const char
+        *pattern; /* words: "first": the first one of so many is; "from_end": counted
+                   * from    the last layer, which is; "last": so is the last layer,
+                   * "or_last" if    no other one; "cut": flags may be more than layers */
     const char *full, *other; /* NULL: full_attention, sliding_attention */
     const char *flags_key;    /* a list with 0 for each `full` layer … */
-    bool flags_cut;           /* … and maybe more of them than layers */
     const char *prefix_key;   /* how many `full` layers are before the pattern; NULL: none */
     bool own_types;           /* layer_types say nothing about positions */
     const char *indices_key;  /* a list of the `full` layers, by index … */
@@ -105,9 +102,8 @@ typedef struct rotary_facts {
 
 /* Queries that are multiplied by a number that grows with the position. */
 typedef struct temperature_facts {
-    bool llama4;   /* else as Ministral 3 … */
-    double beta;   /* … whose llama_4_scaling_beta is this without rope_parameters … */
-    double length; /* … and original_max_position_embeddings this; 0: 16384 */
+    double beta;   /* llama_4_scaling_beta where there are no rope_parameters */
+    double length; /* the same of original_max_position_embeddings; 0: 16384 */
 } temperature_facts;
 
 /* ---- tables with a row for each position ---- */
@@ -125,12 +121,10 @@ typedef struct table_facts {
     double first;                     /* the row of position 0 */
     bool after_padding;               /* … is pad_token_id + 1 … */
     bool zero_padding;                /* … whose default is 0, not 1 */
-    bool rows_after;                  /* and so many rows the table has more */
     const char *more_keys;            /* a number of rows beyond; NULL: none */
     const char *layout, *frequencies; /* of sinusoids, as the scheme's parameters */
     const char *base_keys;            /* of sinusoids; NULL: 10000 */
     bool stored;                      /* the checkpoint holds the sinusoids as well */
-    const char *resized;              /* how it is fitted to another size */
     const char *note;
 } table_facts;
 
@@ -146,39 +140,14 @@ typedef struct patches_facts {
     double more;            /* class tokens and the like … */
     const char *more_keys;  /* … and a key with the number of those beyond; NULL: none */
     double more_by_key;     /* where the config does not say */
-    double frames;          /* above 0: rows for num_frames / tubelet_size frames */
     const char *width_keys; /* NULL: hidden_size */
     double width;
-    const char *class_row; /* which row is that of the class token */
+    const char *facts[6]; /* name, text, …: "cls" says which row is that of the class token */
     const char *resized;
     const char *preset; /* of the scheme resized, for an image of the request */
-    const char *gate;
-    bool merged;     /* spatial_merge_size patches a side of an image are one token */
-    bool sinusoidal; /* computed, not trained: MAE's table */
+    bool merged;        /* spatial_merge_size patches a side of an image are one token */
     const char *note;
 } patches_facts;
-
-/* A trained table with a row for each patch of a spectrogram; patches may overlap. */
-typedef struct spectrogram_facts {
-    double bands, length, patch, stride;
-    double more; /* class tokens and the like */
-    double width;
-} spectrogram_facts;
-
-/* Sinusoids over the number of a token among those of all frames of a video. */
-typedef struct video_facts {
-    const char *suffix;
-    double image, patch, frames, tube;
-    const char *width_keys;
-    double width;
-} video_facts;
-
-/* A trained table with a row for each aspect ratio of an image that is cut into tiles. */
-typedef struct tiles_facts {
-    const char *suffix;
-    bool patches; /* of all patches of a tile, not one vector for the tile */
-    const char *note;
-} tiles_facts;
 
 /* ---- windows, grids and distances ---- */
 
@@ -197,12 +166,6 @@ typedef struct swin_facts {
     bool by_stage;       /* timm: stages may have windows of their own, and always_partition
                           * keeps windows from shrinking */
 } swin_facts;
-
-/* Layers in stages, by a list of how many each has. */
-typedef struct depths_facts {
-    const char *keys;
-    double depths[MODEL_STAGES]; /* up to a 0 */
-} depths_facts;
 
 /* Tables for the cells of an image. */
 typedef struct cells_facts {
@@ -278,11 +241,6 @@ typedef struct latents_facts {
     double table; /* above 0: the centre of a table of pos_embed_max_size cells a side */
     bool scaled;  /* positions are divided by interpolation_scale */
 } latents_facts;
-
-/* Timesteps of a U-Net: diffusers' Timesteps. */
-typedef struct unet_facts {
-    double channels; /* the first of block_out_channels */
-} unet_facts;
 
 /* ---- models without positions ---- */
 

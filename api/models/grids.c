@@ -42,7 +42,7 @@ static model_number read_merge(const model_config *config, const grid_facts *fac
 {
     bool video = facts->merged_video && config->planner->plan->options->frames > 0;
     if (facts->unmerged && !video)
-        return (model_number){false, 1, model_describe_default(config)};
+        return (model_number){false, 1, model_default(config)};
     return model_integer(config, "spatial_merge_size", 2);
 }
 
@@ -75,10 +75,7 @@ static void add_cells(const grid_facts *facts, const cells *grid, api_model_part
 {
     if (!(grid->height >= 1))
         return;
-    model_fact(
-        part, "grid",
-        json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width)),
-        grid->from);
+    model_fact_numbers(part, "grid", (double[]){grid->height, grid->width}, 2, grid->from);
     model_fact_number(part, "rows", grid->height * grid->width + facts->more, grid->from);
 }
 
@@ -105,10 +102,9 @@ static void add_first_cells(const model_config *config, const json_t *sizes,
     for (size_t axis = 0; axis < 2; axis++)
         json_array_append_new(
             first, json_real(half[axis] - json_number_value(json_array_get(sizes, axis + 1))));
-    model_argument_list(config, part, "first_index", first, model_describe_default(config));
+    model_argument_list(config, part, "first_index", first, model_default(config));
     json_decref(first);
-    model_fact_number(part, "text_first", fmax(half[0], half[1]),
-                      model_describe_default(config));
+    model_fact_number(part, "text_first", fmax(half[0], half[1]), model_default(config));
     model_note(part->notes,
                "Rows and columns are counted from -(n - floor(n / 2)); the first token of text "
                "has %g on all axes, the larger half of the picture's sides.",
@@ -132,7 +128,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     json_array_append_new(sizes, json_real(grid->height));
     json_array_append_new(sizes, json_real(grid->width));
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
+        model_argument(config, part, "preset", facts->preset, model_default(config));
     model_argument_list(config, part, "sizes", sizes, grid->from);
     if (facts->centred)
         add_first_cells(config, sizes, part);
@@ -163,8 +159,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
 static void add_temperature(const model_config *config, const char *keys, double fallback,
                             const char *fact, const char *argument, api_model_part *part)
 {
-    model_number base = {false, fallback > 0 ? fallback : 10000,
-                         model_describe_default(config)};
+    model_number base = {false, fallback > 0 ? fallback : 10000, model_default(config)};
     if (keys)
         base = model_real(config, keys, base.value);
     model_fact_number(part, fact, base.value, base.from);
@@ -181,8 +176,8 @@ static void add_sines(const model_config *config, const grid_facts *facts, const
         &holder, facts->width_keys ? facts->width_keys : "d_model|hidden_size|hidden_dim", 256,
         1);
     model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "center", facts->centre, model_describe_default(config));
-    model_argument(config, part, "preset", facts->preset, model_describe_default(config));
+    model_fact_text(part, "center", facts->centre, model_default(config));
+    model_argument(config, part, "preset", facts->preset, model_default(config));
     add_temperature(config, facts->theta_keys, facts->theta, "temperature", "base", part);
     if (facts->height_theta_keys)
         add_temperature(config, facts->height_theta_keys, facts->theta, "temperature_height",
@@ -201,7 +196,7 @@ static void add_features(const model_config *config, const grid_facts *facts, co
     json_t *sizes =
         json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width));
     part->state = API_PART_TRAINED;
-    model_argument(config, part, "preset", facts->preset, model_describe_default(config));
+    model_argument(config, part, "preset", facts->preset, model_default(config));
     model_argument_list(config, part, "sizes", sizes, grid->from);
     json_decref(sizes);
     model_argument_number(config, part, "features", floor(width.value / 2),
@@ -235,7 +230,7 @@ static void add_numbers(const model_config *config, const grid_facts *facts,
         else if (*facts->numbers[i + 2])
             model_fact(part, facts->numbers[i],
                        json_loads(facts->numbers[i + 2], JSON_DECODE_ANY, &ignored),
-                       model_describe_default(config));
+                       model_default(config));
     }
 }
 
@@ -246,7 +241,7 @@ static turning add_rotary(const model_config *config, const grid_facts *facts,
     bool fixed = facts->theta_keys && !*facts->theta_keys;
     const char *keys = facts->theta_keys ? facts->theta_keys : "rope_theta";
     model_number theta = {false, facts->theta > 0 ? facts->theta : 10000,
-                          model_describe_default(config)};
+                          model_default(config)};
     if (!fixed)
         theta = model_real(config, keys, theta.value);
     part->pairing = facts->interleaved ? "interleaved" : "half";
@@ -257,7 +252,7 @@ static turning add_rotary(const model_config *config, const grid_facts *facts,
         theta = inner.given ? inner : theta;
     }
     model_fact_number(part, "rope_theta", theta.value, theta.from);
-    model_fact_text(part, "layout", part->pairing, model_describe_default(config));
+    model_fact_text(part, "layout", part->pairing, model_default(config));
     return (turning){head, theta};
 }
 
@@ -271,8 +266,7 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     cells grid = read_cells(config, facts);
     add_cells(facts, &grid, part);
     for (size_t i = 0; facts->facts[i]; i += 2)
-        model_fact_text(part, facts->facts[i], facts->facts[i + 1],
-                        model_describe_default(config));
+        model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default(config));
     add_numbers(config, facts, part);
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
@@ -305,28 +299,30 @@ void model_plan_word(model_config *config, const void *word_rule)
     }
 }
 
+void model_plan_llama4_temperature(model_config *config, const void *nothing)
+{
+    api_origin from;
+    (void)nothing;
+    if (!model_flag(config, "attn_temperature_tuning", true, &from))
+        return;
+    model_number floor_scale = model_real(config, "floor_scale", 8192);
+    model_number scale = model_real(config, "attn_scale", 0.1);
+    api_model_part *part =
+        model_part_new(config, "attention_temperature", "attention_temperature");
+    part->state = API_PART_NOTHING;
+    part->law = "llama4";
+    model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
+    model_fact_number(part, "attn_scale", scale.value, scale.from);
+    model_note(part->notes,
+               "Layers without rope multiply queries by 1 + %g ln(1 + floor((position + 1) "
+               "/ %g)).",
+               scale.value, floor_scale.value);
+    model_use_besides(config, part, "no_rope");
+}
+
 void model_plan_temperature(model_config *config, const void *temperature_rule)
 {
     const temperature_facts *facts = temperature_rule;
-    api_origin from;
-    if (facts->llama4) {
-        if (!model_flag(config, "attn_temperature_tuning", true, &from))
-            return;
-        model_number floor_scale = model_real(config, "floor_scale", 8192);
-        model_number scale = model_real(config, "attn_scale", 0.1);
-        api_model_part *part =
-            model_part_new(config, "attention_temperature", "attention_temperature");
-        part->state = API_PART_NOTHING;
-        part->law = "llama4";
-        model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
-        model_fact_number(part, "attn_scale", scale.value, scale.from);
-        model_note(part->notes,
-                   "Layers without rope multiply queries by 1 + %g ln(1 + floor((position + 1) "
-                   "/ %g)).",
-                   scale.value, floor_scale.value);
-        model_use_besides(config, part, "no_rope");
-        return;
-    }
     model_config dictionary = model_object(config, "rope_parameters");
     model_config older = model_object(config, "rope_scaling");
     if (json_object_size(older.object) > 0)

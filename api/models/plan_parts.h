@@ -35,10 +35,18 @@ void model_argument_limited_length(const model_config *config, api_model_part *p
 void model_argument_offset(const model_config *config, api_model_part *part, double first,
                            api_origin from);
 
+/* What is a fact and an argument of the same name. */
+void model_state_number(const model_config *config, api_model_part *part, const char *name,
+                        model_number number);
+void model_state_text(const model_config *config, api_model_part *part, const char *name,
+                      const char *text, api_origin from);
+
 /* Facts; the value of the last one is consumed. */
 void model_fact_number(api_model_part *part, const char *name, double value, api_origin from);
 void model_fact_text(api_model_part *part, const char *name, const char *text, api_origin from);
 void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from);
+void model_fact_numbers(api_model_part *part, const char *name, const double numbers[],
+                        size_t count, api_origin from);
 
 void model_note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -11,8 +11,7 @@ static void add_heads(const model_config *config, const relative_facts *facts,
     model_number heads =
         model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
                        model_or_nan(facts->heads), 1);
-    model_fact_number(part, "heads", heads.value, heads.from);
-    model_argument_number(config, part, "heads", heads.value, heads.from);
+    model_state_number(config, part, "heads", heads);
 }
 
 static void add_width(const model_config *config, const relative_facts *facts,
@@ -21,8 +20,7 @@ static void add_width(const model_config *config, const relative_facts *facts,
     model_number width =
         model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
                        model_or_nan(facts->width), 1);
-    model_fact_number(part, "dim", width.value, width.from);
-    model_argument_number(config, part, "dim", width.value, width.from);
+    model_state_number(config, part, "dim", width);
 }
 
 /* Begin a part with its rows: as many queries as keys. */
@@ -58,14 +56,10 @@ void model_plan_t5(model_config *config, const void *relative_rule)
         config, facts->distance_keys ? facts->distance_keys : "relative_attention_max_distance",
         facts->distance > 0 ? facts->distance : 128);
     add_heads(config, facts, part);
-    model_fact_number(part, "num_buckets", buckets.value, buckets.from);
-    model_fact_number(part, "max_distance", distance.value, distance.from);
-    model_fact(part, "bidirectional", json_boolean(!facts->one_way),
-               model_describe_default(config));
-    model_argument_number(config, part, "num_buckets", buckets.value, buckets.from);
-    model_argument_number(config, part, "max_distance", distance.value, distance.from);
-    model_argument_flag(config, part, "bidirectional", !facts->one_way,
-                        model_describe_default(config));
+    model_state_number(config, part, "num_buckets", buckets);
+    model_state_number(config, part, "max_distance", distance);
+    model_fact(part, "bidirectional", json_boolean(!facts->one_way), model_default(config));
+    model_argument_flag(config, part, "bidirectional", !facts->one_way, model_default(config));
     model_note(part->notes,
                "The buckets are computed; the bias of each is trained, a table "
                "[num_buckets, heads]%s.",
@@ -117,12 +111,12 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
         model_integer(config, "max_position_embeddings|max_seq_len|seq_length", NAN);
     api_model_part *part = begin_part(config, facts, "alibi", length);
     add_heads(config, facts, part);
-    model_fact_number(part, "alibi_bias_max", 8, model_describe_default(config));
-    model_fact_text(part, "mask", facts->layout, model_describe_default(config));
+    model_fact_number(part, "alibi_bias_max", 8, model_default(config));
+    model_fact_text(part, "mask", facts->layout, model_default(config));
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
+        model_argument(config, part, "preset", facts->preset, model_default(config));
     else
-        model_argument(config, part, "mask", facts->layout, model_describe_default(config));
+        model_argument(config, part, "mask", facts->layout, model_default(config));
     if (facts->divided)
         add_divisor(config, facts, part);
     finish_part(config, facts, part, "alibi", "bias slopes");
@@ -147,13 +141,11 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
     double rows = 2 * (facts->buckets_keys && buckets.value > 0 ? buckets.value : span.value);
     model_fact_number(part, "heads", heads.value, heads.from);
-    model_fact_number(part, "max_relative_positions", span.value, span.from);
+    model_state_number(config, part, "max_relative_positions", span);
     model_fact_number(part, "rows", rows, span.from);
-    model_argument_number(config, part, "max_relative_positions", span.value, span.from);
     if (facts->buckets_keys && buckets.value > 0) {
-        model_fact_number(part, "position_buckets", buckets.value, buckets.from);
-        model_argument_number(config, part, "position_buckets", buckets.value, buckets.from);
-        model_argument(config, part, "beyond", "continue", model_describe_default(config));
+        model_state_number(config, part, "position_buckets", buckets);
+        model_argument(config, part, "beyond", "continue", model_default(config));
     }
     if (facts->buckets == 0 && !model_has(config, "relative_attention"))
         model_note(part->notes, "The config has no relative_attention, which published files "
@@ -171,17 +163,14 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
     api_model_part *part = begin_part(config, facts, "transformer_xl", ANY_LENGTH);
     const char *attention = facts->layout;
     if (attention)
-        from = model_describe_default(config);
+        from = model_default(config);
     else
         attention = model_choice(config, "attn_type", "bi uni", "bi", &from);
     add_width(config, facts, part);
     add_heads(config, facts, part);
-    model_fact_text(part, "attention", attention, from);
-    model_argument(config, part, "attention", attention, from);
-    if (clamp.value > 0) {
-        model_fact_number(part, "clamp_length", clamp.value, clamp.from);
-        model_argument_number(config, part, "clamp_length", clamp.value, clamp.from);
-    }
+    model_state_text(config, part, "attention", attention, from);
+    if (clamp.value > 0)
+        model_state_number(config, part, "clamp_length", clamp);
     model_note(part->notes, "The sinusoids are computed; the vectors u and v are trained.");
     finish_part(config, facts, part, "transformer_xl", "encoding distance");
 }
@@ -194,8 +183,8 @@ void model_plan_two_sided(model_config *config, const void *relative_rule)
     add_width(config, facts, part);
     add_heads(config, facts, part);
     model_fact_number(part, "rows", 2 * keys - 1, MODEL_REMARK("2 length - 1"));
-    model_fact_text(part, "layout", "interleaved", model_describe_default(config));
-    model_argument(config, part, "preset", "conformer", model_describe_default(config));
+    model_fact_text(part, "layout", "interleaved", model_default(config));
+    model_argument(config, part, "preset", "conformer", model_default(config));
     model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
                             "-(length - 1). The vectors u and v are trained.");
     finish_part(config, facts, part, "transformer_xl", "encoding distance");
@@ -229,8 +218,7 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     if (left.value != right.value)
         model_argument_number(config, part, "min_distance", -left.value, left.from);
     if (facts->query_minus_key)
-        model_argument(config, part, "difference", "query_minus_key",
-                       model_describe_default(config));
-    model_argument_flag(config, part, "keys_only", true, model_describe_default(config));
+        model_argument(config, part, "difference", "query_minus_key", model_default(config));
+    model_argument_flag(config, part, "keys_only", true, model_default(config));
     finish_part(config, facts, part, "shaw", "keys index");
 }

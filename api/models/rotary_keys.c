@@ -133,15 +133,15 @@ static void read_theta(const model_config *config, rotary_keys *keys)
         fallback = facts->theta_4_53;
     if (fallback == 0)
         fallback = 10000;
-    model_number beside = {false, fallback, model_describe_default(config)};
+    model_number beside = {false, fallback, model_default(config)};
     if (*names)
         beside = model_real(config, names, fallback);
     model_number inside = model_real(&keys->dictionary, "rope_theta", NAN);
     keys->theta = isnan(inside.value) ? beside : inside;
     if (beside.given && inside.given && beside.value != inside.value)
         model_note(config->planner->plan->notes, "%s wins over %s, as in transformers.",
-                   model_word_origin(config->planner, inside.from),
-                   model_word_origin(config->planner, beside.from));
+                   model_word_origin(config, inside.from),
+                   model_word_origin(config, beside.from));
     if (!keys->theta.given && facts->theta_4_53 > 0)
         model_note(config->planner->plan->notes,
                    "The config has no rope_theta: releases up to 4.53 take %g, later ones %g.",
@@ -163,9 +163,9 @@ static model_number divide_width(const model_config *config, const rotary_facts 
         head.value = floor(head.value);
     if (!isnan(head.value) && head.value != floor(head.value)) {
         json_t *given = json_real(heads.value);
-        model_refuse(config->planner, heads.from, given,
+        model_refuse(config, heads.from, given,
                      "a divisor of %s, which is %g, or head_dim be given",
-                     model_word_origin(config->planner, hidden.from), hidden.value);
+                     model_word_origin(config, hidden.from), hidden.value);
         json_decref(given);
         head.value = NAN;
     }
@@ -197,10 +197,10 @@ static void read_head(const model_config *config, rotary_keys *keys)
                    json_is_null(json_object_get(config->object, names));
     if (!keys->head.given)
         keys->head = fallback > 0 && !is_null
-                         ? (model_number){false, fallback, model_describe_default(config)}
+                         ? (model_number){false, fallback, model_default(config)}
                          : divide_width(config, facts);
     if (keys->head.given && (keys->head.value < 1 || keys->head.value > 65536)) {
-        model_refuse(config->planner, keys->head.from, NULL, "from 1 to 65536 columns");
+        model_refuse(config, keys->head.from, NULL, "from 1 to 65536 columns");
         keys->head.value = NAN;
     }
 }
@@ -212,7 +212,7 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
     const char *beside_keys = facts->partial_keys ? facts->partial_keys : key;
     double fallback = facts->partial > 0 ? facts->partial : 1;
     bool scaled = strcmp(keys->type, "default") != 0;
-    keys->partial = (model_number){false, fallback, model_describe_default(config)};
+    keys->partial = (model_number){false, fallback, model_default(config)};
     keys->width = (model_number){.value = NAN};
     if (facts->width_key)
         keys->width =
@@ -255,7 +255,7 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
         keys.original =
             model_integer(&keys.dictionary, "original_max_position_embeddings", NAN);
     keys.interleaved = facts->interleaved;
-    keys.interleaved_from = model_describe_default(config);
+    keys.interleaved_from = model_default(config);
     if (facts->interleave_key)
         keys.interleaved = model_flag(config, facts->interleave_key, facts->interleaved,
                                       &keys.interleaved_from);

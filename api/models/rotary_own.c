@@ -93,7 +93,7 @@ static void plan_thetas(model_config *config, const rotary_facts *facts, const j
     model_plan_layers(config, NULL);
     model_use_key(config->planner->used, from);
     if (json_array_size(thetas) != component->layer_count) {
-        model_refuse(config->planner, from, NULL, "a list of %zu numbers, one for each layer",
+        model_refuse(config, from, NULL, "a list of %zu numbers, one for each layer",
                      component->layer_count);
         return;
     }

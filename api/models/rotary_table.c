@@ -30,7 +30,7 @@ static json_t *read_sections(const model_config *config, const rotary_keys *keys
     json_t *sections = json_array();
     for (size_t i = 0; i < 3; i++)
         json_array_append_new(sections, api_document_number(facts->sections[i]));
-    *ret_from = model_describe_default(config);
+    *ret_from = model_default(config);
     if (add_numbers(sections) == floor(model_rotary_width(keys) / 2))
         return sections;
     json_decref(sections); /* the class's own are for heads of another width */
@@ -59,7 +59,7 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
         return;
     double sum = add_numbers(sections), wanted = floor(model_rotary_width(keys) / 2);
     if (sum != wanted && !isnan(wanted))
-        model_refuse(config->planner, from, NULL,
+        model_refuse(config, from, NULL,
                      "numbers whose sum is that of the pairs of columns, %g; it is %g", wanted,
                      sum);
     json_t *whole = json_array();
@@ -68,13 +68,13 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
             whole, api_document_number(json_number_value(json_array_get(sections, i))));
     model_fact(part, "mrope_section", whole, from);
     model_fact(part, "mrope_interleaved", json_boolean(strcmp(order, "interleaved") == 0),
-               model_describe_default(config));
+               model_default(config));
     const char *axes = strcmp(order, "alternating") == 0 ? "hwt" : "thw";
     model_fact(part, "axes", json_pack("[s#,s#,s#]", axes, 1, axes + 1, 1, axes + 2, 1),
-               model_describe_default(config));
+               model_default(config));
     if (strcmp(part->kind, PROMPT) == 0) {
         model_argument_list(config, part, "mrope_section", sections, from);
-        model_argument(config, part, "section_order", order, model_describe_default(config));
+        model_argument(config, part, "section_order", order, model_default(config));
     } else {
         model_note(part->notes,
                    "M-RoPE: a token of a picture has three positions, and mrope_section says "
@@ -122,11 +122,10 @@ static void add_softmax_scale(const rotary_keys *keys, api_model_part *part)
 static void add_first_position(const model_config *config, api_model_part *part)
 {
     bool asked = config->planner->plan->options->offset != NULL;
-    model_argument_offset(config, part, asked ? 0 : config->first,
-                          model_describe_default(config));
+    model_argument_offset(config, part, asked ? 0 : config->first, model_default(config));
     if (config->first == 0)
         return;
-    model_fact_number(part, "first_position", config->first, model_describe_default(config));
+    model_fact_number(part, "first_position", config->first, model_default(config));
     model_note(part->notes, "The model's first token has position %g, not 0%s.", config->first,
                asked ? "; offset of the request says which one row 0 has" : "");
 }

@@ -16,8 +16,7 @@ static void add_optional(const model_config *config, const rotary_keys *keys,
 {
     model_number number = model_real(&keys->dictionary, key, NAN);
     if (!isnan(number.value) && !(zero_is_none && number.value == 0)) {
-        model_argument_number(config, part, key, number.value, number.from);
-        model_fact_number(part, key, number.value, number.from);
+        model_state_number(config, part, key, number);
     }
 }
 
@@ -27,12 +26,11 @@ static void add_required(const model_config *config, const rotary_keys *keys,
 {
     model_number number = model_real(&keys->dictionary, key, NAN);
     if (isnan(number.value)) {
-        model_refuse(config->planner, model_origin(&keys->dictionary, key), NULL,
+        model_refuse(config, model_origin(&keys->dictionary, key), NULL,
                      "given with rope_type %s", keys->type);
         return;
     }
-    model_argument_number(config, part, key, number.value, number.from);
-    model_fact_number(part, key, number.value, number.from);
+    model_state_number(config, part, key, number);
 }
 
 static void add_original(const model_config *config, const rotary_keys *keys,
@@ -41,12 +39,11 @@ static void add_original(const model_config *config, const rotary_keys *keys,
     static const char key[] = "original_max_position_embeddings";
     model_number original = isnan(keys->original.value) ? keys->longest : keys->original;
     if (isnan(original.value)) {
-        model_refuse(config->planner, model_origin(&keys->dictionary, key), NULL,
+        model_refuse(config, model_origin(&keys->dictionary, key), NULL,
                      "given with rope_type %s, unless max_position_embeddings is", keys->type);
         return;
     }
-    model_argument_number(config, part, key, original.value, original.from);
-    model_fact_number(part, key, original.value, original.from);
+    model_state_number(config, part, key, original);
 }
 
 /* The quotient of the two lengths, with where it came from. */
@@ -84,14 +81,13 @@ static void add_dynamic(const model_config *config, const rotary_keys *keys, dou
     model_number alpha = keys->facts->alpha ? model_real(&keys->dictionary, "alpha", NAN)
                                             : (model_number){.value = NAN};
     if (!isnan(alpha.value) && alpha.value != 0) {
-        model_argument_number(config, part, "alpha", alpha.value, alpha.from);
-        model_fact_number(part, "alpha", alpha.value, alpha.from);
+        model_state_number(config, part, "alpha", alpha);
         model_note(part->notes, "theta grows by alpha^(d/(d-2)) for every sequence.");
         return;
     }
     add_required(config, keys, part, "factor");
     if (isnan(keys->longest.value))
-        model_refuse(config->planner, model_origin(config, "max_position_embeddings"), NULL,
+        model_refuse(config, model_origin(config, "max_position_embeddings"), NULL,
                      "given with rope_type dynamic");
     model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
                           keys->longest.from);
@@ -115,21 +111,19 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
         model_note(part->notes,
                    "factor is %g by %s; releases up to 4.53 take %g, which is %s "
                    "(convention=transformers-4.53).",
-                   factor.value, model_word_origin(config->planner, factor.from), lengths.value,
-                   model_word_origin(config->planner, lengths.from));
+                   factor.value, model_word_origin(config, factor.from), lengths.value,
+                   model_word_origin(config, lengths.from));
     if (!isnan(lengths.value) && (older || (has_key && isnan(factor.value))))
         factor = lengths;
     if (isnan(factor.value))
-        model_refuse(config->planner, model_origin(&keys->dictionary, "factor"), NULL,
+        model_refuse(config, model_origin(&keys->dictionary, "factor"), NULL,
                      "given with rope_type yarn");
-    model_argument_number(config, part, "factor", factor.value, factor.from);
-    model_fact_number(part, "factor", factor.value, factor.from);
+    model_state_number(config, part, "factor", factor);
     add_original(config, keys, part);
     if (model_has(&keys->dictionary, "attention_factor")) {
         add_optional(config, keys, part, "attention_factor", false);
     } else if (keys->is_level) {
-        model_argument_number(config, part, "attention_factor", 1,
-                              model_describe_default(config));
+        model_argument_number(config, part, "attention_factor", 1, model_default(config));
     } else {
         add_optional(config, keys, part, "mscale", true);
         add_optional(config, keys, part, "mscale_all_dim", true);
@@ -152,9 +146,9 @@ static void add_list(const model_config *config, const rotary_keys *keys, const 
     json_t *list = model_list(&keys->dictionary, key, &from);
     double wanted = floor(model_rotary_width(keys) / 2);
     if (!list)
-        model_refuse(config->planner, from, NULL, "given with rope_type longrope");
+        model_refuse(config, from, NULL, "given with rope_type longrope");
     else if (!isnan(wanted) && (double)json_array_size(list) != wanted)
-        model_refuse(config->planner, from, NULL,
+        model_refuse(config, from, NULL,
                      "a list of %g numbers, one for each pair of columns; it has %zu", wanted,
                      json_array_size(list));
     else
@@ -278,7 +272,7 @@ void model_rotary_type(const model_config *config, const rotary_keys *keys, doub
     type_adder *add = choose_adder(keys->type, types, sizeof types);
     model_fact_text(part, "rope_type", keys->type, keys->type_from);
     if (!add) {
-        model_refuse(config->planner, keys->type_from, NULL, "%s, not %s", types, keys->type);
+        model_refuse(config, keys->type_from, NULL, "%s, not %s", types, keys->type);
     } else if (strcmp(keys->type, "default") != 0) {
         model_argument(config, part, "rope_type", keys->type, keys->type_from);
         add(config, keys, seq_len, part);

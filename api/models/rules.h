@@ -13,6 +13,12 @@
         }                                                                                      \
     }
 
+/* what one class or two do, without facts */
+#define OWN(function)                                                                          \
+    {                                                                                          \
+        .plan = (function)                                                                     \
+    }
+
 #define WHEN(its_key, words, absent)                                                           \
     {                                                                                          \
         .key = (its_key), .is = (words), .otherwise = (absent)                                 \
@@ -33,7 +39,6 @@
 /* positions that this release does not compute */
 #define TELL(sentence) RULE(model_plan_word, word_facts, .note = (sentence), .told = true)
 #define LAYERS(...)    RULE(model_plan_layers, layer_facts, __VA_ARGS__)
-#define DEPTHS(...)    RULE(model_plan_depths, depths_facts, __VA_ARGS__)
 #define STACK(its_name, ...)                                                                   \
     RULE(model_plan_stack, stack_facts, .name = (its_name), __VA_ARGS__)
 #define COMPONENT(...) RULE(model_plan_component, component_facts, __VA_ARGS__)
@@ -52,7 +57,6 @@
 #define TRANSFORMER_XL(...) RULE(model_plan_transformer_xl, relative_facts, __VA_ARGS__)
 #define SHAW(...)           RULE(model_plan_shaw, relative_facts, __VA_ARGS__)
 #define GRID(...)           RULE(model_plan_grid, grid_facts, __VA_ARGS__)
-#define TILES(...)          RULE(model_plan_tiles, tiles_facts, __VA_ARGS__)
 #define TEMPERATURE(...)    RULE(model_plan_temperature, temperature_facts, __VA_ARGS__)
 
 /* ---- rules that several rows share ---- */
@@ -125,7 +129,7 @@
 #define TWO_SIDED(...) RULE(model_plan_two_sided, relative_facts, __VA_ARGS__)
 
 #define VIT(...)                                                                               \
-    PATCHES(__VA_ARGS__, .class_row = "row 0", .preset = "vit",                                \
+    PATCHES(__VA_ARGS__, .facts = {"cls", "row 0"}, .preset = "vit",                           \
             .resized = "bicubic, align_corners False, no antialias")
 #define BUCKETED(...)                                                                          \
     PATCHES(__VA_ARGS__, .preset = "idefics2",                                                 \
@@ -145,9 +149,6 @@
         WHEN("use_abs_pos", "true", "true"),                                                   \
         PATCHES(.suffix = "table", .image = 1024, .patch = 16, .width = 768)
 #define LATENTS(...) RULE(model_plan_latents, latents_facts, .patch = 2, __VA_ARGS__)
-#define VIDEO(...)                                                                             \
-    RULE(model_plan_video, video_facts, .image = 224, .patch = 16, .frames = 16, .tube = 2,    \
-         __VA_ARGS__)
 #define QUARTERS                                                                               \
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
         "order", "rows in merge blocks of m x m"
@@ -194,7 +195,6 @@
 #define FLUX                                                                                   \
     AXES("[16, 56, 56]", "axes_dims_rope", .centred = false),                                  \
         TIMESTEP(.width = 256, .width_keys = "timestep_dim")
-#define UNET_TIMESTEP(first) RULE(model_plan_unet, unet_facts, .channels = (first))
 
 #define QWEN3_VISION                                                                           \
     GRID(.kind = "rope_2d", .width = 1152, .heads = 16, .theta_keys = "", .patch = 16,         \
@@ -214,7 +214,7 @@
         ROTARY(.theta = 1e6, .head = 256, .length = 131072, .local_theta = 10000,              \
                .local_theta_keys = "rope_local_base_freq")
 #define GEMMA4_TEXT(its_length)                                                                \
-    LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .last_is_full = true),          \
+    LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .pattern = "last"),             \
         ROTARY(.theta = 1e6, .head = 256, .length = (its_length), .local_theta = 10000,        \
                .global_head = 512, .global_keys = "global_head_dim", .no_scaling = true,       \
                .parameters = JSON({                                                            \
@@ -275,7 +275,7 @@
     COMPONENT(.name = "vision", .keys = "vision_config", .only_if_given = true,                \
               .optional = true)
 #define CLIP_TOWER(...)                                                                        \
-    PATCHES(__VA_ARGS__, .more = 1, .class_row = "row 0", .preset = "vit",                     \
+    PATCHES(__VA_ARGS__, .more = 1, .facts = {"cls", "row 0"}, .preset = "vit",                \
             .resized = "bicubic, align_corners False, no antialias")
 #define GRID_TOWER(...)                                                                        \
     PATCHES(__VA_ARGS__, .preset = "vit",                                                      \
@@ -316,8 +316,8 @@
 #define SAM_OF_512                                                                             \
     OWN_VISION("sam_vision_model", .merged = true, .values = JSON({"image_size": 512}))
 #define DEPTH_PRO(its_name, key)                                                               \
-    COMPONENT(.name = (its_name), .keys = (key), .type = "dinov2", .image_key = "patch_size",  \
-              .values = JSON({"image_size": 384}))
+    RULE(model_plan_depth_pro, component_facts, .name = (its_name), .keys = (key),             \
+         .type = "dinov2", .values = JSON({"image_size": 384}))
 #define DINOV3(registers, ...)                                                                 \
     GRID(.kind = "rope_2d", .theta = 100, .patch = 16, .scheme = "axial_rope",                 \
          .preset = "dinov3", .prefix_keys = "num_register_tokens",                             \

@@ -39,10 +39,10 @@ static void add_counted_cells(const model_config *config, api_model_part *part)
     for (size_t axis = 0; json_is_array(given) && axis < 2; axis++)
         sides[axis] = json_number_value(json_array_get(given, axis));
     if (given && !(sides[0] >= 1 && sides[1] >= 1)) {
-        model_refuse(config->planner, from, given, "a number of cells, or two of them");
+        model_refuse(config, from, given, "a number of cells, or two of them");
         return;
     }
-    model_argument(config, part, "preset", "eva", model_describe_default(config));
+    model_argument(config, part, "preset", "eva", model_default(config));
     if (given) {
         json_t *pair = pack_pair(sides);
         model_argument_list(config, part, "reference_sizes", pair, from);
@@ -63,10 +63,10 @@ static void add_counted_cells(const model_config *config, api_model_part *part)
 /* RotaryEmbeddingDinoV3: centres of cells from -1 to 1. */
 static void add_centres(const model_config *config, api_model_part *part)
 {
-    model_argument(config, part, "preset", "dinov3", model_describe_default(config));
+    model_argument(config, part, "preset", "dinov3", model_default(config));
     model_fact_text(part, "coordinates", "(k + 0.5) / N * 2 - 1, times 2 pi",
-                    model_describe_default(config));
-    model_fact_text(part, "columns", "y, then x", model_describe_default(config));
+                    model_default(config));
+    model_fact_text(part, "columns", "y, then x", model_default(config));
 }
 
 /* Refuse a class of tables with attention that turns other columns than these have. */
@@ -76,7 +76,7 @@ static void check_halves(const model_config *config, bool is_centred)
     const bool is_half = model_flag(config, "rope_rotate_half", false, &from);
     if (is_half != is_centred)
         model_refuse(
-            config->planner, from, is_half ? json_true() : json_false(),
+            config, from, is_half ? json_true() : json_false(),
             "true with rope_type dinov3 and false with cat, else the class turns other "
             "columns than its table has, which is no rotation");
 }
@@ -118,7 +118,7 @@ void model_plan_timm_rope(model_config *config, const void *grid_rule)
     model_argument_list(config, part, "sizes", grid, from);
     model_fact(part, "grid", grid, from);
     model_fact_number(part, "rows", cells[0] * cells[1] + prefix.value, from);
-    model_fact_text(part, "layout", part->pairing, model_describe_default(config));
+    model_fact_text(part, "layout", part->pairing, model_default(config));
     model_argument_number(config, part, "prefix", prefix.value, prefix.from);
     if (table)
         model_argument(config, part, "table", table, MODEL_QUERY);

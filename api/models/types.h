@@ -54,21 +54,28 @@ const model_type *find_model_type(const model_config *config);
 /* Apply the rules of config->type to the config. */
 void model_plan_type(model_config *config);
 
-/* ---- the rules, whose facts have their names ---- */
+/* ---- the rules; those that are called after a model are of its row alone ---- */
 
-model_plan_rule model_plan_component, model_plan_stack;    /* components.c */
-model_plan_rule model_plan_layers;                         /* layers.c */
-model_plan_rule model_plan_rotary;                         /* rotary.c */
-model_plan_rule model_plan_learned, model_plan_sinusoidal; /* absolute.c */
-model_plan_rule model_plan_patches, model_plan_spectrogram, model_plan_video, model_plan_tiles;
-model_plan_rule model_plan_swin, model_plan_depths;                  /* windows.c */
-model_plan_rule model_plan_beit, model_plan_decomposed;              /* cells_facts */
-model_plan_rule model_plan_latents, model_plan_unet;                 /* diffusion.c */
-model_plan_rule model_plan_t5, model_plan_alibi, model_plan_deberta; /* relative.c */
+/* components.c, with component_facts, stack_facts, or the position of the first token */
+model_plan_rule model_plan_component, model_plan_depth_pro, model_plan_stack;
+model_plan_rule model_plan_first_position;
+/* layers.c */
+model_plan_rule model_plan_layers;
+/* rotary.c */
+model_plan_rule model_plan_rotary;
+/* absolute.c, with table_facts, patches_facts, or nothing */
+model_plan_rule model_plan_learned, model_plan_resized, model_plan_sinusoidal, model_plan_fsmt;
+model_plan_rule model_plan_patches, model_plan_vivit, model_plan_mae;
+model_plan_rule model_plan_spectrogram, model_plan_videomae, model_plan_mllama_tiles;
+/* windows.c, with swin_facts, cells_facts, or nothing */
+model_plan_rule model_plan_swin, model_plan_beit, model_plan_decomposed, model_plan_cvt;
+/* diffusion.c, with latents_facts, or the first of block_out_channels */
+model_plan_rule model_plan_latents, model_plan_unet;
+/* relative.c, with relative_facts; t5_stacks: of an encoder and a decoder */
+model_plan_rule model_plan_t5, model_plan_t5_stacks, model_plan_alibi, model_plan_deberta;
 model_plan_rule model_plan_transformer_xl, model_plan_two_sided, model_plan_shaw;
-model_plan_rule model_plan_t5_stacks; /* of an encoder and a decoder */
-model_plan_rule model_plan_grid;      /* grids.c */
-model_plan_rule model_plan_timm_rope; /* timm_rope.c; of grid_facts theta alone is read */
-model_plan_rule model_plan_word, model_plan_temperature; /* grids.c */
+/* grids.c; timm_rope.c reads theta of grid_facts alone */
+model_plan_rule model_plan_grid, model_plan_timm_rope, model_plan_word, model_plan_temperature;
+model_plan_rule model_plan_llama4_temperature;
 
 #endif

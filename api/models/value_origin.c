@@ -6,14 +6,14 @@
 api_origin model_origin(const model_config *config, const char *key)
 {
     if (!config->path)
-        return model_describe_default(config);
+        return model_default(config);
     const char *path =
         model_keep(config->planner,
                    *config->path ? json_sprintf("%s.%s", config->path, key) : json_string(key));
     return (api_origin){.kind = API_ORIGIN_CONFIG, .path = path};
 }
 
-api_origin model_describe_default(const model_config *config)
+api_origin model_default(const model_config *config)
 {
     return (api_origin){.kind = API_ORIGIN_DEFAULT, .path = config->type->name};
 }
@@ -35,8 +35,7 @@ api_origin model_divide_origins(const model_config *config, api_origin dividend,
                                 api_origin divisor)
 {
     model_use_key(config->planner->used, divisor);
-    return model_add_remark(config, dividend, " / %s",
-                            model_word_origin(config->planner, divisor));
+    return model_add_remark(config, dividend, " / %s", model_word_origin(config, divisor));
 }
 
 void model_use_key(json_t *used, api_origin origin)
@@ -62,7 +61,7 @@ json_t *api_origin_describe(api_origin origin)
                         WORDS[origin.kind].after, remark);
 }
 
-const char *model_word_origin(model_planner *planner, api_origin origin)
+const char *model_word_origin(const model_config *config, api_origin origin)
 {
-    return model_keep(planner, api_origin_describe(origin));
+    return model_keep(config->planner, api_origin_describe(origin));
 }
