@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-static model_number read_width(const model_config *config, const char *keys, double width)
-{
-    return model_required(config, keys ? keys : "hidden_size", model_or_nan(width), 1);
-}
-
 /* The row of position 0. */
 static model_number read_first(const model_config *config, const table_facts *facts)
 {
@@ -40,7 +35,7 @@ static model_number read_rows(const model_config *config, const table_facts *fac
 /* The columns of a table. */
 static model_number read_columns(const model_config *config, const table_facts *facts)
 {
-    model_number width = read_width(config, facts->width_keys, facts->width);
+    model_number width = model_width(config, facts->width_keys, facts->width);
     model_number parts = {.value = facts->parts};
     if (facts->parts_keys)
         parts = model_required(config, facts->parts_keys, facts->parts, 1);
@@ -242,7 +237,7 @@ static api_model_part *begin_patches(const model_config *config, const patches_f
                                      model_number *ret_width)
 {
     api_model_part *part = model_part_new(config, facts->suffix, kind);
-    *ret_width = read_width(config, facts->width_keys, facts->width);
+    *ret_width = model_width(config, facts->width_keys, facts->width);
     if (facts->side_keys) {
         *ret_rows = model_required(config, facts->side_keys, model_or_nan(facts->side), 1);
         ret_rows->value += count_tokens(config, facts);
@@ -302,7 +297,7 @@ void model_plan_spectrogram(model_config *config, const void *nothing)
     model_number patch = model_required(config, "patch_size", 16, 1);
     model_number along = model_required(config, "time_stride", 10, 1);
     model_number across = model_required(config, "frequency_stride", 10, 1);
-    model_number width = read_width(config, NULL, 768);
+    model_number width = model_width(config, NULL, 768);
     api_model_part *part = model_part_new(config, NULL, "learned");
     model_number rows = {.from = model_add_remark(config, length.from, ", patches of it")};
     rows.value = (floor((bands.value - patch.value) / across.value) + 1) *
@@ -369,7 +364,7 @@ static void plan_tiles(model_config *config, const char *suffix, double vectors,
     api_origin from;
     json_t *ratios = model_list(config, "supported_aspect_ratios", &from);
     model_number tiles = model_integer(config, "max_num_tiles", 4);
-    model_number width = read_width(config, NULL, 1280);
+    model_number width = model_width(config, NULL, 1280);
     api_model_part *part = model_part_new(config, suffix, "learned");
     part->state = API_PART_TRAINED;
     if (!ratios)

@@ -281,6 +281,24 @@ double model_list_number(const json_t *list, size_t index)
     return json_is_true(item) ? 1 : json_number_value(item);
 }
 
+model_number model_width(const model_config *config, const char *keys, double fallback)
+{
+    return model_required(config, keys ? keys : "hidden_size", model_or_nan(fallback), 1);
+}
+
+model_number model_heads(const model_config *config, const char *keys, double fallback)
+{
+    return model_required(config, keys ? keys : "num_attention_heads", model_or_nan(fallback),
+                          1);
+}
+
+model_number model_divide(const model_config *config, model_number dividend,
+                          model_number divisor)
+{
+    return (model_number){.value = floor(dividend.value / divisor.value),
+                          .from = model_divide_origins(config, dividend.from, divisor.from)};
+}
+
 model_number model_side(const model_config *config, const char *keys, double fallback,
                         size_t axis)
 {

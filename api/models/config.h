@@ -44,6 +44,9 @@ const char *model_keep(model_planner *planner, json_t *text);
 /* Whether one of several words, joined by blanks, is this one. */
 bool model_lists(const char *words, const char *word);
 
+/* Whether a name has one of several endings, joined by blanks, and more before it. */
+bool model_has_ending(const char *name, const char *endings);
+
 /* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
  */
 const char *model_shown_path(model_planner *planner, const char *path);
@@ -108,20 +111,6 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
 /* A string; NULL if it is not given. */
 const char *model_string(const model_config *config, const char *keys, api_origin *ret_from);
 
-/* ---- choices.c ---- */
-
-/* The word that a key has, one of those that are joined by blanks; `otherwise` where it is
- * absent or null. true and false are written as flags. Anything else is a problem that names
- * the words. */
-const char *model_choice(const model_config *config, const char *key, const char *words,
-                         const char *otherwise, api_origin *ret_from);
-
-/* The same problem, for a value that is read elsewhere. */
-void model_refuse_choice(const model_config *config, api_origin origin, const json_t *given,
-                         const char *words);
-
-/* ---- config.c ---- */
-
 /* An object or a list that a key has; `object` is NULL where it is absent or null. Another kind
  * is a problem. */
 model_config model_object(const model_config *config, const char *keys);
@@ -131,6 +120,13 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
  * a problem. */
 json_t *model_number_list(const model_config *config, const char *keys, api_origin *ret_from);
 double model_list_number(const json_t *list, size_t index);
+
+/* The columns of a model and the heads of its attention, by their usual keys where `keys` is
+ * NULL, and a quotient of two numbers, rounded down. */
+model_number model_width(const model_config *config, const char *keys, double fallback);
+model_number model_heads(const model_config *config, const char *keys, double fallback);
+model_number model_divide(const model_config *config, model_number dividend,
+                          model_number divisor);
 
 /* The side of an image, a patch or the like, in pixels, from one number, [height, width] or
  * {"height", "width"}; axis 0 is the height. */
@@ -154,5 +150,17 @@ pe_problem *model_refuse(const model_config *config, api_origin origin, const js
 /* The same where there is no planner yet. */
 pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *given,
                                const char *allowed);
+
+/* ---- choices.c ---- */
+
+/* The word that a key has, one of those that are joined by blanks; `otherwise` where it is
+ * absent or null. true and false are written as flags. Anything else is a problem that names
+ * the words. */
+const char *model_choice(const model_config *config, const char *key, const char *words,
+                         const char *otherwise, api_origin *ret_from);
+
+/* The same problem, for a value that is read elsewhere. */
+void model_refuse_choice(const model_config *config, api_origin origin, const json_t *given,
+                         const char *words);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct latents {
 
 static model_number read_sample(const model_config *config, const latents_facts *facts)
 {
-    return model_required(config, "sample_size", facts->sample > 0 ? facts->sample : NAN, 1);
+    return model_required(config, "sample_size", model_or_nan(facts->sample), 1);
 }
 
 static latents read_latents(const model_config *config, const latents_facts *facts)
@@ -43,7 +43,7 @@ static latents read_latents(const model_config *config, const latents_facts *fac
 /* Columns: heads times the width of one. */
 static model_number read_inner_width(const model_config *config, const latents_facts *facts)
 {
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    model_number heads = model_heads(config, NULL, facts->heads);
     model_number head = model_required(config, "attention_head_dim", facts->head, 1);
     model_number width = {.value = heads.value * head.value};
     width.from =

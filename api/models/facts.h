@@ -169,10 +169,10 @@ typedef struct swin_facts {
 
 /* Tables for the cells of an image. */
 typedef struct cells_facts {
-    double image, patch, width, heads;
-    double image_width; /* 0: the image is square */
-    bool windows;       /* layers of the type "window" see window_size cells a side */
-    double window;      /* 0: the whole grid */
+    double image[2]; /* height and width; 0: the image is square */
+    double patch, width, heads;
+    bool windows;  /* layers of the type "window" see window_size cells a side */
+    double window; /* 0: the whole grid */
 } cells_facts;
 
 typedef struct relative_facts {
@@ -181,17 +181,13 @@ typedef struct relative_facts {
     double heads;
     const char *buckets_keys, *distance_keys;
     double buckets, distance;
-    bool one_way;           /* T5: not bidirectional */
     bool every_layer;       /* a table for each layer, not one for all */
     const char *width_keys; /* of what has columns */
-    double width;
-    double left, right; /* Shaw: clipped distances */
-    const char *left_keys, *right_keys;
-    bool
-        query_minus_key; /* Shaw: `left` and `right` count what query minus key is clipped to */
-    const char *layout;
+    double width; /* ALiBi: above 0 the bias is divided by sqrt(head_dim) with the scores */
+    double left, right; /* Shaw: clipped distances, of two keys or of distance_keys */
+    const char *layout; /* ALiBi: mask; T5: NULL or "one_way"; Shaw: `difference`, where left
+                         * and right count what query minus key is clipped to */
     const char *preset; /* ALiBi: of the scheme */
-    bool divided;       /* … whose bias is divided by sqrt(head_dim) with the scores */
     const char *note;
 } relative_facts;
 
@@ -217,9 +213,8 @@ typedef struct grid_facts {
     double cells;            /* cells a side, where there is no image */
     const char *prefix_keys; /* of registers: rows before the grid, with a class token … */
     double prefix;           /* … and how many where the config does not say */
-    bool unmerged;           /* rows are in order, not in squares of spatial_merge_size … */
-    bool merged_video;       /* … but for those of a video */
-    double tubelet;          /* default of tubelet_size; 0: 1 */
+    const char *in_order;    /* rows are, not in squares of spatial_merge_size: "always", or
+                              * "pictures": not those of a video */
     const char *object;      /* what holds the width of sinusoids; NULL: the config */
     const char *centre;      /* where the positions of sinusoids lie */
     const char *height_theta_keys; /* of sinusoids of rows; NULL: as those of columns */
@@ -227,6 +222,7 @@ typedef struct grid_facts {
     double tube;             /* above 0: as Qwen2-VL, frames that are one, and merged patches */
     const char *frames_keys; /* of a video; NULL: an image */
     double frames;           /* where the config does not say */
+    double tubelet;          /* default of tubelet_size; 0: 1 */
     const char *facts[16];   /* name, text, …: what else there is to know, up to NULL */
     const char *numbers[16]; /* name, key, default as text, …: numbers from the config */
     const char *note;

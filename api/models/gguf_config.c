@@ -156,24 +156,23 @@ static void take_divisors(const metadata *from, const char *tensor, json_t *scal
                      "or the config.json");
 }
 
-/* llama.cpp multiplies a YaRN table by this factor beside 0.1 ln(factor) + 1. */
-static void scale_attention(const metadata *from, json_t *scaling)
-{
-    const json_t *given = find_value(from, "rope.scaling.attn_factor");
-    const char *type = json_string_value(json_object_get(scaling, "rope_type"));
-    double factor = json_number_value(json_object_get(scaling, "factor"));
-    if (!json_is_number(given))
-        return;
-    bool yarn = type && strcmp(type, "yarn") == 0 && factor > 1;
-    json_object_set_new(
-        scaling, "attention_factor",
-        json_real(json_number_value(given) * (yarn ? 0.1 * log(factor) + 1 : 1)));
-}
-
 static bool is_type(const json_t *scaling, const char *type)
 {
     const char *given = json_string_value(json_object_get(scaling, "rope_type"));
     return given && strcmp(given, type) == 0;
+}
+
+/* llama.cpp multiplies a YaRN table by this factor beside 0.1 ln(factor) + 1. */
+static void scale_attention(const metadata *from, json_t *scaling)
+{
+    const json_t *given = find_value(from, "rope.scaling.attn_factor");
+    double factor = json_number_value(json_object_get(scaling, "factor"));
+    if (!json_is_number(given))
+        return;
+    bool yarn = is_type(scaling, "yarn") && factor > 1;
+    json_object_set_new(
+        scaling, "attention_factor",
+        json_real(json_number_value(given) * (yarn ? 0.1 * log(factor) + 1 : 1)));
 }
 
 /* The rope_scaling of the metadata as a new reference; NULL: none. */

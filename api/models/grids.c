@@ -17,14 +17,9 @@ static model_number add_head(const model_config *config, const grid_facts *facts
                             ? model_integer(config, facts->head_keys, model_or_nan(facts->head))
                             : (model_number){.value = NAN};
     if (isnan(head.value)) {
-        model_number width =
-            model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
-                           model_or_nan(facts->width), 1);
-        model_number heads = model_required(
-            config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-            model_or_nan(facts->heads), 1);
-        head.value = floor(width.value / heads.value);
-        head.from = model_divide_origins(config, width.from, heads.from);
+        model_number width = model_width(config, facts->width_keys, facts->width);
+        head =
+            model_divide(config, width, model_heads(config, facts->heads_keys, facts->heads));
     }
     model_fact_number(part, "head_dim", head.value, head.from);
     model_fact_number(part, "rotary_dim", head.value, head.from);
@@ -40,8 +35,8 @@ typedef struct cells {
 /* The cells a side of the squares in which rows come. */
 static model_number read_merge(const model_config *config, const grid_facts *facts)
 {
-    bool video = facts->merged_video && config->planner->plan->options->frames > 0;
-    if (facts->unmerged && !video)
+    bool is_video = config->planner->plan->options->frames > 0;
+    if (facts->in_order && !(is_video && strcmp(facts->in_order, "pictures") == 0))
         return (model_number){false, 1, model_default(config)};
     return model_integer(config, "spatial_merge_size", 2);
 }
@@ -91,19 +86,11 @@ static double read_frames(const model_config *config, const grid_facts *facts)
 }
 
 /* Rows and columns that are counted from the middle of the picture, frames from 0. */
-static void add_first_cells(const model_config *config, const json_t *sizes,
-                            api_model_part *part)
+static void add_first_cells(const model_config *config, const cells *grid, api_model_part *part)
 {
-    json_t *first = json_array();
-    double half[2] = {0, 0};
-    for (size_t axis = 0; axis < 2; axis++)
-        half[axis] = floor(json_number_value(json_array_get(sizes, axis + 1)) / 2);
-    json_array_append_new(first, json_real(0));
-    for (size_t axis = 0; axis < 2; axis++)
-        json_array_append_new(
-            first, json_real(half[axis] - json_number_value(json_array_get(sizes, axis + 1))));
-    model_argument_list(config, part, "first_index", first, model_default(config));
-    json_decref(first);
+    const double half[2] = {floor(grid->height / 2), floor(grid->width / 2)};
+    const double first[3] = {0, half[0] - grid->height, half[1] - grid->width};
+    model_argument_numbers(config, part, "first_index", first, 3, model_default(config));
     model_fact_number(part, "text_first", fmax(half[0], half[1]), model_default(config));
     model_note(part->notes,
                "Rows and columns are counted from -(n - floor(n / 2)); the first token of text "
@@ -121,18 +108,16 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
                      const turning *turned, api_model_part *part)
 {
     api_origin from;
-    json_t *sizes = json_array();
+    double sizes[3] = {1, grid->height, grid->width};
+    const size_t skipped = facts->frames_keys ? 0 : 1;
     json_t *widths = model_list(config, "axes_dims_rope|rope_axes_dim|axes_dim", &from);
     if (facts->frames_keys)
-        json_array_append_new(sizes, json_real(read_frames(config, facts)));
-    json_array_append_new(sizes, json_real(grid->height));
-    json_array_append_new(sizes, json_real(grid->width));
+        sizes[0] = read_frames(config, facts);
     if (facts->preset)
         model_argument(config, part, "preset", facts->preset, model_default(config));
-    model_argument_list(config, part, "sizes", sizes, grid->from);
+    model_argument_numbers(config, part, "sizes", sizes + skipped, 3 - skipped, grid->from);
     if (facts->centred)
-        add_first_cells(config, sizes, part);
-    json_decref(sizes);
+        add_first_cells(config, grid, part);
     model_argument_number(config, part, "dim", turned->head.value, turned->head.from);
     model_argument_number(config, part, "rope_theta", turned->theta.value, turned->theta.from);
     if (widths)
@@ -193,12 +178,10 @@ static void add_features(const model_config *config, const grid_facts *facts, co
                          api_model_part *part)
 {
     model_number width = model_required(config, "hidden_size", facts->width, 2);
-    json_t *sizes =
-        json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width));
+    const double sizes[2] = {grid->height, grid->width};
     part->state = API_PART_TRAINED;
     model_argument(config, part, "preset", facts->preset, model_default(config));
-    model_argument_list(config, part, "sizes", sizes, grid->from);
-    json_decref(sizes);
+    model_argument_numbers(config, part, "sizes", sizes, 2, grid->from);
     model_argument_number(config, part, "features", floor(width.value / 2),
                           model_add_remark(config, width.from, " / 2"));
     model_part_finish(config, part, "random_fourier", "encoding");

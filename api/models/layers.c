@@ -75,11 +75,6 @@ static void read_types(model_config *config, const json_t *list, api_origin from
     }
 }
 
-static bool has_word(const layer_facts *facts, const char *word)
-{
-    return model_lists(facts->pattern, word);
-}
-
 /* Types from a list of numbers, one for each layer: 0 is `full`. */
 static void read_flags(model_config *config, const json_t *list, api_origin from,
                        const layer_facts *facts)
@@ -87,7 +82,7 @@ static void read_flags(model_config *config, const json_t *list, api_origin from
     api_model_component *component = find_component(config);
     size_t given = json_array_size(list);
     if (given < component->layer_count ||
-        (given > component->layer_count && !has_word(facts, "cut"))) {
+        (given > component->layer_count && !model_lists(facts->pattern, "cut"))) {
         model_refuse(config, from, NULL,
                      "a list of %zu numbers, one for each layer; it has %zu",
                      component->layer_count, given);
@@ -160,14 +155,16 @@ static void repeat_types(model_config *config, const layer_facts *facts)
     const size_t period = letters ? strlen(letters) : 0, count = component->layer_count,
                  prefix = read_prefix(config, facts);
     for (size_t i = 0; i < count; i++) {
-        double place = (double)i - (double)prefix + (has_word(facts, "first") ? 0 : 1);
-        if (has_word(facts, "from_end"))
+        double place =
+            (double)i - (double)prefix + (model_lists(facts->pattern, "first") ? 0 : 1);
+        if (model_lists(facts->pattern, "from_end"))
             place = (double)(count - 1 - i);
         bool is_full = i < prefix || every < 1 || fmod(place, every) == 0;
         if (period > 0)
             is_full = letters[i % period] != 'L';
         if (i + 1 == count &&
-            (has_word(facts, "last") || (has_word(facts, "or_last") && (double)count < every)))
+            (model_lists(facts->pattern, "last") ||
+             (model_lists(facts->pattern, "or_last") && (double)count < every)))
             is_full = true;
         component->types[i] = is_full ? full : other;
     }

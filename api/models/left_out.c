@@ -87,14 +87,11 @@ static void list_unused(model_planner *planner, json_t *config)
 /* Whether an object describes a component: by its own model_type, or by its name. */
 static bool describes_component(const char *key, const json_t *object)
 {
-    static const char SUFFIX[] = "_config", OTHERS[] =
-                                                "quantization_config generation_config "
-                                                "compression_config attn_config "
-                                                "ffn_config ssm_config linear_attn_config";
-    size_t length = strlen(key), suffix = sizeof SUFFIX - 1;
-    bool named = length > suffix && strcmp(key + length - suffix, SUFFIX) == 0;
+    static const char OTHERS[] = "quantization_config generation_config compression_config "
+                                 "attn_config ffn_config ssm_config linear_attn_config";
     return json_object_size(object) > 0 && !model_lists(OTHERS, key) &&
-           (named || json_is_string(json_object_get(object, "model_type")));
+           (model_has_ending(key, "_config") ||
+            json_is_string(json_object_get(object, "model_type")));
 }
 
 #define LEFT_OUT_LISTED 8 /* of more the number is told */

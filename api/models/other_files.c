@@ -50,6 +50,15 @@ static void rename_keys(json_t *config, const char *const *names)
     }
 }
 
+/* Delete keys, which are joined by blanks. */
+static void delete_keys(json_t *config, const char *keys)
+{
+    for (const char *at = keys; *at; at += strspn(at, " ")) {
+        json_object_deln(config, at, strcspn(at, " "));
+        at += strcspn(at, " ");
+    }
+}
+
 static void set_type(json_t *config, const char *type)
 {
     json_object_set_new(config, "model_type", json_string(type));
@@ -117,10 +126,7 @@ static json_t *translate_deepseek(json_t *file, json_t *notes, pe_error *reterr)
                       "original_max_position_embeddings", original));
     json_object_set_new(config, "max_position_embeddings",
                         json_real(longest > original ? original * factor : longest));
-    static const char *const READ[] = {"original_seq_len", "max_seq_len", "rope_factor",
-                                       "beta_fast",        "beta_slow",   "mscale"};
-    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
-        json_object_del(config, READ[i]);
+    delete_keys(config, "original_seq_len max_seq_len rope_factor beta_fast beta_slow mscale");
     model_note(notes,
                "The file is a configuration of DeepSeek's own inference code, whose defaults "
                "hold where it says nothing: YaRN by 40 from 4096 positions for max_seq_len "
@@ -145,10 +151,8 @@ static json_t *translate_gpt_oss(json_t *file, json_t *notes, pe_error *reterr)
                                   "original_max_position_embeddings", original));
     if (!json_object_get(config, "max_position_embeddings"))
         json_object_set_new(config, "max_position_embeddings", json_real(original * factor));
-    static const char *const READ[] = {"initial_context_length", "rope_scaling_factor",
-                                       "rope_ntk_alpha", "rope_ntk_beta"};
-    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
-        json_object_del(config, READ[i]);
+    delete_keys(config,
+                "initial_context_length rope_scaling_factor rope_ntk_alpha rope_ntk_beta");
     model_note(notes, "The file is a configuration of OpenAI's own code for gpt-oss.");
     return config;
 }
@@ -199,11 +203,9 @@ static json_t *translate_megatron(json_t *file, json_t *notes, pe_error *reterr)
     set_type(config, !turns                                 ? "gpt2"
                      : is_set(config, "rotary_interleaved") ? "llama_original"
                                                             : "megatron");
-    static const char *const READ[] = {"use_rope_scaling", "rope_scaling_factor",
-                                       "rotary_seq_len_interpolation_factor",
-                                       "rotary_interleaved", "position_embedding_type"};
-    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
-        json_object_del(config, READ[i]);
+    delete_keys(config,
+                "use_rope_scaling rope_scaling_factor rotary_seq_len_interpolation_factor "
+                "rotary_interleaved position_embedding_type");
     model_note(notes, "The file holds arguments of Megatron.");
     return config;
 }
@@ -281,14 +283,8 @@ static void refuse_file_beside(const json_t *file, pe_error *reterr)
 /* Whether a file names a class of diffusers that may be a model's. */
 static bool names_model(const json_t *file)
 {
-    static const char *const OTHER_CLASSES[] = {"Pipeline", "Scheduler"};
     const char *name = json_string_value(json_object_get(file, "_class_name"));
-    for (size_t i = 0; name && i < sizeof OTHER_CLASSES / sizeof *OTHER_CLASSES; i++) {
-        size_t length = strlen(name), end = strlen(OTHER_CLASSES[i]);
-        if (length >= end && strcmp(name + length - end, OTHER_CLASSES[i]) == 0)
-            return false;
-    }
-    return name != NULL;
+    return name && !model_has_ending(name, "Pipeline Scheduler");
 }
 
 json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)

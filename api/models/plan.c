@@ -23,18 +23,15 @@ static bool has_components(const model_type *type)
 /* Plan a config that names the type of its text, but holds components. */
 static void plan_components(model_config *config)
 {
-    const component_facts text = {
-        .name = "text", .keys = "text_config", .type = config->type->name};
-    const component_facts vision = {
-        .name = "vision", .keys = "vision_config", .type = "vit", .only_if_given = true};
-    const component_facts audio = {
-        .name = "audio", .keys = "audio_config", .type = "whisper", .only_if_given = true};
+    const component_facts components[] = {
+        {.name = "text", .keys = "text_config", .type = config->type->name},
+        {.name = "vision", .keys = "vision_config", .type = "vit", .only_if_given = true},
+        {.name = "audio", .keys = "audio_config", .type = "whisper", .only_if_given = true}};
     model_note(config->planner->plan->notes,
                "model_type is that of the text, but the config has a text_config: each "
                "component is read by its own model_type.");
-    model_plan_component(config, &text);
-    model_plan_component(config, &vision);
-    model_plan_component(config, &audio);
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
+        model_plan_component(config, &components[i]);
 }
 
 /* Fill a plan that is empty. */

@@ -10,19 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const STATES[] = {
-    [API_PART_COMPUTED] = "computed",
-    [API_PART_TRAINED] = "trained",
-    [API_PART_UNSERVED] = "no scheme in this release",
-    [API_PART_NOTHING] = "nothing to compute",
-};
-
-/* The same after "2 parts". */
-static const char *const COUNTED[] = {
-    [API_PART_COMPUTED] = "computed",
-    [API_PART_TRAINED] = "trained",
-    [API_PART_UNSERVED] = "without a scheme in this release",
-    [API_PART_NOTHING] = "with nothing to compute",
+/* What a part is, and the same after "2 parts". */
+static const char *const STATES[][2] = {
+    [API_PART_COMPUTED] = {"computed", "computed"},
+    [API_PART_TRAINED] = {"trained", "trained"},
+    [API_PART_UNSERVED] = {"no scheme in this release", "without a scheme in this release"},
+    [API_PART_NOTHING] = {"nothing to compute", "with nothing to compute"},
 };
 
 /* The text as a JSON string. */
@@ -291,7 +284,7 @@ static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t 
         json_pack("{s:s, s:o, s:s, s:s, s:s, s:s?}", "name", part->name, "summary",
                   summarise_part(plan, index, json_array_size(layers)), "component",
                   plan->components[part->component].name, "kind", part->kind, "state",
-                  STATES[part->state], "pairing", part->pairing);
+                  STATES[part->state][0], "pairing", part->pairing);
     json_object_set_new(described, "layers", layers);
     json_object_set(described, "facts", part->facts);
     if (part->request) {
@@ -339,7 +332,7 @@ static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes, size_t
         if (counts[i] == 0)
             continue;
         api_text_add(&text, "%s%zu part%s %s", before, counts[i], counts[i] == 1 ? "" : "s",
-                     COUNTED[i]);
+                     STATES[i][1]);
         before = ", ";
     }
     bool few = bytes < 100000, many = bytes >= 999500000;

@@ -98,6 +98,22 @@ bool model_argument_list(const model_config *config, api_model_part *part, const
     return true;
 }
 
+static json_t *list_numbers(const double numbers[], size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, api_document_number(numbers[i]));
+    return list;
+}
+
+void model_argument_numbers(const model_config *config, api_model_part *part, const char *name,
+                            const double numbers[], size_t count, api_origin from)
+{
+    json_t *list = list_numbers(numbers, count);
+    model_argument_list(config, part, name, list, from);
+    json_decref(list);
+}
+
 void model_argument_length(const model_config *config, api_model_part *part, model_number rows,
                            double most)
 {
@@ -178,10 +194,7 @@ void model_fact_text(api_model_part *part, const char *name, const char *text, a
 void model_fact_numbers(api_model_part *part, const char *name, const double numbers[],
                         size_t count, api_origin from)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, api_document_number(numbers[i]));
-    model_fact(part, name, list, from);
+    model_fact(part, name, list_numbers(numbers, count), from);
 }
 
 void model_state_number(const model_config *config, api_model_part *part, const char *name,

@@ -22,6 +22,9 @@ void model_argument_flag(const model_config *config, api_model_part *part, const
 bool model_argument_list(const model_config *config, api_model_part *part, const char *name,
                          const json_t *list, api_origin from);
 
+void model_argument_numbers(const model_config *config, api_model_part *part, const char *name,
+                            const double numbers[], size_t count, api_origin from);
+
 /* Add the number of rows: that of the request, or `rows`, cut to `most`, with the fact how many
  * the config allows. Without a number the part has `most` rows. */
 void model_argument_length(const model_config *config, api_model_part *part, model_number rows,

@@ -8,19 +8,15 @@
 static void add_heads(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
-    model_number heads =
-        model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-                       model_or_nan(facts->heads), 1);
-    model_state_number(config, part, "heads", heads);
+    model_state_number(config, part, "heads",
+                       model_heads(config, facts->heads_keys, facts->heads));
 }
 
 static void add_width(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
-    model_number width =
-        model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
-                       model_or_nan(facts->width), 1);
-    model_state_number(config, part, "dim", width);
+    model_state_number(config, part, "dim",
+                       model_width(config, facts->width_keys, facts->width));
 }
 
 /* Begin a part with its rows: as many queries as keys. */
@@ -48,6 +44,7 @@ static const model_number ANY_LENGTH = {.value = NAN};
 void model_plan_t5(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
+    bool one_way = facts->layout != NULL;
     api_model_part *part = begin_part(config, facts, "t5", ANY_LENGTH);
     model_number buckets = model_integer(
         config, facts->buckets_keys ? facts->buckets_keys : "relative_attention_num_buckets",
@@ -58,8 +55,8 @@ void model_plan_t5(model_config *config, const void *relative_rule)
     add_heads(config, facts, part);
     model_state_number(config, part, "num_buckets", buckets);
     model_state_number(config, part, "max_distance", distance);
-    model_fact(part, "bidirectional", json_boolean(!facts->one_way), model_default(config));
-    model_argument_flag(config, part, "bidirectional", !facts->one_way, model_default(config));
+    model_fact(part, "bidirectional", json_boolean(!one_way), model_default(config));
+    model_argument_flag(config, part, "bidirectional", !one_way, model_default(config));
     model_note(part->notes,
                "The buckets are computed; the bias of each is trained, a table "
                "[num_buckets, heads]%s.",
@@ -87,21 +84,9 @@ void model_plan_t5_stacks(model_config *config, const void *relative_rule)
     model_plan_t5(config, &facts);
     if (!has_decoder(config))
         return;
-    facts.one_way = true;
+    facts.layout = "one_way";
     model_plan_stack(config, &DECODER);
     model_plan_t5(config, &facts);
-}
-
-/* The width of a head, by whose square root the bias is divided. */
-static void add_divisor(const model_config *config, const relative_facts *facts,
-                        api_model_part *part)
-{
-    model_number hidden = model_required(config, "hidden_size", model_or_nan(facts->width), 1);
-    model_number heads =
-        model_required(config, "num_attention_heads", model_or_nan(facts->heads), 1);
-    api_origin from = model_divide_origins(config, hidden.from, heads.from);
-    model_fact_number(part, "head_dim", floor(hidden.value / heads.value), from);
-    model_argument_number(config, part, "head_dim", floor(hidden.value / heads.value), from);
 }
 
 void model_plan_alibi(model_config *config, const void *relative_rule)
@@ -117,8 +102,10 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
         model_argument(config, part, "preset", facts->preset, model_default(config));
     else
         model_argument(config, part, "mask", facts->layout, model_default(config));
-    if (facts->divided)
-        add_divisor(config, facts, part);
+    if (facts->width > 0)
+        model_state_number(config, part, "head_dim",
+                           model_divide(config, model_width(config, NULL, facts->width),
+                                        model_heads(config, NULL, facts->heads)));
     finish_part(config, facts, part, "alibi", "bias slopes");
 }
 
@@ -138,7 +125,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     if (facts->buckets_keys && buckets.given)
         model_use_key(config->planner->used, buckets.from);
     add_width(config, facts, part);
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    model_number heads = model_heads(config, NULL, facts->heads);
     double rows = 2 * (facts->buckets_keys && buckets.value > 0 ? buckets.value : span.value);
     model_fact_number(part, "heads", heads.value, heads.from);
     model_state_number(config, part, "max_relative_positions", span);
@@ -193,32 +180,28 @@ void model_plan_two_sided(model_config *config, const void *relative_rule)
 void model_plan_shaw(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
-    model_number right = model_integer(
-        config, facts->right_keys ? facts->right_keys : "right_max_position_embeddings",
-        facts->right);
-    model_number left = model_integer(
-        config, facts->left_keys ? facts->left_keys : "left_max_position_embeddings",
-        facts->left);
-    if (facts->query_minus_key) /* 160: from -160 to 159 */
+    const char *keys = facts->distance_keys;
+    model_number right =
+        model_integer(config, keys ? keys : "right_max_position_embeddings", facts->right);
+    model_number left =
+        model_integer(config, keys ? keys : "left_max_position_embeddings", facts->left);
+    if (facts->layout) /* 160: from -160 to 159 */
         right.value -= 1;
     api_model_part *part = begin_part(config, facts, "shaw", ANY_LENGTH);
-    model_number hidden = model_required(config, "hidden_size", model_or_nan(facts->width), 1);
-    model_number heads =
-        model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-                       model_or_nan(facts->heads), 1);
-    api_origin from = model_divide_origins(config, hidden.from, heads.from);
-    double width = floor(hidden.value / heads.value);
+    model_number hidden = model_width(config, NULL, facts->width);
+    model_number width =
+        model_divide(config, hidden, model_heads(config, facts->heads_keys, facts->heads));
     part->state = API_PART_TRAINED;
-    model_fact_number(part, "dim", width, from);
+    model_fact_number(part, "dim", width.value, width.from);
     model_fact_number(part, "left", left.value, left.from);
     model_fact_number(part, "right", right.value, right.from);
     model_fact_number(part, "rows", left.value + right.value + 1, left.from);
-    model_argument_number(config, part, "dim", width, from);
+    model_argument_number(config, part, "dim", width.value, width.from);
     model_argument_number(config, part, "max_distance", right.value, right.from);
     if (left.value != right.value)
         model_argument_number(config, part, "min_distance", -left.value, left.from);
-    if (facts->query_minus_key)
-        model_argument(config, part, "difference", "query_minus_key", model_default(config));
+    if (facts->layout)
+        model_argument(config, part, "difference", facts->layout, model_default(config));
     model_argument_flag(config, part, "keys_only", true, model_default(config));
     finish_part(config, facts, part, "shaw", "keys index");
 }

@@ -151,10 +151,8 @@ static void read_theta(const model_config *config, rotary_keys *keys)
 /* hidden_size / num_attention_heads, which must be an integer. */
 static model_number divide_width(const model_config *config, const rotary_facts *facts)
 {
-    model_number hidden =
-        model_required(config, "hidden_size", facts->hidden > 0 ? facts->hidden : NAN, 1);
-    model_number heads =
-        model_required(config, "num_attention_heads", facts->heads > 0 ? facts->heads : NAN, 1);
+    model_number hidden = model_width(config, NULL, facts->hidden);
+    model_number heads = model_heads(config, NULL, facts->heads);
     model_number head = {.value = hidden.value / heads.value};
     head.from = hidden.from;
     if (hidden.from.kind == API_ORIGIN_CONFIG || heads.from.kind == API_ORIGIN_CONFIG)
@@ -215,8 +213,7 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
     keys->partial = (model_number){false, fallback, model_default(config)};
     keys->width = (model_number){.value = NAN};
     if (facts->width_key)
-        keys->width =
-            model_integer(config, facts->width_key, facts->width > 0 ? facts->width : NAN);
+        keys->width = model_integer(config, facts->width_key, model_or_nan(facts->width));
     if (!isnan(keys->width.value) && strcmp(keys->type, "proportional") == 0) {
         keys->partial = keys->width; /* a law of whole heads */
         keys->partial.value /= keys->head.value;

@@ -9,7 +9,8 @@
 
 typedef struct library_source {
     const char *library, *release, *commit, *read;
-    const char *const *checked; /* model types; ends with NULL */
+    const char *const
+        *checked; /* model types, several in each text, by blanks; ends with NULL */
 } library_source;
 
 #define SOURCE(its_library, its_release, its_commit, its_read, ...)                            \
@@ -57,7 +58,7 @@ static const library_source *find_source(const char *name, const char *conventio
 static bool is_checked(const library_source *source, const char *name)
 {
     const char *const *type = source->checked;
-    while (*type && strcmp(*type, name) != 0)
+    while (*type && !model_lists(*type, name))
         type++;
     return *type != NULL;
 }

@@ -135,7 +135,7 @@
     PATCHES(__VA_ARGS__, .preset = "idefics2",                                                 \
             .resized = "looked up by fractional buckets of the coordinates")
 
-#define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = 224, .patch = 16, .heads = 12)
+#define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = {224}, .patch = 16, .heads = 12)
 
 #define SWIN(...)       RULE(model_plan_swin, swin_facts, .depths = {2, 2, 6, 2}, __VA_ARGS__)
 #define SWIN_V1         SWIN(.window = 7, .heads = {3, 6, 12, 24}, .heads_keys = "num_heads")
@@ -145,7 +145,7 @@
     LAYERS(.indices_key = "global_attn_indexes", .indices = "[2, 5, 8, 11]", .full = "global", \
            .other = "window"),                                                                 \
         WHEN("use_rel_pos", "true", "true"),                                                   \
-        DECOMPOSED(.image = 1024, .patch = 16, .width = 768, .windows = true, .window = 14),   \
+        DECOMPOSED(.image = {1024}, .patch = 16, .width = 768, .windows = true, .window = 14), \
         WHEN("use_abs_pos", "true", "true"),                                                   \
         PATCHES(.suffix = "table", .image = 1024, .patch = 16, .width = 768)
 #define LATENTS(...) RULE(model_plan_latents, latents_facts, .patch = 2, __VA_ARGS__)

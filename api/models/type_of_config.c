@@ -190,18 +190,6 @@ static void write_names(const json_t *list, char *dst, size_t size)
     }
 }
 
-/* Whether a model type is that of one component of a model. */
-static bool is_of_component(const char *name)
-{
-    static const char *const ENDS[] = {"_text", "_vision", "_audio", "_encoder", "_model"};
-    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
-        size_t length = strlen(name), end = strlen(ENDS[i]);
-        if (length > end && strcmp(name + length - end, ENDS[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Up to three model types that begin like a name, as a text. */
 static void write_relatives(const model_types *types, const char *name, char *dst, size_t size)
 {
@@ -209,7 +197,8 @@ static void write_relatives(const model_types *types, const char *name, char *ds
     dst[0] = '\0';
     for (size_t i = 0; length >= 3 && i < types->count && found < 3; i++) {
         const char *known = types->rows[i].name;
-        if (strncmp(known, name, length) != 0 || is_of_component(known) ||
+        if (strncmp(known, name, length) != 0 ||
+            model_has_ending(known, "_text _vision _audio _encoder _model") ||
             used + strlen(known) + 3 > size)
             continue;
         used += (size_t)snprintf(dst + used, size - used, "%s%s", found ? ", " : "", known);

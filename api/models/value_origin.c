@@ -46,19 +46,12 @@ void model_use_key(json_t *used, api_origin origin)
 
 json_t *api_origin_describe(api_origin origin)
 {
-    static const struct {
-        const char *before, *after;
-    } WORDS[] = {
-        [API_ORIGIN_OTHER] = {"", ""},
-        [API_ORIGIN_CONFIG] = {"", ""},
-        [API_ORIGIN_DEFAULT] = {"default of ", ""},
-        [API_ORIGIN_QUERY] = {"", " of the query"},
-    };
+    const char *before = origin.kind == API_ORIGIN_DEFAULT ? "default of " : "";
+    const char *after = origin.kind == API_ORIGIN_QUERY ? " of the query" : "";
     const char *remark = origin.remark ? origin.remark : "";
     if (origin.kind == API_ORIGIN_QUERY && !origin.path)
         return json_sprintf("query%s", remark);
-    return json_sprintf("%s%s%s%s", WORDS[origin.kind].before, origin.path ? origin.path : "",
-                        WORDS[origin.kind].after, remark);
+    return json_sprintf("%s%s%s%s", before, origin.path ? origin.path : "", after, remark);
 }
 
 const char *model_word_origin(const model_config *config, api_origin origin)

@@ -222,11 +222,11 @@ void model_plan_beit(model_config *config, const void *cells_rule)
 {
     const cells_facts *facts = cells_rule;
     api_model_part *part = model_part_new(config, "bias", "swin_relative_bias");
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    model_number heads = model_heads(config, NULL, facts->heads);
     double window[2];
     api_origin from = {0};
     for (size_t axis = 0; axis < 2; axis++) {
-        model_number image = model_side(config, "image_size", facts->image, axis);
+        model_number image = model_side(config, "image_size", facts->image[0], axis);
         window[axis] =
             floor(image.value / model_side(config, "patch_size", facts->patch, axis).value);
         from = model_add_remark(config, image.from, ", patches of it");
@@ -250,20 +250,17 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
                             const model_number sides[2], const double source[2])
 {
     api_model_part *part = model_part_new(config, type, "decomposed");
-    model_number width = model_required(config, "hidden_size", facts->width, 1);
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
-    double head = floor(width.value / heads.value);
-    api_origin from = model_divide_origins(config, width.from, heads.from);
+    model_number head = model_divide(config, model_width(config, NULL, facts->width),
+                                     model_heads(config, NULL, facts->heads));
     model_fact_numbers(part, "window", (double[]){sides[0].value, sides[1].value}, 2,
                        sides[0].from);
-    model_fact_numbers(part, "rel_pos_h", (double[]){2 * source[0] - 1, head}, 2,
+    model_fact_numbers(part, "rel_pos_h", (double[]){2 * source[0] - 1, head.value}, 2,
                        sides[0].from);
-    model_fact_numbers(part, "rel_pos_w", (double[]){2 * source[1] - 1, head}, 2,
+    model_fact_numbers(part, "rel_pos_w", (double[]){2 * source[1] - 1, head.value}, 2,
                        sides[1].from);
-    model_fact_number(part, "dim", head, from);
     model_argument_number(config, part, "height", sides[0].value, sides[0].from);
     model_argument_number(config, part, "width", sides[1].value, sides[1].from);
-    model_argument_number(config, part, "dim", head, from);
+    model_state_number(config, part, "dim", head);
     model_argument_number(config, part, "source_height", source[0], MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "source_width", source[1], MODEL_IMAGE_CELLS);
     model_note(part->notes,
@@ -288,7 +285,7 @@ void model_plan_decomposed(model_config *config, const void *cells_rule)
         return;
     }
     for (size_t axis = 0; axis < 2; axis++) {
-        double side = axis == 1 && facts->image_width > 0 ? facts->image_width : facts->image;
+        double side = facts->image[facts->image[1] > 0 ? axis : 0];
         model_number image = model_side(config, "image_size", side, axis);
         double patch = model_side(config, "patch_size", facts->patch, axis).value;
         source[axis] = floor(image.value / patch);

@@ -144,8 +144,9 @@ def table_text(sources, cases):
     for source in sources:
         texts = [source[name] for name in ("library", "release", "commit", "read")]
         lines.append(f"SOURCE({', '.join(json.dumps(text) for text in texts)},")
-        names = " ".join(f'"{name}",' for name in checked_types(cases, source["release"]))
-        lines.append(textwrap.fill(names, 96, break_on_hyphens=False) + ")")
+        names = " ".join(checked_types(cases, source["release"]))
+        rows = textwrap.wrap(names, 92, break_on_hyphens=False)
+        lines.append("\n".join(f'"{row}",' for row in rows) + ")")
     return "\n".join(lines) + "\n"
 
 
