@@ -43,7 +43,8 @@ static bool meets_condition(const model_config *config, const model_rule *rule)
     return model_lists(rule->is, word);
 }
 
-void model_plan_type(model_config *config)
+/* Apply the rules of config->type to the config. */
+static void plan_type(model_config *config)
 {
     const model_type *type = config->type;
     model_config current = *config;
@@ -101,20 +102,12 @@ static const model_type *find_type(const model_config *inner, const component_fa
     return type;
 }
 
-/* What the parent's class gives a component; the plan keeps it. NULL: nothing. */
-static json_t *read_values(const model_config *config, const component_facts *facts)
-{
-    json_t *values = json_loads(facts->values, JSON_DECODE_INT_AS_REAL, NULL);
-    json_array_append_new(config->planner->plan->kept, values);
-    return values;
-}
-
 /* Plan the object of a component by its own type. */
 static void plan_object(model_config *inner, const component_facts *facts)
 {
     inner->type = find_type(inner, facts);
     if (inner->type)
-        model_plan_type(inner);
+        plan_type(inner);
 }
 
 /* The same for a component that was not asked for: what is wrong in it does not matter. */
@@ -137,8 +130,10 @@ void model_plan_component(model_config *config, const void *component_rule)
     const component_facts *facts = component_rule;
     model_config inner = model_object(config, facts->keys);
     inner.parent = config;
-    if (facts->values && (!inner.object || facts->merged))
-        inner.fallback = read_values(config, facts);
+    if (facts->values && (!inner.object || facts->merged)) {
+        inner.fallback = json_loads(facts->values, JSON_DECODE_INT_AS_REAL, NULL);
+        json_array_append_new(config->planner->plan->kept, inner.fallback);
+    }
     inner.name =
         config->name && config->path && *config->path
             ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))
@@ -150,7 +145,7 @@ void model_plan_component(model_config *config, const void *component_rule)
         inner.parent = config;
         inner.name = facts->name;
         inner.type = model_type_find(inner.planner->types, facts->type);
-        model_plan_type(&inner);
+        plan_type(&inner);
     } else if (config->planner->is_unasked || model_is_requested(config->planner, inner.name)) {
         plan_object(&inner, facts);
     } else {
@@ -196,4 +191,38 @@ void model_plan_depth_pro(model_config *config, const void *component_rule)
         model_use_key(config->planner->used, model_origin(config, "patch_size"));
     }
     model_plan_component(&own, facts);
+}
+
+/* ---- the whole config ---- */
+
+/* Whether the row itself says which components a model has. */
+static bool has_components(const model_type *type)
+{
+    const model_rule *rule = type->rules;
+    while ((rule->plan || rule->key) && rule->plan != model_plan_component)
+        rule++;
+    return rule->plan != NULL;
+}
+
+/* Plan a config that names the type of its text, but holds components. */
+static void plan_components(model_config *config)
+{
+    const component_facts components[] = {
+        {.name = "text", .keys = "text_config", .type = config->type->name},
+        {.name = "vision", .keys = "vision_config", .type = "vit", .only_if_given = true},
+        {.name = "audio", .keys = "audio_config", .type = "whisper", .only_if_given = true}};
+    model_note(config->planner->plan->notes,
+               "model_type is that of the text, but the config has a text_config: each "
+               "component is read by its own model_type.");
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
+        model_plan_component(config, &components[i]);
+}
+
+void model_plan_whole(model_config *config)
+{
+    if (config->type->component && !has_components(config->type) &&
+        json_is_object(json_object_get(config->object, "text_config")))
+        plan_components(config);
+    else
+        plan_type(config);
 }

@@ -241,16 +241,14 @@ static void read_alibi(const metadata *from)
 
 static bool is_read(const char *key)
 {
-    static const char *const MORE[] = {"rope.dimension_count", "rope.dimension_sections",
-                                       "rope.scaling.attn_factor", "rope.scaling.finetuned",
-                                       "rope.scaling.yarn_log_multiplier"};
-    bool read = false;
+    bool read = model_lists("rope.dimension_count rope.dimension_sections "
+                            "rope.scaling.attn_factor rope.scaling.finetuned "
+                            "rope.scaling.yarn_log_multiplier",
+                            key);
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
         read |= strcmp(KEYS[i][0], key) == 0;
     for (size_t i = 0; i < sizeof SCALING / sizeof *SCALING; i++)
         read |= strcmp(SCALING[i][0], key) == 0;
-    for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
-        read |= strcmp(MORE[i], key) == 0;
     return read;
 }
 

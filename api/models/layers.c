@@ -275,6 +275,36 @@ void model_use_besides(model_config *config, api_model_part *part, const char *l
             json_array_append_new(part->second, json_integer((json_int_t)i));
 }
 
+/* Let the layers that turn use a part. */
+static void use_where_turning(model_config *config, const rotary_facts *facts,
+                              const api_model_part *part)
+{
+    const char *still = facts->still;
+    if (still && facts->still_if &&
+        json_is_null(json_object_get(config->object, facts->still_if)))
+        still = NULL;
+    if (facts->still_if)
+        model_use_key(config->planner->used, model_origin(config, facts->still_if));
+    model_use(config, part, NULL);
+    api_model_component *component = find_component(config);
+    size_t without = 0;
+    for (size_t i = 0; still && i < component->layer_count; i++)
+        if (model_lists(still, component->types[i])) {
+            component->layers[i] = -1;
+            without++;
+        }
+    if (without > 0)
+        model_note(part->notes, "Layers of the type %s have no positions.", still);
+}
+
+void model_use_rotary(model_config *config, const rotary_facts *facts, api_model_part *part)
+{
+    if (facts->besides)
+        model_use_besides(config, part, NULL);
+    else
+        use_where_turning(config, facts, part);
+}
+
 bool model_has_layers(model_config *config, const char *layer_types)
 {
     model_plan_layers(config, NULL);

@@ -78,6 +78,9 @@ void model_use(model_config *config, const api_model_part *part, const char *lay
  * have a part. */
 void model_use_besides(model_config *config, api_model_part *part, const char *layer_type);
 
+/* Let the layers that turn use a rotary part, as their own, or as what turns besides. */
+void model_use_rotary(model_config *config, const rotary_facts *facts, api_model_part *part);
+
 /* Whether the component has layers of one of these types; true where the layers are not known.
  */
 bool model_has_layers(model_config *config, const char *layer_types);

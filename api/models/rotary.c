@@ -5,38 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Let the layers that turn use a part. */
-static void use_where_turning(model_config *config, const rotary_facts *facts,
-                              const api_model_part *part)
-{
-    const char *still = facts->still;
-    model_plan_layers(config, NULL);
-    if (still && facts->still_if &&
-        json_is_null(json_object_get(config->object, facts->still_if)))
-        still = NULL;
-    if (facts->still_if)
-        model_use_key(config->planner->used, model_origin(config, facts->still_if));
-    model_use(config, part, NULL);
-    api_model_component *component = &config->planner->plan->components[config->component];
-    size_t without = 0;
-    for (size_t i = 0; still && i < component->layer_count; i++)
-        if (model_lists(still, component->types[i])) {
-            component->layers[i] = -1;
-            without++;
-        }
-    if (without > 0)
-        model_note(part->notes, "Layers of the type %s have no positions.", still);
-}
-
-/* Let the layers use a part: as their own, or as what turns beside it. */
-static void use_table(model_config *config, const rotary_facts *facts, api_model_part *part)
-{
-    if (facts->besides)
-        model_use_besides(config, part, NULL);
-    else
-        use_where_turning(config, facts, part);
-}
-
 /* The suffix of a rule's table for sequences of one kind of length. */
 static const char *name_length(const model_config *config, const char *suffix, const char *name)
 {
@@ -51,7 +19,7 @@ static void plan_both_lengths(model_config *config, rotary_keys *keys)
     if (isnan(keys->original.value))
         keys->original = keys->longest;
     if (config->planner->plan->options->seq_len > 0) {
-        use_table(config, facts, model_plan_table(config, keys, facts->suffix, 0));
+        model_use_rotary(config, facts, model_plan_table(config, keys, facts->suffix, 0));
         return;
     }
     api_model_part *brief =
@@ -60,7 +28,7 @@ static void plan_both_lengths(model_config *config, rotary_keys *keys)
     model_note(brief->notes,
                "For sequences of up to %.0f positions; a module starts with these.",
                keys->original.value);
-    use_table(config, facts, brief);
+    model_use_rotary(config, facts, brief);
     if (keys->longest.value > keys->original.value) {
         api_model_part *extended =
             model_plan_table(config, keys, name_length(config, facts->suffix, "long_context"),
@@ -93,5 +61,5 @@ void model_plan_rotary(model_config *config, const void *rotary_rule)
     if (strcmp(keys.type, "longrope") == 0)
         plan_both_lengths(config, &keys);
     else
-        use_table(config, facts, model_plan_table(config, &keys, facts->suffix, 0));
+        model_use_rotary(config, facts, model_plan_table(config, &keys, facts->suffix, 0));
 }

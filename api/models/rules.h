@@ -238,11 +238,11 @@
     ROTARY(.picture = PICTURE(.patch = 16, .tube = 2, .frames = "apart"), .head = 256,         \
            .partial = 0.25, .length = 32768, .sections = {11, 11, 10},                         \
            .section_order = "interleaved")
-#define BY_WINDOWS                                                                             \
-    "The model sorts the rows by windows before its layers: the same rows in another order."
 #define QWEN2_5_VISION                                                                         \
     GRID(.kind = "rope_2d", .width = 3584, .heads = 16, .theta_keys = "", .patch = 14,         \
-         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}, .note = BY_WINDOWS)
+         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED},                               \
+         .note = "The model sorts the rows by windows before its layers: the same rows in "    \
+                 "another order.")
 
 /* Components by their row's name, and what else there is to say of them. */
 #define TEXT(...)                                                                              \

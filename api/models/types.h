@@ -51,8 +51,8 @@ const model_type *find_model_type(const model_config *config);
 
 /* ---- components.c ---- */
 
-/* Apply the rules of config->type to the config. */
-void model_plan_type(model_config *config);
+/* Plan a config by the rules of its row, or by components that it holds beside. */
+void model_plan_whole(model_config *config);
 
 /* ---- the rules; those that are called after a model are of its row alone ---- */
 
