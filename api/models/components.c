@@ -205,7 +205,7 @@ static bool has_components(const model_type *type)
 }
 
 /* Plan a config that names the type of its text, but holds components. */
-static void plan_components(model_config *config)
+static void plan_usual_components(model_config *config)
 {
     const component_facts components[] = {
         {.name = "text", .keys = "text_config", .type = config->type->name},
@@ -218,11 +218,11 @@ static void plan_components(model_config *config)
         model_plan_component(config, &components[i]);
 }
 
-void model_plan_whole(model_config *config)
+void model_plan_components(model_config *config)
 {
     if (config->type->component && !has_components(config->type) &&
         json_is_object(json_object_get(config->object, "text_config")))
-        plan_components(config);
+        plan_usual_components(config);
     else
         plan_type(config);
 }

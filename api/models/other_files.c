@@ -289,8 +289,6 @@ static bool names_model(const json_t *file)
 
 json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
 {
-    if (model_is_gguf(file))
-        return model_config_of_gguf(file, notes, reterr);
     const char *name = json_string_value(json_object_get(file, "model_type"));
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
         if (has_keys(file, FILES[i].keys) && !has_a_key(file, FILES[i].none) &&
@@ -303,6 +301,8 @@ json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
         model_note(notes, "rope_traditional, of MLX: pairs are neighbouring columns.");
         return config;
     }
+    if (model_is_gguf(file))
+        return model_config_of_gguf(file, notes, reterr);
     if (!name && !names_model(file))
         refuse_file_beside(file, reterr);
     return reterr->count > 0 ? NULL : json_incref(file);

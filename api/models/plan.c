@@ -19,7 +19,7 @@ static void plan_config(model_planner *planner, json_t *object)
     planner->plan->model_type = config.type->name;
     planner->plan->family = config.type->family;
     model_open_arguments(&config);
-    model_plan_whole(&config);
+    model_plan_components(&config);
     if (planner->is_full)
         pe_error_add(planner->error, PE_OUT_OF_RANGE, "body", "",
                      "a config of at most %d components with %d parts in all, in at most %d "

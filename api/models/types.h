@@ -52,7 +52,7 @@ const model_type *find_model_type(const model_config *config);
 /* ---- components.c ---- */
 
 /* Plan a config by the rules of its row, or by components that it holds beside. */
-void model_plan_whole(model_config *config);
+void model_plan_components(model_config *config);
 
 /* ---- the rules; those that are called after a model are of its row alone ---- */
 
