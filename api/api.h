@@ -151,8 +151,7 @@ void api_service_free(api_service *service);
     ROW(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                      \
     ROW(VIA, "Via")                                                                            \
     ROW(WANT_REPR_DIGEST, "Want-Repr-Digest")                                                  \
-    ROW(X_FORWARDED_FOR, "X-Forwarded-For")                                                    \
-    ROW(X_FORWARDED_PROTO, "X-Forwarded-Proto")
+    ROW(X_FORWARDED_FOR, "X-Forwarded-For")
 
 /* API_HEADER_ACCEPT … API_HEADER_X_FORWARDED_FOR, and how many there are. */
 #define API_HEADER_CONSTANT(identifier, name) API_HEADER_##identifier,

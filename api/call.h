@@ -83,6 +83,6 @@ api_endpoint api_list_models, api_post_model, api_get_model, api_post_model_comp
 api_endpoint api_list_sets, api_get_set, api_put_set, api_delete_set;
 api_guard api_refuse_upload;
 api_endpoint api_get_asset;
-api_endpoint api_info, api_health_live, api_health_ready, api_metrics, api_openapi;
+api_endpoint api_get_info, api_health_live, api_health_ready, api_get_metrics, api_get_openapi;
 
 #endif

@@ -1,7 +1,7 @@
 /* The table of routes, matching requests with it, and the answers where nothing matches. */
 #include "routes.h"
 
-#include "paths.h"
+#include "path_suggestion.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
@@ -200,7 +200,7 @@ static const api_route ROUTES[] = {
      .right = API_RIGHT_STORE},
     {.method = "GET",
      .pattern = "/v1/info",
-     .endpoint = api_info,
+     .endpoint = api_get_info,
      .summary = "Version, limits and formats",
      .tag = "service",
      .kind = API_DOCUMENT,
@@ -223,14 +223,14 @@ static const api_route ROUTES[] = {
      .probe = true},
     {.method = "GET",
      .pattern = "/metrics",
-     .endpoint = api_metrics,
+     .endpoint = api_get_metrics,
      .summary = "Metrics as Prometheus text",
      .tag = "service",
      .kind = API_TEXT,
      .probe = true},
     {.method = "GET",
      .pattern = "/openapi.json",
-     .endpoint = api_openapi,
+     .endpoint = api_get_openapi,
      .summary = "This interface as an OpenAPI document",
      .tag = "service",
      .kind = API_DOCUMENT,
@@ -238,7 +238,7 @@ static const api_route ROUTES[] = {
 };
 #define ROUTE_COUNT (sizeof ROUTES / sizeof *ROUTES)
 
-const api_route *api_routes(size_t *ret_count)
+const api_route *api_route_table(size_t *ret_count)
 {
     *ret_count = ROUTE_COUNT;
     return ROUTES;

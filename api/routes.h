@@ -49,7 +49,7 @@ typedef struct api_route {
 } api_route;
 
 /* The whole table. */
-const api_route *api_routes(size_t *ret_count);
+const api_route *api_route_table(size_t *ret_count);
 
 /* What the table has for a request. */
 typedef struct api_match {

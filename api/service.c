@@ -1,6 +1,6 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "files/found_sets.h"
 #include "http/want_digest.h"
 #include "replies/access.h"
@@ -132,8 +132,8 @@ static api_reply *answer_route(const api_service *service, const api_request *re
 }
 
 /* Answer a request. NULL without memory, or where `progress` is set. */
-static api_reply *dispatch(const api_service *service, const api_request *request,
-                           api_progress *progress)
+static api_reply *dispatch_request(const api_service *service, const api_request *request,
+                                   api_progress *progress)
 {
     const char *target = request->target;
     if (strlen(target) > service->host->target_bytes)
@@ -195,7 +195,7 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
     if (!reply) {
         /* what is quick is small, and each event thread does one thing at a time */
         api_reserve_begin(request->quick ? NULL : service->host->memory);
-        reply = excuse_end(service, dispatch(service, request, &progress));
+        reply = excuse_end(service, dispatch_request(service, request, &progress));
         api_reserve_end();
     }
     if (progress == API_DONE)
@@ -244,7 +244,7 @@ api_service *api_service_new(const api_host *host, pe_cache *cache)
         return NULL;
     service->host = host;
     service->cache = cache;
-    service->routes = api_routes(&service->route_count);
+    service->routes = api_route_table(&service->route_count);
     api_document_watch_memory();
     service->out_of_memory = api_problem(
         API_OUT_OF_MEMORY, "the server is out of memory; try again later", NULL, NULL);

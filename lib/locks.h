@@ -9,88 +9,29 @@
 #else
 
 #include <sys/types.h> /* has the types */
-struct timespec;
 
 #define PTHREAD_ONCE_INIT 0
 
-static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attributes)
-{
-    (void)mutex, (void)attributes;
-    return 0;
-}
+#define pthread_mutex_init(mutex, attributes)    ((void)(mutex))
+#define pthread_mutex_destroy(mutex)             ((void)(mutex))
+#define pthread_mutex_lock(mutex)                ((void)(mutex))
+#define pthread_mutex_trylock(mutex)             ((void)(mutex), 0)
+#define pthread_mutex_timedlock(mutex, until)    ((void)(mutex), (void)(until), 0)
+#define pthread_mutex_unlock(mutex)              ((void)(mutex))
+#define pthread_cond_init(condition, attributes) ((void)(condition))
+#define pthread_cond_destroy(condition)          ((void)(condition))
+#define pthread_cond_broadcast(condition)        ((void)(condition))
+/* only another thread could end the wait */
+#define pthread_cond_wait(condition, mutex)      __builtin_trap()
+#define pthread_self()                           ((pthread_t)1)
+#define pthread_equal(one, other)                ((one) == (other))
 
-static inline int pthread_mutex_destroy(pthread_mutex_t *mutex)
-{
-    (void)mutex;
-    return 0;
-}
-
-static inline int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-    (void)mutex;
-    return 0;
-}
-
-static inline int pthread_mutex_trylock(pthread_mutex_t *mutex)
-{
-    (void)mutex;
-    return 0;
-}
-
-static inline int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
-{
-    (void)mutex, (void)until;
-    return 0;
-}
-
-static inline int pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-    (void)mutex;
-    return 0;
-}
-
-static inline int pthread_cond_init(pthread_cond_t *condition, const void *attributes)
-{
-    (void)condition, (void)attributes;
-    return 0;
-}
-
-static inline int pthread_cond_destroy(pthread_cond_t *condition)
-{
-    (void)condition;
-    return 0;
-}
-
-static inline int pthread_cond_broadcast(pthread_cond_t *condition)
-{
-    (void)condition;
-    return 0;
-}
-
-/* Only another thread could end the wait. */
-static inline int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
-{
-    (void)condition, (void)mutex;
-    __builtin_trap();
-}
-
-static inline int pthread_once(pthread_once_t *once, void (*run)(void))
+static inline void pthread_once(pthread_once_t *once, void (*run)(void))
 {
     if (*once == PTHREAD_ONCE_INIT) {
         *once = PTHREAD_ONCE_INIT + 1;
         run();
     }
-    return 0;
-}
-
-static inline pthread_t pthread_self(void)
-{
-    return (pthread_t)1;
-}
-
-static inline int pthread_equal(pthread_t one, pthread_t other)
-{
-    return one == other;
 }
 
 #endif

@@ -126,7 +126,8 @@ pe_problem *pe_error_add_choice(pe_error *error, const char *parameter, const ch
 void pe_problem_suggest(pe_problem *problem, const char *name);
 
 /* The candidate nearest to `given` in spelling, NULL if none is near enough to suggest. */
-const char *pe_nearest(const char *given, const char *const *candidates, size_t count);
+const char *pe_find_nearest_name(const char *given, const char *const *candidates,
+                                 size_t count);
 
 /* ---- element types ---- */
 
@@ -548,7 +549,7 @@ void pe_stream_end_at(pe_stream *stream, uint64_t end);
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
 /* Read all of these bytes, however long that takes; false if the stream ends before. */
-bool pe_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t size);
+bool pe_stream_read_fully(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
 /* ---- the cache ---- */
 
@@ -794,9 +795,9 @@ bool pe_scheme_is_bounded(const pe_scheme *scheme);
  * is that of a stream and a few MB. The runner is asked between blocks whether to go on. Fails
  * as pe_stream_new does, with PE_OUT_OF_RANGE for "shape", and with PE_MALFORMED for "body" if
  * the view cannot be read. */
-pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
-                     pe_tolerance tolerance, const pe_runner *runner,
-                     pe_comparison *ret_comparison, pe_error *reterr);
+pe_status pe_compare_table(pe_request *request, size_t tensor, const pe_view *view,
+                           pe_tolerance tolerance, const pe_runner *runner,
+                           pe_comparison *ret_comparison, pe_error *reterr);
 
 /* ---- pairings ---- */
 
@@ -854,33 +855,35 @@ typedef struct pe_computation {
     const char *like;
 } pe_computation;
 
-/* What a table went through before it is the tensor of a request, the last thing first. */
-typedef enum pe_form_kind {
-    PE_FORM_REPEATED,    /* `axis` has the same table `count` times */
-    PE_FORM_TILED,       /* the first `first` indices of `axis` come `count` times in turn */
-    PE_FORM_EACH,        /* each index of `axis` comes `count` times in a row */
-    PE_FORM_FLATTENED,   /* the first `count` axes are the rows */
-    PE_FORM_PAIR,        /* `axis` has two tensors, of its indices 0 and 1 */
-    PE_FORM_HALVES,      /* the halves of the last axis are two tensors */
-    PE_FORM_ALTERNATING, /* its even and its odd indices are two tensors */
-    PE_FORM_MATRICES,  /* the last two axes are matrices [[cos, -sin], [sin, cos]]; `value` < 0:
-                        * the transposed ones */
-    PE_FORM_ANGLES,    /* the cosines and the sines of its entries are two tensors */
-    PE_FORM_MASKED,    /* keys after the query have `value`, or what is added to it */
-    PE_FORM_ZERO_ROWS, /* `count` rows from row `first` on are zero */
-    PE_FORM_ZERO_COLUMNS, /* the same of columns */
-    PE_FORM_FACTOR,       /* the tensor times `value` */
-    PE_FORM_KINDS
-} pe_form_kind;
+/* Transforms that a table went through since it was the tensor of a request, the last one
+ * first.
+ */
+typedef enum pe_transform_kind {
+    PE_TRANSFORM_REPEATED,  /* `axis` has the same table `count` times */
+    PE_TRANSFORM_TILED,     /* the first `first` indices of `axis` come `count` times in turn */
+    PE_TRANSFORM_EACH,      /* each index of `axis` comes `count` times in a row */
+    PE_TRANSFORM_FLATTENED, /* the first `count` axes are the rows */
+    PE_TRANSFORM_PAIR,      /* `axis` has two tensors, of its indices 0 and 1 */
+    PE_TRANSFORM_HALVES,    /* the halves of the last axis are two tensors */
+    PE_TRANSFORM_ALTERNATING, /* its even and its odd indices are two tensors */
+    PE_TRANSFORM_MATRICES,  /* the last two axes are matrices [[cos, -sin], [sin, cos]]; `value`
+                             * < 0:  the transposed ones */
+    PE_TRANSFORM_ANGLES,    /* the cosines and the sines of its entries are two tensors */
+    PE_TRANSFORM_MASKED,    /* keys after the query have `value`, or what is added to it */
+    PE_TRANSFORM_ZERO_ROWS, /* `count` rows from row `first` on are zero */
+    PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
+    PE_TRANSFORM_FACTOR,       /* the tensor times `value` */
+    PE_TRANSFORM_KINDS
+} pe_transform_kind;
 
-typedef struct pe_form {
-    pe_form_kind kind;
+typedef struct pe_transform {
+    pe_transform_kind kind;
     size_t axis;
     uint64_t first, count;
     double value;
-} pe_form;
+} pe_transform;
 
-#define PE_FORMS_MAX 6
+#define PE_TRANSFORMS_MAX 6
 
 /* The other tensor of a table that has two of them: of the same request. */
 typedef struct pe_second {
@@ -946,10 +949,11 @@ typedef struct pe_identity {
     uint64_t waves;
     double frequency;
     double amplitude; /* of one that turns fast; 0: none does */
-    size_t form_count;
-    pe_form forms[PE_FORMS_MAX]; /* axes are those of the view that was given */
-    size_t rank;                 /* of the table without its forms, which has the tensor's */
-    uint64_t shape[PE_VIEW_RANK_MAX]; /* shape but for axes of size 1 */
+    size_t transform_count;
+    pe_transform transforms[PE_TRANSFORMS_MAX]; /* axes are those of the view that was given */
+    size_t rank; /* of the table without its transforms, which has the tensor's shape but for
+                  * axes of size 1 */
+    uint64_t shape[PE_VIEW_RANK_MAX];
     pe_second second;
     /* Above 0: the table differs in most entries, as one with noise, few digits or training
      * does, by this root of the mean square; then it is PE_IDENTITY_NEAR. */
@@ -971,11 +975,11 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
  * counts. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
  * PE_OUT_OF_RANGE for "set" if there is no such set, and with PE_MALFORMED for "body" if
  * the view cannot be read. */
-pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
-                      const pe_limits *limits, const pe_runner *runner,
-                      pe_identity *ret_identity, pe_error *reterr);
+pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,
+                            const pe_limits *limits, const pe_runner *runner,
+                            pe_identity *ret_identity, pe_error *reterr);
 
-#define PE_ALIKE_MAX 8
+#define PE_EQUIVALENTS_MAX 8
 
 /* A request that makes the same table as another one. */
 typedef struct pe_same_request {
@@ -990,12 +994,12 @@ typedef struct pe_open_value {
 } pe_open_value;
 
 /* What makes the same table as a request that was found. */
-typedef struct pe_alike {
+typedef struct pe_equivalents {
     size_t preset_count, same_count, open_count;
-    const char *presets[PE_ALIKE_MAX]; /* with whose values the request is the same */
-    pe_same_request same[PE_ALIKE_MAX];
-    pe_open_value open[2 * PE_ALIKE_MAX]; /* each alone, the others as found */
-} pe_alike;
+    const char *presets[PE_EQUIVALENTS_MAX]; /* with whose values the request is the same */
+    pe_same_request same[PE_EQUIVALENTS_MAX];
+    pe_open_value open[2 * PE_EQUIVALENTS_MAX]; /* each alone, the others as found */
+} pe_equivalents;
 
 /* Find what else makes the exact table of an identity that is PE_IDENTITY_MATCH or better; of
  * one that is PE_IDENTITY_NEAR only the presets. `dtype` is the table's, PE_F32 if it has
@@ -1003,14 +1007,14 @@ typedef struct pe_alike {
  * and it need not be all there is: of numbers some values beside the found one are tried, other
  * schemes look at tables of up to 2^20 entries, and 512 MB are compared at most. What the
  * runner ends is no failure. Fails with PE_NO_MEMORY, and as pe_stream_new does. */
-pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most,
-                        const pe_limits *limits, const pe_runner *runner, pe_alike *ret_alike,
-                        pe_error *reterr);
+pe_status pe_find_equivalents(const pe_identity *identity, pe_dtype dtype, size_t most,
+                              const pe_limits *limits, const pe_runner *runner,
+                              pe_equivalents *ret_equivalents, pe_error *reterr);
 
 /* Let the request with fewer parameters be the answer where rows fall: these have a step in one
  * scheme and need none in another, such as transformer_xl. What was found changes places with
  * it among the same ones. */
-void pe_prefer_simpler(pe_identity *identity, pe_alike *alike);
+void pe_prefer_simpler(pe_identity *identity, pe_equivalents *equivalents);
 
 /* ---- explaining ---- */
 
@@ -1048,10 +1052,10 @@ typedef struct pe_explanation {
  * The shape of the view may be another one. Takes some MB, and as long as computing the table a
  * few times. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, and with
  * PE_MALFORMED for "body" if the view cannot be read. */
-pe_status pe_explain(pe_request *request, const char *query, size_t tensor, const pe_view *view,
-                     const pe_tolerance *tolerance, const pe_limits *limits,
-                     const pe_runner *runner, pe_explanation *ret_explanation,
-                     pe_error *reterr);
+pe_status pe_explain_mismatch(pe_request *request, const char *query, size_t tensor,
+                              const pe_view *view, const pe_tolerance *tolerance,
+                              const pe_limits *limits, const pe_runner *runner,
+                              pe_explanation *ret_explanation, pe_error *reterr);
 
 /* At most as many bytes does explaining take, and as many multiply-adds. */
 uint64_t pe_explain_footprint(const pe_request *request, size_t tensor);
@@ -1179,8 +1183,9 @@ uint64_t pe_apply_size(const pe_apply *apply); /* bytes */
  * input cannot be read. */
 size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size);
 
-/* Compare a result with one from elsewhere, as pe_compare does: of the shape of the result, or
- * with all its named axes for themselves. The runner is asked about every millisecond. */
+/* Compare a result with one from elsewhere, as pe_compare_table does: of the shape of the
+ * result, or with all its named axes for themselves. The runner is asked about every
+ * millisecond. */
 pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance tolerance,
                            const pe_runner *runner, pe_comparison *ret_comparison,
                            pe_error *reterr);

@@ -1,8 +1,8 @@
 /* posenc-server: start, wait for a signal, drain, stop. */
 #include "host.h"
 #include "http/http.h"
+#include "net/health_check.h"
 #include "net/listen.h"
-#include "net/probe.h"
 #include "net/systemd.h"
 #include "observe/heap.h"
 #include "observe/log.h"
@@ -151,7 +151,7 @@ static const char *start_threads(server_process *process)
 }
 
 /* Start to serve. False: the reason has been logged. */
-static bool start(server_process *process)
+static bool start_server(server_process *process)
 {
     char text[512], reason[REASON_SIZE];
     divide_memory(process);
@@ -204,7 +204,7 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 }
 
 /* Stop and free everything that has been started. */
-static void stop(server_process *process, unsigned seconds)
+static void stop_server(server_process *process, unsigned seconds)
 {
     if (process->server)
         http_refuse(process->server);
@@ -228,20 +228,20 @@ static void stop(server_process *process, unsigned seconds)
     key_files_free(&process->keys);
 }
 
-static int serve(server_process *process)
+static int run_server(server_process *process)
 {
     sigset_t signals;
     heap_configure();
     log_use_json(strcmp(process->settings.log_format, "json") == 0);
     block_signals(&signals);
-    bool started = start(process);
-    stop(process, started ? wait_and_drain(process, &signals) : 0);
+    bool started = start_server(process);
+    stop_server(process, started ? wait_and_drain(process, &signals) : 0);
     return started ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* An api_store's `find` where the store may be in use by a server. */
-static api_store_status leave_store(void *context, const char *name, bool quick,
-                                    api_set **ret_set)
+static api_store_status fail_set_lookup(void *context, const char *name, bool quick,
+                                        api_set **ret_set)
 {
     (void)context, (void)name, (void)quick, (void)ret_set;
     return API_STORE_FAILED;
@@ -255,7 +255,7 @@ static bool settings_fit(const server_settings *settings)
 }
 
 /* Check the targets of the file of --warm, and print the settings. */
-static int check(server_process *process)
+static int check_settings(server_process *process)
 {
     char reason[REASON_SIZE];
     const char *problem = NULL;
@@ -268,12 +268,12 @@ static int check(server_process *process)
         if (!problem &&
             (process->settings.data_directory[0] || process->settings.database_url[0])) {
             store = *process->host.api.store;
-            store.find = leave_store;
+            store.find = fail_set_lookup;
             process->host.api.store = &store;
         }
         if (!problem && !check_warm_file(process, reason, sizeof reason))
             problem = reason;
-        stop(process, 0);
+        stop_server(process, 0);
     }
     if (problem)
         fprintf(stderr, "posenc-server: %s\n", problem);
@@ -296,7 +296,7 @@ int main(int argc, char **argv)
         printf("posenc %s (libmicrohttpd %s)\n", PE_VERSION, http_library_version());
         return EXIT_SUCCESS;
     case SETTINGS_CHECK:
-        return settings_fit(&process.settings) ? check(&process) : EXIT_USAGE;
+        return settings_fit(&process.settings) ? check_settings(&process) : EXIT_USAGE;
     case SETTINGS_PRINT_SCHEMA:
         shared_schema_print(stdout);
         return EXIT_SUCCESS;
@@ -305,5 +305,5 @@ int main(int argc, char **argv)
     case SETTINGS_SERVE:
         break;
     }
-    return settings_fit(&process.settings) ? serve(&process) : EXIT_USAGE;
+    return settings_fit(&process.settings) ? run_server(&process) : EXIT_USAGE;
 }

@@ -39,8 +39,8 @@ static char *take_body(void *context)
 
 /* Judge the request by its head and get hold of its body. Returns the refusal, or NULL; then
  * the request is complete, or, if `reterr` is a line, has failed. */
-static api_reply *prepare(local_service *local, asked_request *asked, api_request *request,
-                          char *reterr, size_t size)
+static api_reply *prepare_request(local_service *local, asked_request *asked,
+                                  api_request *request, char *reterr, size_t size)
 {
     api_head head;
     api_reply *refusal = api_judge_head(local->service, request, &head);
@@ -65,22 +65,22 @@ static api_reply *prepare(local_service *local, asked_request *asked, api_reques
     return NULL;
 }
 
-static command_status fail(command_status status, const char *reason)
+static command_status report_failure(command_status status, const char *reason)
 {
     fprintf(stderr, "posenc: %s\n", reason);
     return status;
 }
 
-static command_status answer(local_service *local, asked_request *asked)
+static command_status answer_request(local_service *local, asked_request *asked)
 {
     char reason[REASON_SIZE] = "";
     api_request request = {.method = asked->options->method,
                            .target = asked->options->target,
                            .header = find_header,
                            .context = asked};
-    api_reply *reply = prepare(local, asked, &request, reason, sizeof reason);
+    api_reply *reply = prepare_request(local, asked, &request, reason, sizeof reason);
     if (reason[0])
-        return fail(COMMAND_WRONG, reason);
+        return report_failure(COMMAND_WRONG, reason);
     if (!reply)
         reply = local_service_ask(local, &request);
     const command_status status = command_answer_write(asked->options, reply);
@@ -109,18 +109,18 @@ static bool open_input(asked_request *asked, char *reterr, size_t size)
     return true;
 }
 
-static command_status ask(const command_options *options)
+static command_status run_command(const command_options *options)
 {
     char reason[REASON_SIZE];
     asked_request asked = {.options = options, .input = {.fd = -1, .spool.fd = -1}};
     local_service local = {.service = NULL};
     command_status status;
     if (!open_input(&asked, reason, sizeof reason))
-        status = fail(COMMAND_USAGE, reason);
+        status = report_failure(COMMAND_USAGE, reason);
     else if (!local_service_open(&local, options->data_directory, reason, sizeof reason))
-        status = fail(COMMAND_WRONG, reason);
+        status = report_failure(COMMAND_WRONG, reason);
     else
-        status = answer(&local, &asked);
+        status = answer_request(&local, &asked);
     local_service_close(&local);
     command_input_close(&asked.input);
     return status;
@@ -142,5 +142,5 @@ int main(int argc, char **argv)
     case COMMAND_ASK:
         break;
     }
-    return (int)ask(&options);
+    return (int)run_command(&options);
 }

@@ -21,11 +21,11 @@ DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-n
 # prometheus: for its promtool
 # postgresql: the server that tests start
 DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-headless-shell clang clang-format clang-tidy \
-           cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
+           cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-torch util-linux valgrind wrk zsh
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
-        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench growth soak memory-experiment callbacks same-answers confusion cost \
+        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion cost \
         check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
@@ -116,7 +116,7 @@ ci: ## what `make test` leaves out; each part has a log in build/ci
 	+$(BUILDING) ci-programs
 	@$(PYTHON) -B tests/runner/ci.py $(BUILD)/ci
 
-rest: all $(BUILD)/faults.so $(BUILD)/digits-tests $(BUILD)/mpfr-tests ## tests that `make test` leaves out: torch, scipy, all tables to identify
+rest: all $(BUILD)/faults.so $(BUILD)/digits-tests $(BUILD)/mpfr-tests ## tests that `make test` leaves out: torch, all tables to identify
 	@$(PYTEST) $(PARALLEL) --part ci --name rest tests/digits tests/mpfr tests/http tests/interop
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden values
@@ -254,9 +254,6 @@ confusion: all ## what /v1/identify says of random, spoilt and transformed table
 cost: all ## what identifying costs: seconds, shares of stages, memory (GIB=8: also of comparing so large a table)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/identify.py $(BUILD)/posenc-server $(GIB)
 
-growth: all $(BUILD)/bench-tables ## how cost grows with rows, columns, heads, connections …: exponents, and tests/growth.svg
-	BENCH_BUILD=$(BUILD) TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/growth.py $(BUILD)/posenc-server tests/growth.svg
-
 prices: $(BUILD)/bench-prices ## what a multiply-add of prices takes, for each scheme: nanoseconds (SCHEME=rope)
 	$(BUILD)/bench-prices $(SCHEME)
 
@@ -285,7 +282,7 @@ test-wasm: all $(BUILD)/bench-bits wasm-programs ## the WebAssembly module: same
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson libmicrohttpd) -lm
+	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson) -lm
 
 slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
@@ -323,14 +320,14 @@ sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitiz
 	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.2 --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
 TSAN := -O1 -g1 -fsanitize=thread
-TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store changes
+TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list disconnects preparations deadlines store changes
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" KERNEL_CFLAGS= SUITES="$(TSAN_SUITES)" \
 		$(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
-VALGRIND_SUITES := arguments negotiate etag access key error plan ranges shortcuts parameters stored_sets settings preparations workers job_list watch shed log
+VALGRIND_SUITES := arguments negotiate etag access key error plan ranges shortcuts parameters stored_sets settings preparations workers job_list deadlines load_shedding log
 VALGRIND_SLOW   := $(VALGRIND_SUITES) cache set coding guard request
 valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
 	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)

@@ -1,7 +1,7 @@
 /* Bodies: segments in memory or streams, reference-counted. */
 #include "bytes/body.h"
 
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -114,7 +114,7 @@ void api_body_unref(api_body *body)
 }
 
 /* The body itself, or the one of which it is a part. */
-static const api_body *find_whole(const api_body *body)
+static const api_body *find_containing_body(const api_body *body)
 {
     while (body->whole)
         body = body->whole;
@@ -125,7 +125,7 @@ static const api_body *find_whole(const api_body *body)
 
 bool api_body_is_large(const api_body *body)
 {
-    return find_whole(body)->share.bytes >= LARGE_BYTES;
+    return find_containing_body(body)->share.bytes >= LARGE_BYTES;
 }
 
 #define MANY_BYTES ((uint64_t)256 << 10)
@@ -227,7 +227,7 @@ uint64_t api_body_size(const api_body *body)
 
 bool api_body_has_digest(const api_body *body)
 {
-    return atomic_load(&find_whole(body)->digest) != NULL;
+    return atomic_load(&find_containing_body(body)->digest) != NULL;
 }
 
 void api_body_keep_digest(api_body *body, const api_digest *digest)

@@ -2,7 +2,7 @@
 #include "bytes/gzip.h"
 
 #include "bytes/body.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "bytes/text.h"
 
 #include <assert.h>
@@ -16,21 +16,21 @@
 #define OUT_ROOM    ((size_t)64 << 10)
 #define STEP        ((size_t)1 << 30) /* bytes for one call: zlib counts in unsigned int */
 
-static voidpf allocate(voidpf context, uInt count, uInt size)
+static voidpf allocate_for_zlib(voidpf context, uInt count, uInt size)
 {
     (void)context;
     return malloc((size_t)count * size);
 }
 
-static void release(voidpf context, voidpf block)
+static void free_for_zlib(voidpf context, voidpf block)
 {
     (void)context;
     free(block);
 }
 
-static bool begin(z_stream *stream)
+static bool begin_deflate(z_stream *stream)
 {
-    *stream = (z_stream){.zalloc = allocate, .zfree = release};
+    *stream = (z_stream){.zalloc = allocate_for_zlib, .zfree = free_for_zlib};
     return deflateInit2(stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY, Z_DEFAULT_STRATEGY) ==
            Z_OK;
 }
@@ -77,7 +77,7 @@ api_body *api_gzip_body(const api_body *plain, size_t *ret_bytes)
     size_t count = api_body_segments(plain, &segments);
     z_stream stream;
     api_text out;
-    if (!begin(&stream))
+    if (!begin_deflate(&stream))
         return NULL;
     /* printed numbers shrink to less than half, and a text that grows needs fresh memory */
     api_text_begin(&out, api_body_pool(plain), (size_t)api_body_size(plain) / 2 + OUT_ROOM);
@@ -138,7 +138,7 @@ api_body *api_gzip_stream(api_body *plain)
     bool room =
         plain && api_reserve_lasting(sizeof(gzip_source) + ZLIB_BYTES, "the stream", &error);
     gzip_source *source = room ? malloc(sizeof *source) : NULL;
-    if (!source || !begin(&source->stream)) {
+    if (!source || !begin_deflate(&source->stream)) {
         free(source);
         api_body_unref(plain);
         return NULL;

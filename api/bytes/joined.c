@@ -95,7 +95,7 @@ static joined *new_joined(size_t count)
 }
 
 /* The body of all pieces; without it, or if not all are there, they are freed. */
-static api_body *finish(joined *whole, bool complete)
+static api_body *finish_joined_body(joined *whole, bool complete)
 {
     api_source all = {.state = whole, .read = read_joined, .free = free_joined};
     if (!whole)
@@ -137,7 +137,7 @@ api_body *api_body_join(api_body *const *bodies, size_t count)
     bool complete = whole != NULL;
     for (size_t i = 0; i < count; i++)
         complete &= add_body(whole, bodies[i]);
-    return finish(whole, complete);
+    return finish_joined_body(whole, complete);
 }
 
 api_body *api_body_from_sources(char *head, size_t head_size, const api_source *sources,
@@ -152,5 +152,5 @@ api_body *api_body_from_sources(char *head, size_t head_size, const api_source *
             whole->pieces[whole->count++] = (piece){.source = sources[i], .goes_on = true};
         else if (sources[i].free)
             sources[i].free(sources[i].state);
-    return finish(whole, complete);
+    return finish_joined_body(whole, complete);
 }

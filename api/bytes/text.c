@@ -11,7 +11,7 @@
 
 /* Move the data of a text to memory of at least `capacity` bytes, which is updated to what was
  * allocated. Without memory returns NULL and leaves the text as it is. */
-static char *grow(const api_text *text, size_t *capacity)
+static char *grow_buffer(const api_text *text, size_t *capacity)
 {
     if (!text->block)
         return realloc(text->data, *capacity);
@@ -38,7 +38,7 @@ char *api_text_room(api_text *text, size_t more)
         return NULL;
     if (text->capacity - text->size < more) {
         size_t capacity = text->capacity + text->capacity / 2 + more;
-        char *data = grow(text, &capacity);
+        char *data = grow_buffer(text, &capacity);
         if (!data) {
             text->failed = true;
             return NULL;

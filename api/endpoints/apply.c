@@ -1,6 +1,6 @@
 /* /v1/apply: tensors of a model, with an encoding applied to them exactly: that of a scheme, or
  * of a layer of the model. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "endpoints/apply_compare.h"
 #include "endpoints/apply_model.h"
@@ -39,7 +39,7 @@ typedef struct applying {
 #define TOLERANCES (API_COMPARE_READ - API_COMPARE_TOLERANCE)
 
 /* Whether the scheme has an application of a kind. */
-static bool does(const pe_scheme *scheme, pe_application_kind kind)
+static bool has_application(const pe_scheme *scheme, pe_application_kind kind)
 {
     size_t count;
     const pe_application *applications = pe_scheme_applications(scheme, &count);
@@ -58,10 +58,10 @@ static const char *find_text(const applying *self, api_apply_option option)
 static void refuse_options(const applying *self, pe_error *error)
 {
     const char *scheme = pe_scheme_describe(self->scheme)->name;
-    if (!does(self->scheme, PE_APPLY_ADD))
+    if (!has_application(self->scheme, PE_APPLY_ADD))
         pe_options_refuse(self->given, API_APPLY_SCALE, error,
                           "left out: %s does not add anything", scheme);
-    if (!does(self->scheme, PE_APPLY_ROTATE))
+    if (!has_application(self->scheme, PE_APPLY_ROTATE))
         pe_options_refuse(self->given, API_APPLY_INVERSE, error, "left out: %s does not rotate",
                           scheme);
     if (!self->options.heads)
@@ -96,7 +96,7 @@ static int find_choice(const pe_options *options, api_apply_option option)
 static void read_options(applying *self, pe_error *error)
 {
     api_arguments *arguments = &self->arguments;
-    bool rotates = does(self->scheme, PE_APPLY_ROTATE);
+    bool rotates = has_application(self->scheme, PE_APPLY_ROTATE);
     const pe_options *given = self->given =
         pe_options_take(api_apply_options, rotates ? API_APPLY_OPTIONS : API_APPLY_ROTATIONS,
                         arguments->items, &arguments->count, error);
@@ -211,7 +211,7 @@ static bool read_model(applying *self, pe_error *reterr)
     return true;
 }
 
-static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
+static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     applying *self = job;
     api_arguments *arguments = &self->arguments;
@@ -255,7 +255,7 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 
 /* ---- answering ---- */
 
-static api_reply *apply(void *job)
+static api_reply *apply_encoding(void *job)
 {
     applying *self = job;
     const api_host *host = self->call->service->host;
@@ -295,9 +295,9 @@ static double price_to_begin(const void *job)
 
 static const api_table_endpoint APPLY = {
     .raw = "raw elements do not say what shape they have: send an npy or a safetensors file",
-    .read = read_all,
+    .read = read_arguments_and_tensors,
     .price = price_to_begin,
-    .work = apply,
+    .work = apply_encoding,
 };
 
 static api_reply *refuse_scheme(const pe_scheme *scheme)
@@ -310,7 +310,7 @@ static api_reply *refuse_scheme(const pe_scheme *scheme)
     return api_problem_from_error(&error);
 }
 
-static api_reply *answer(applying *self)
+static api_reply *answer_application(applying *self)
 {
     api_reply *reply = api_answer_table_post(self->call, &APPLY, &self->format, self);
     api_applied_free(self->applied);
@@ -331,11 +331,11 @@ api_reply *api_post_apply(const api_call *call)
     if (!self.scheme)
         return api_problem_of_scheme(call->parameter);
     pe_scheme_applications(self.scheme, &count);
-    return count > 0 ? answer(&self) : refuse_scheme(self.scheme);
+    return count > 0 ? answer_application(&self) : refuse_scheme(self.scheme);
 }
 
 api_reply *api_post_apply_model(const api_call *call)
 {
     applying self = {.call = call, .follows_model = true};
-    return answer(&self);
+    return answer_application(&self);
 }

@@ -21,8 +21,9 @@ static json_t *describe_axes(const pe_apply *result, const pe_comparison *compar
 }
 
 /* Compare a result, and describe what was found. NULL after a problem was added. */
-static json_t *compare_one(const api_applied_tensor *result, const api_apply_comparison *asked,
-                           pe_comparison *comparison, pe_error *error)
+static json_t *compare_tensor(const api_applied_tensor *result,
+                              const api_apply_comparison *asked, pe_comparison *comparison,
+                              pe_error *error)
 {
     const pe_view *view = pe_apply_compared_shape(result->apply);
     api_compared compared = {
@@ -69,7 +70,7 @@ api_reply *api_apply_compare(const api_applied *applied, const api_apply_compari
     pe_error_init(&error);
     for (size_t i = 0; comparison && error.count == 0 && i < api_applied_count(applied); i++)
         json_array_append_new(
-            found, compare_one(api_applied_get(applied, i), asked, comparison, &error));
+            found, compare_tensor(api_applied_get(applied, i), asked, comparison, &error));
     bool there = comparison != NULL;
     free(comparison);
     if (!there || error.count > 0) {

@@ -54,7 +54,7 @@ static const pe_argument *find_argument(const api_arguments *arguments, const ch
 /* ---- the plan ---- */
 
 /* Move the arguments of the plan to a list of their own. */
-static void take_planned(api_arguments *arguments, api_arguments *ret_planned)
+static void move_planned_arguments(api_arguments *arguments, api_arguments *ret_planned)
 {
     size_t kept = 0;
     ret_planned->count = 0;
@@ -91,7 +91,7 @@ static bool make_plan(api_apply_model *model, const api_call *call, const char *
                       api_arguments *arguments, pe_error *reterr)
 {
     api_arguments planned = {.count = 0};
-    take_planned(arguments, &planned);
+    move_planned_arguments(arguments, &planned);
     api_model_options_read(&planned, &model->options, reterr);
     const char *text = reterr->count == 0 ? find_config(model, config, reterr) : NULL;
     if (!text)
@@ -109,8 +109,8 @@ static bool make_plan(api_apply_model *model, const api_call *call, const char *
 /* ---- arguments ---- */
 
 /* Refuse arguments that the model does not leave open and has another text for. */
-static void refuse_others(const api_model_part *part, const api_arguments *arguments,
-                          pe_error *reterr)
+static void refuse_contradicting_arguments(const api_model_part *part,
+                                           const api_arguments *arguments, pe_error *reterr)
 {
     for (size_t i = 0; i < arguments->count; i++) {
         const pe_argument *given = &arguments->items[i];
@@ -171,7 +171,7 @@ void api_apply_model_add(api_apply_model *model, bool query_factors, api_argumen
     const pe_scheme *scheme = pe_scheme_find(part->scheme);
     for (size_t i = 0; scheme && i < arguments->count; i++)
         arguments->items[i].name = pe_scheme_current_name(scheme, arguments->items[i].name);
-    refuse_others(part, arguments, reterr);
+    refuse_contradicting_arguments(part, arguments, reterr);
     if (part->state == API_PART_TRAINED && !find_argument(arguments, "set"))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "",
                      "the name of a set, as the table of the part %s of the model is "

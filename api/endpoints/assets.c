@@ -4,7 +4,7 @@
 #include "bytes/body.h"
 #include "bytes/gzip.h"
 #include "call.h"
-#include "endpoints/preview.h"
+#include "endpoints/frame_refusal.h"
 #include "http/arguments.h"
 #include "http/coding.h"
 #include "http/etag.h"
@@ -122,7 +122,7 @@ static api_reply *new_reply(const api_call *call, const served *file, unsigned s
 }
 
 /* Answer with a body, whose reference is taken over, unless the request's conditions decide. */
-static api_reply *answer(const api_call *call, const served *file, api_body *body)
+static api_reply *answer_asset(const api_call *call, const served *file, api_body *body)
 {
     const api_conditions conditions = api_judge_conditions(call, file->etag);
     if (body && conditions == API_IF_MATCH_FAILS) {
@@ -134,14 +134,13 @@ static api_reply *answer(const api_call *call, const served *file, api_body *bod
                                call->head || matches);
 }
 
-/* The visualiser as it is seen from elsewhere: its head depends on the query and the host. */
-static api_reply *answer_visualiser(const api_call *call, served *file)
+/* The visualiser in a frame that may not show it: the answer depends on the query. */
+static api_reply *answer_refused_frame(const api_call *call, served *file)
 {
     api_etag etag;
     size_t bytes;
     const api_segment *text;
-    api_body *body = file->framing == FRAMING_REFUSED ? api_frame_refusal_body(call)
-                                                      : api_preview_body(call, file->asset);
+    api_body *body = api_frame_refusal_body(call);
     if (!body)
         return NULL;
     const char *coding = api_coding_tag(file->coding);
@@ -154,7 +153,7 @@ static api_reply *answer_visualiser(const api_call *call, served *file)
         api_body_unref(body);
         body = packed;
     }
-    return answer(call, file, body);
+    return answer_asset(call, file, body);
 }
 
 api_reply *api_get_asset(const api_call *call)
@@ -172,8 +171,9 @@ api_reply *api_get_asset(const api_call *call)
                                              : "Accept-Encoding must admit gzip",
                            NULL, NULL);
     served file = {asset, coding, choose_framing(call, asset), form->etag};
-    if (strcmp(asset->path, "/") == 0)
-        return answer_visualiser(call, &file);
-    return answer(call, &file,
-                  api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1));
+    if (file.framing == FRAMING_REFUSED)
+        return answer_refused_frame(call, &file);
+    return answer_asset(
+        call, &file,
+        api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1));
 }

@@ -48,7 +48,7 @@ static void check_members(const json_t *object, pe_error *reterr)
             pe_error_add(reterr, PE_MALFORMED, name, "",
                          "left out: a batch has requests, format and digests, a request "
                          "everything else");
-        pe_problem_suggest(problem, pe_nearest(name, MEMBERS, count));
+        pe_problem_suggest(problem, pe_find_nearest_name(name, MEMBERS, count));
     }
 }
 
@@ -150,7 +150,7 @@ static bool add_request(api_batch *batch, int index, const json_t *item, api_rep
 }
 
 /* Answer a body that is a JSON object. */
-static api_reply *answer(const api_call *call, const json_t *object)
+static api_reply *answer_batch(const api_call *call, const json_t *object)
 {
     api_batch batch;
     api_batch_format format;
@@ -188,7 +188,7 @@ api_reply *api_post_batch(const api_call *call)
     pe_error_init(&error);
     json_t *object =
         api_object_from_json(call->request->body, call->request->body_size, &error);
-    api_reply *reply = object ? answer(call, object) : api_problem_from_error(&error);
+    api_reply *reply = object ? answer_batch(call, object) : api_problem_from_error(&error);
     json_decref(object);
     return reply;
 }

@@ -1,5 +1,5 @@
 /* /v1/compare/{scheme}: a table from elsewhere, compared with the exact one. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "files/body_file.h"
 #include "http/target.h"
@@ -32,7 +32,7 @@ typedef struct comparing {
 /* ---- reading ---- */
 
 /* The text of an argument, NULL if it is not given. */
-static const char *given(const api_arguments *arguments, const char *name)
+static const char *find_argument_text(const api_arguments *arguments, const char *name)
 {
     const pe_argument *found = api_argument_find(arguments->items, arguments->count, name);
     return found ? found->text : NULL;
@@ -43,7 +43,7 @@ static const char *given(const api_arguments *arguments, const char *name)
 static void add_dtype(comparing *self)
 {
     pe_dtype dtype;
-    if (self->format == API_TABLE_RAW || given(&self->arguments, "dtype") ||
+    if (self->format == API_TABLE_RAW || find_argument_text(&self->arguments, "dtype") ||
         !pe_element_is_real(self->view.element, &dtype) ||
         self->arguments.count == API_ARGUMENTS_MAX)
         return;
@@ -83,7 +83,7 @@ static void read_file(comparing *self, const char *tensor, pe_error *error)
 }
 
 /* Refuse a request for several tensors that names none of them. */
-static void check_named(const comparing *self, pe_error *error)
+static void check_tensor_is_named(const comparing *self, pe_error *error)
 {
     const pe_request *request = self->representation.request;
     char names[200] = "";
@@ -126,7 +126,7 @@ static void check_kind(comparing *self, pe_error *error)
     }
 }
 
-static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
+static bool read_arguments_and_table(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     comparing *self = job;
     const api_format *asked;
@@ -137,7 +137,7 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
     self->options = pe_options_take(api_compare_options, API_COMPARE_READ,
                                     self->arguments.items, &self->arguments.count, &error);
     self->judgement = api_read_judgement(self->options, API_COMPARE_TOLERANCE, any_mask);
-    read_file(self, given(&self->arguments, "tensor"), &error);
+    read_file(self, find_argument_text(&self->arguments, "tensor"), &error);
     write_query(self);
     add_dtype(self);
     self->target = api_target_write(self->call, self->scheme, &self->arguments, &error);
@@ -148,7 +148,7 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
         pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
                      "left out: a comparison is JSON");
     if (reterr->count == 0) {
-        check_named(self, reterr);
+        check_tensor_is_named(self, reterr);
         check_tolerance(self, reterr);
     }
     if (reterr->count == 0)
@@ -214,7 +214,7 @@ static bool needs_explanation(const comparing *self, const pe_comparison *compar
 
 /* What is wrong with the table; NULL if that is not found. A lack of memory, too, leaves an
  * answer without explanation. */
-static json_t *explain(const comparing *self)
+static json_t *explain_difference(const comparing *self)
 {
     const api_host *host = self->call->service->host;
     const size_t tensor = self->representation.selection.first;
@@ -225,8 +225,9 @@ static json_t *explain(const comparing *self)
     pe_error_init(&error);
     if (explanation &&
         api_reserve(pe_explain_footprint(request, tensor), "the explanation", &error) &&
-        pe_explain(request, self->query, tensor, &self->view, &self->judgement.tolerance,
-                   &host->limits, host->runner, explanation, &error) == PE_OK &&
+        pe_explain_mismatch(request, self->query, tensor, &self->view,
+                            &self->judgement.tolerance, &host->limits, host->runner,
+                            explanation, &error) == PE_OK &&
         explanation->found)
         document = api_explanation_document(explanation, self->scheme, &self->view);
     free(explanation);
@@ -234,8 +235,8 @@ static json_t *explain(const comparing *self)
 }
 
 /* Answer with what was compared, or why it could not be; and what explains it, or NULL. */
-static api_reply *answer(const comparing *self, const pe_comparison *comparison,
-                         const pe_error *error, json_t *explanation)
+static api_reply *answer_comparison(const comparing *self, const pe_comparison *comparison,
+                                    const pe_error *error, json_t *explanation)
 {
     if (error->count > 0)
         return api_problem_explained(error, explanation);
@@ -251,7 +252,7 @@ static api_reply *answer(const comparing *self, const pe_comparison *comparison,
         &names, comparison, &compared, self->judgement.judged, "explanation", explanation));
 }
 
-static api_reply *compare(void *job)
+static api_reply *compare_tables(void *job)
 {
     const comparing *self = job;
     const size_t tensor = self->representation.selection.first;
@@ -262,17 +263,19 @@ static api_reply *compare(void *job)
         return NULL;
     pe_error_init(&error);
     if (api_reserve(estimate_bytes(self), "the comparison", &error))
-        pe_compare(self->representation.request, tensor, &self->view, self->judgement.tolerance,
-                   self->call->service->host->runner, comparison, &error);
+        pe_compare_table(self->representation.request, tensor, &self->view,
+                         self->judgement.tolerance, self->call->service->host->runner,
+                         comparison, &error);
     const bool needed = needs_explanation(self, comparison, &error);
     if (!needed || api_may_begin(self->call, explain_price(self)))
-        reply = answer(self, comparison, &error, needed ? explain(self) : NULL);
+        reply = answer_comparison(self, comparison, &error,
+                                  needed ? explain_difference(self) : NULL);
     free(comparison);
     return reply;
 }
 
 static const api_table_endpoint COMPARE = {
-    .read = read_all, .price = estimate_price, .work = compare};
+    .read = read_arguments_and_table, .price = estimate_price, .work = compare_tables};
 
 api_reply *api_post_compare(const api_call *call)
 {

@@ -1,9 +1,9 @@
 /* /v1/convert/rope: weights and tables, from one pairing of rotary columns to the other. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "files/body_file.h"
+#include "files/convert_selection.h"
 #include "files/safetensors.h"
-#include "files/selection.h"
 #include "http/arguments.h"
 #include "models/attention.h"
 #include "replies/document.h"
@@ -45,7 +45,7 @@ static void refuse_names(const converting *self, pe_error *reterr)
                           "left out: an npy file has one array, whose heads are `heads`");
 }
 
-static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
+static bool read_arguments(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     converting *self = job;
     (void)ret_reply;
@@ -167,7 +167,7 @@ static void choose_pairing(converting *self, pe_error *reterr)
 
 /* Complete what is asked for by the config, `header` being that of a safetensors file or NULL.
  * False: a problem was added. */
-static bool complete(converting *self, const json_t *header, pe_error *reterr)
+static bool complete_from_config(converting *self, const json_t *header, pe_error *reterr)
 {
     api_attention *config = &self->attention;
     api_convert_request *asked = &self->asked;
@@ -202,11 +202,11 @@ static bool find_parts(converting *self, const api_file *file, api_conversion *r
 {
     size_t data;
     if (self->format == API_TABLE_NPY)
-        return complete(self, NULL, reterr) &&
+        return complete_from_config(self, NULL, reterr) &&
                api_convert_npy(&self->asked, file, ret_conversion, reterr);
     json_t *header = api_safetensors_load(file, &data, reterr);
     const bool found =
-        header && complete(self, header, reterr) &&
+        header && complete_from_config(self, header, reterr) &&
         api_convert_safetensors(&self->asked, header, data, file->size, ret_conversion, reterr);
     json_decref(header);
     return found;
@@ -220,7 +220,7 @@ static double price_to_begin(const void *job)
                                     : 0;
 }
 
-static api_reply *convert(void *job)
+static api_reply *convert_file(void *job)
 {
     converting *self = job;
     const api_file file = api_body_file(self->call);
@@ -243,9 +243,9 @@ static api_reply *convert(void *job)
 
 static const api_table_endpoint CONVERT = {
     .raw = "raw elements do not say where their rows end: send an npy or a safetensors file",
-    .read = read_all,
+    .read = read_arguments,
     .price = price_to_begin,
-    .work = convert,
+    .work = convert_file,
 };
 
 api_reply *api_post_convert(const api_call *call)

@@ -10,8 +10,8 @@
 
 /* Answer a request whose arguments have been read; `error` has what is wrong with them so far.
  */
-static api_reply *answer(const api_call *call, const pe_scheme *scheme,
-                         api_arguments *arguments, pe_error *error, bool post)
+static api_reply *answer_with_tensors(const api_call *call, const pe_scheme *scheme,
+                                      api_arguments *arguments, pe_error *error, bool post)
 {
     api_representation representation;
     api_reply *reply;
@@ -32,7 +32,7 @@ static api_reply *answer_get(const api_call *call, const pe_scheme *scheme)
         return api_problem_of_scheme(call->parameter);
     pe_error_init(&error);
     api_arguments_from_query(call->query, &arguments, &error);
-    return answer(call, scheme, &arguments, &error, false);
+    return answer_with_tensors(call, scheme, &arguments, &error, false);
 }
 
 static api_reply *answer_post(const api_call *call, const pe_scheme *scheme)
@@ -50,7 +50,7 @@ static api_reply *answer_post(const api_call *call, const pe_scheme *scheme)
     if (!api_arguments_from_json(call->request->body, call->request->body_size, &arguments,
                                  &error))
         return api_problem_from_error(&error);
-    return answer(call, scheme, &arguments, &error, true);
+    return answer_with_tensors(call, scheme, &arguments, &error, true);
 }
 
 api_reply *api_get_encoding(const api_call *call)

@@ -1,5 +1,5 @@
 /* /v1/identify: which request made a table. */
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "call.h"
 #include "files/body_file.h"
 #include "files/found_sets.h"
@@ -181,9 +181,9 @@ static void read_tensor(identifying *self, const char *name, pe_error *error)
 /* ---- answering ---- */
 
 static api_reply *make_reply(const identifying *self, const pe_identity *identity,
-                             const pe_alike *alike)
+                             const pe_equivalents *equivalents)
 {
-    json_t *document = api_identity_document(identity, alike, &self->view);
+    json_t *document = api_identity_document(identity, equivalents, &self->view);
     json_t *file = json_pack("{s:s, s:s}", "format", api_table_format_name(self->format),
                              "dtype", pe_element_name(self->view.element));
     if (self->tensor[0])
@@ -195,7 +195,7 @@ static api_reply *make_reply(const identifying *self, const pe_identity *identit
 }
 
 /* Find the held set for the library: a pe_sets's function. */
-static pe_status find_held(void *context, const char *name, pe_set **ret_set)
+static pe_status find_held_set(void *context, const char *name, pe_set **ret_set)
 {
     const identifying *self = context;
     if (strcmp(name, self->name) == 0)
@@ -216,40 +216,42 @@ static uint64_t estimate_bytes(const identifying *self)
 }
 
 /* Search for what made the table, and for what else makes it. False: a problem was added. */
-static bool find(identifying *self, pe_identity *identity, pe_alike *alike, pe_error *error)
+static bool find_request(identifying *self, pe_identity *identity, pe_equivalents *equivalents,
+                         pe_error *error)
 {
     const api_host *host = self->call->service->host;
     const char *name = self->stored ? NULL : self->name;
-    const pe_sets sets = {self, find_held};
+    const pe_sets sets = {self, find_held_set};
     pe_limits limits = host->limits;
     pe_dtype dtype = PE_F32;
     limits.sets = name ? &sets : NULL;
     if (!api_reserve(estimate_bytes(self), "the search", error) ||
-        pe_identify(&self->view, self->only, name, &limits, host->runner, identity, error) !=
-            PE_OK)
+        pe_identify_table(&self->view, self->only, name, &limits, host->runner, identity,
+                          error) != PE_OK)
         return false;
     pe_element_is_real(identity->element, &dtype);
-    if (pe_find_alike(identity, dtype, self->most, &limits, host->runner, alike, error) !=
-        PE_OK)
+    if (pe_find_equivalents(identity, dtype, self->most, &limits, host->runner, equivalents,
+                            error) != PE_OK)
         return false;
     if (!self->only)
-        pe_prefer_simpler(identity, alike);
+        pe_prefer_simpler(identity, equivalents);
     return true;
 }
 
-static api_reply *identify(void *job)
+static api_reply *identify_table(void *job)
 {
     identifying *self = job;
     pe_identity *identity = malloc(sizeof *identity);
-    pe_alike *alike = malloc(sizeof *alike);
+    pe_equivalents *equivalents = malloc(sizeof *equivalents);
     api_reply *reply = NULL;
     pe_error error;
     pe_error_init(&error);
-    if (identity && alike)
-        reply = find(self, identity, alike, &error) ? make_reply(self, identity, alike)
-                                                    : api_problem_from_error(&error);
+    if (identity && equivalents)
+        reply = find_request(self, identity, equivalents, &error)
+                    ? make_reply(self, identity, equivalents)
+                    : api_problem_from_error(&error);
     free(identity);
-    free(alike);
+    free(equivalents);
     return reply;
 }
 
@@ -315,11 +317,11 @@ static bool read_stored(void *job, pe_error *reterr, api_reply **ret_reply)
 }
 
 static const api_table_endpoint POSTED = {
-    .read = read_posted, .price = estimate_price, .work = identify};
+    .read = read_posted, .price = estimate_price, .work = identify_table};
 static const api_table_endpoint STORED = {
-    .read = read_stored, .price = estimate_price, .work = identify};
+    .read = read_stored, .price = estimate_price, .work = identify_table};
 
-static void done(identifying *self)
+static void identifying_done(identifying *self)
 {
     api_set_unref(self->set);
     pe_options_free(self->options);
@@ -330,7 +332,7 @@ api_reply *api_post_identify(const api_call *call)
 {
     identifying self = {.call = call, .file = api_body_file(call)};
     api_reply *reply = api_answer_table_post(call, &POSTED, &self.format, &self);
-    done(&self);
+    identifying_done(&self);
     return reply;
 }
 
@@ -338,6 +340,6 @@ api_reply *api_get_identity(const api_call *call)
 {
     identifying self = {.call = call, .stored = true, .format = API_TABLE_SAFETENSORS};
     api_reply *reply = api_answer_table(call, &STORED, &self);
-    done(&self);
+    identifying_done(&self);
     return reply;
 }

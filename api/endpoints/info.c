@@ -76,7 +76,7 @@ static json_t *describe_service(const api_call *call, const api_totals *totals)
                      "limits", describe_limits(host), "source", host->source_url);
 }
 
-api_reply *api_info(const api_call *call)
+api_reply *api_get_info(const api_call *call)
 {
     const api_store *store = call->service->host->store;
     api_totals totals;
@@ -109,7 +109,7 @@ api_reply *api_health_ready(const api_call *call)
     return status_reply(call, readiness == API_READY ? 200 : 503, STATES[readiness]);
 }
 
-api_reply *api_metrics(const api_call *call)
+api_reply *api_get_metrics(const api_call *call)
 {
     const api_host *host = call->service->host;
     char *text = host->metrics(host->context);

@@ -3,7 +3,7 @@
 
 #include "bytes/base64.h"
 #include "bytes/body.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
 #include "models/difference.h"

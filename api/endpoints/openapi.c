@@ -3,7 +3,7 @@
 #include "call.h"
 #include "endpoints/apply_model.h"
 #include "files/applied.h"
-#include "files/selection.h"
+#include "files/convert_selection.h"
 #include "models/difference.h"
 #include "models/options.h"
 #include "openapi/contract.h"
@@ -345,7 +345,7 @@ static json_t *build_document(const api_call *call)
     return document;
 }
 
-api_reply *api_openapi(const api_call *call)
+api_reply *api_get_openapi(const api_call *call)
 {
     return api_kept_reply(call, API_KEPT_OPENAPI, build_document);
 }

@@ -2,7 +2,7 @@
 #include "files/applied_parts.h"
 
 #include "bytes/joined.h"
-#include "files/applied_head.h"
+#include "files/applied_header.h"
 
 #include <stdlib.h>
 
@@ -99,7 +99,7 @@ static size_t read_result(void *state, uint64_t offset, char *dst, size_t room)
 }
 
 /* An api_source's `free`: of the last result, which is read last. */
-static void free_all(void *state)
+static void free_applied_file(void *state)
 {
     api_applied_free(((api_applied_tensor *)state)->all);
 }
@@ -121,6 +121,6 @@ api_body *api_body_applied(api_applied *applied)
             .size = pe_apply_size(applied->results[i].apply),
             .read = read_result,
             .slow = true /* a sum takes a hundred times as long where it has to be exact */};
-    sources[applied->count - 1].free = free_all;
+    sources[applied->count - 1].free = free_applied_file;
     return api_body_from_sources(head, size, sources, applied->count);
 }

@@ -157,8 +157,8 @@ static bool refuse_names(const search *self, const char *given)
 }
 
 /* Add that one of the results that may be computed must be chosen; `reason` is why. */
-static bool refuse_several(const search *self, const size_t *chosen, size_t count,
-                           const char *reason)
+static bool refuse_several_results(const search *self, const size_t *chosen, size_t count,
+                                   const char *reason)
 {
     char names[128] = "";
     bool one_input = true;
@@ -175,7 +175,7 @@ static bool refuse_several(const search *self, const size_t *chosen, size_t coun
 /* ---- inputs ---- */
 
 /* Add a result for an input of the file, which is called `name` there; NULL in an npy file. */
-static bool add(const search *self, size_t application, const char *name)
+static bool add_input(const search *self, size_t application, const char *name)
 {
     api_applied *applied = self->applied;
     const pe_application *rule = &applied->applications[application];
@@ -227,7 +227,7 @@ static members count_members(const search *self)
 }
 
 /* Find the inputs of a safetensors file. */
-static bool find_named(const search *self)
+static bool find_safetensors_inputs(const search *self)
 {
     const members found = count_members(self);
     const char *given = found.stranger ? found.stranger : found.only ? found.only : "";
@@ -244,22 +244,22 @@ static bool find_named(const search *self)
                                                        : NULL;
         bool there = name && json_object_get(self->applied->root, name) &&
                      !has_name(&self->against, name);
-        if (there && !add(self, i, name))
+        if (there && !add_input(self, i, name))
             return false;
     }
     return self->applied->count > 0 || refuse_names(self, given);
 }
 
 /* The array of an npy file is the first input of what is asked for. */
-static bool find_array(const search *self)
+static bool find_npy_input(const search *self)
 {
     size_t chosen[PE_TENSORS_MAX], count = 0;
     for (size_t i = 0; i < self->applied->application_count; i++)
         if (is_asked(self, i) &&
             strcmp(self->applied->applications[i].input, self->inputs[0]) == 0)
             chosen[count++] = i;
-    return count > 1 ? refuse_several(self, chosen, count, "an npy file has one array")
-                     : add(self, chosen[0], NULL);
+    return count > 1 ? refuse_several_results(self, chosen, count, "an npy file has one array")
+                     : add_input(self, chosen[0], NULL);
 }
 
 /* Find the tensors to compare with, one for each result. */
@@ -267,9 +267,10 @@ static bool find_compared(const search *self)
 {
     api_applied *applied = self->applied;
     if (applied->count > 1 && self->against.count == 1)
-        return refuse_several(self, applied->chosen, applied->count,
-                              "against compares with one result, and the file has inputs of "
-                              "these; or name a tensor for each in against");
+        return refuse_several_results(
+            self, applied->chosen, applied->count,
+            "against compares with one result, and the file has inputs of "
+            "these; or name a tensor for each in against");
     if (applied->count != self->against.count) {
         pe_error_add(self->error, PE_OUT_OF_RANGE, "against", self->asked->against,
                      "as many names as there are results, which are %zu", applied->count);
@@ -316,6 +317,6 @@ bool api_applied_find(api_applied *applied, const pe_scheme *scheme,
     if (!read_asked(&self))
         return false;
     if (applied->is_npy)
-        return find_array(&self);
-    return find_named(&self) && (!names->against || find_compared(&self));
+        return find_npy_input(&self);
+    return find_safetensors_inputs(&self) && (!names->against || find_compared(&self));
 }

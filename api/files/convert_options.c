@@ -1,5 +1,5 @@
 /* What a conversion may be asked. */
-#include "files/selection.h"
+#include "files/convert_selection.h"
 
 #define HEADS_MAX 1048576
 

@@ -19,7 +19,7 @@ typedef struct converted_file {
     unsigned char *sorted;  /* [GATHERED] */
 } converted_file;
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_bytes(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -42,12 +42,12 @@ static uint64_t find_source(const api_conversion *conversion, const api_heads *p
 }
 
 /* Gather whole heads from the one that has byte `offset` on. */
-static bool gather(converted_file *self, const api_heads *part, uint64_t offset)
+static bool reorder_heads(converted_file *self, const api_heads *part, uint64_t offset)
 {
     const api_file file = api_request_file(&self->request);
     uint64_t head = part->width * part->entry;
     uint64_t first = part->begin + (offset - part->begin) / head * head;
-    uint64_t size = least(GATHERED / head * head, part->end - first);
+    uint64_t size = min_bytes(GATHERED / head * head, part->end - first);
     self->size = 0;
     if (!file.read(file.context, first, self->read_in, (size_t)size))
         return false;
@@ -74,14 +74,14 @@ static uint64_t read_part(converted_file *self, const api_heads *part, uint64_t 
     uint64_t size;
     if (head <= GATHERED) {
         if ((offset < self->first || offset >= self->first + self->size) &&
-            !gather(self, part, offset))
+            !reorder_heads(self, part, offset))
             return 0;
-        size = least(self->first + self->size - offset, room);
+        size = min_bytes(self->first + self->size - offset, room);
         memcpy(dst, self->sorted + (offset - self->first), (size_t)size);
         return size;
     }
     uint64_t place = within / part->entry, begun = within % part->entry;
-    size = least(part->entry - begun, room);
+    size = min_bytes(part->entry - begun, room);
     if (!is_still(part, offset - within))
         place = find_source(&self->conversion, part, place);
     uint64_t source = offset - within + place * part->entry + begun;
@@ -89,14 +89,14 @@ static uint64_t read_part(converted_file *self, const api_heads *part, uint64_t 
 }
 
 /* Read bytes that stay as they are, up to the next part. */
-static uint64_t read_rest(converted_file *self, uint64_t offset, unsigned char *dst,
-                          uint64_t room)
+static uint64_t read_unchanged_bytes(converted_file *self, uint64_t offset, unsigned char *dst,
+                                     uint64_t room)
 {
     const api_file file = api_request_file(&self->request);
     uint64_t end = self->part < self->conversion.count
                        ? self->conversion.parts[self->part].begin
                        : file.size;
-    uint64_t size = least(end - offset, room);
+    uint64_t size = min_bytes(end - offset, room);
     return file.read(file.context, offset, dst, (size_t)size) ? size : 0;
 }
 
@@ -113,9 +113,9 @@ static size_t read_converted(void *state, uint64_t offset, char *dst, size_t roo
             self->part++;
         if (self->part < conversion->count && conversion->parts[self->part].begin <= at)
             size = read_part(self, &conversion->parts[self->part], at, to,
-                             least(conversion->parts[self->part].end - at, room - done));
+                             min_bytes(conversion->parts[self->part].end - at, room - done));
         else
-            size = read_rest(self, at, to, room - done);
+            size = read_unchanged_bytes(self, at, to, room - done);
         if (size == 0)
             break;
         done += size;

@@ -47,8 +47,8 @@ static void write_number(number value, char dst[24])
 /* ---- the width of all heads ---- */
 
 /* Find the width by one projection. False: a problem was added; 0: it does not say. */
-static bool measure(const api_convert_request *asked, const api_projection *projection,
-                    uint64_t *ret_columns, pe_error *reterr)
+static bool measure_head(const api_convert_request *asked, const api_projection *projection,
+                         uint64_t *ret_columns, pe_error *reterr)
 {
     const char *name = shown_name(projection);
     api_heads part;
@@ -106,7 +106,7 @@ bool api_heads_measure(const api_convert_request *asked, const api_projection *p
             is_needed = is_needed || !projection->is_latent;
             if (projection->is_norm || projection->is_latent || projection->rank < least_rank)
                 continue;
-            if (!measure(asked, projection, &ret_width->columns, reterr))
+            if (!measure_head(asked, projection, &ret_width->columns, reterr))
                 return false;
             ret_width->name = shown_name(projection);
         }
@@ -222,8 +222,8 @@ static void refuse_heads(const api_convert_request *asked, const api_head_width 
 }
 
 /* Whether the heads of a projection are those of the request, and all as wide. */
-static bool is_whole(const api_convert_request *asked, const api_head_width *width,
-                     const api_projection *projection, pe_error *reterr)
+static bool divides_into_heads(const api_convert_request *asked, const api_head_width *width,
+                               const api_projection *projection, pe_error *reterr)
 {
     uint64_t count = find_count(asked, projection);
     if (count == 0 && asked->known.head_dim == 0) /* a key, beside queries: as many heads */
@@ -288,7 +288,7 @@ bool api_heads_split(const api_convert_request *asked, const api_head_width *wid
     if (projection->role == API_ROLE_QKV
             ? !split_qkv(asked, width, projection, ret_part, reterr)
         : projection->is_norm ? !is_whole_norm(asked, width, projection, reterr)
-                              : !is_whole(asked, width, projection, reterr))
+                              : !divides_into_heads(asked, width, projection, reterr))
         return false;
     return pair_columns(asked, projection, width->columns, ret_part, reterr);
 }

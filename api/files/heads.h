@@ -2,7 +2,7 @@
 #ifndef API_FILES_HEADS_H
 #define API_FILES_HEADS_H
 
-#include "files/selection.h"
+#include "files/convert_selection.h"
 
 typedef enum api_role { API_ROLE_QUERY, API_ROLE_KEY, API_ROLE_QKV } api_role;
 

@@ -1,7 +1,7 @@
 /* npy files: a magic string, a version, the length of a header, a Python dictionary as text,
  * the elements (NumPy Enhancement Proposal 1). The text is read by a grammar of what numpy
  * writes, and nothing in it is evaluated. */
-#include "files/view.h"
+#include "files/table_view.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void skip_blanks(npy_reader *reader)
 }
 
 /* Take a character after blanks; false if another one comes. */
-static bool take(npy_reader *reader, char wanted)
+static bool take_character(npy_reader *reader, char wanted)
 {
     skip_blanks(reader);
     if (reader->at == reader->end || *reader->at != wanted)
@@ -54,7 +54,7 @@ static bool take_string(npy_reader *reader, char *dst, size_t room)
            *reader->at != quote && *reader->at != '\\' && used + 1 < room)
         dst[used++] = *reader->at++;
     dst[used] = '\0';
-    return take(reader, quote);
+    return take_character(reader, quote);
 }
 
 /* Take a decimal integer, which may end in the L of Python 2. */
@@ -69,7 +69,7 @@ static bool take_integer(npy_reader *reader, uint64_t *ret_integer)
             return false;
     if (reader->at == first)
         return false;
-    (void)take(reader, 'L');
+    (void)take_character(reader, 'L');
     *ret_integer = integer;
     return true;
 }
@@ -140,9 +140,9 @@ static bool make_view(const api_file *file, const npy_header *header, pe_view *r
 /* Read a tuple of integers. */
 static bool read_shape(npy_reader *reader, npy_header *header, pe_error *reterr)
 {
-    if (!take(reader, '('))
+    if (!take_character(reader, '('))
         return false;
-    while (!take(reader, ')')) {
+    while (!take_character(reader, ')')) {
         if (header->rank == PE_VIEW_RANK_MAX) {
             pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", "", "a shape of at most %d axes",
                          PE_VIEW_RANK_MAX);
@@ -150,8 +150,8 @@ static bool read_shape(npy_reader *reader, npy_header *header, pe_error *reterr)
         }
         if (!take_integer(reader, &header->shape[header->rank++]))
             return false;
-        if (!take(reader, ','))
-            return take(reader, ')');
+        if (!take_character(reader, ','))
+            return take_character(reader, ')');
     }
     return true;
 }
@@ -160,7 +160,7 @@ static bool read_shape(npy_reader *reader, npy_header *header, pe_error *reterr)
 static bool read_member(npy_reader *reader, npy_header *header, pe_error *reterr)
 {
     char name[16];
-    if (!take_string(reader, name, sizeof name) || !take(reader, ':'))
+    if (!take_string(reader, name, sizeof name) || !take_character(reader, ':'))
         return false;
     if (strcmp(name, "descr") == 0 && !header->has_type) {
         header->has_type = true;
@@ -183,11 +183,11 @@ static bool read_member(npy_reader *reader, npy_header *header, pe_error *reterr
 
 static bool read_dictionary(npy_reader *reader, npy_header *header, pe_error *reterr)
 {
-    bool good = take(reader, '{');
-    while (good && !take(reader, '}')) {
+    bool good = take_character(reader, '{');
+    while (good && !take_character(reader, '}')) {
         good = read_member(reader, header, reterr);
-        if (good && !take(reader, ',')) {
-            good = take(reader, '}');
+        if (good && !take_character(reader, ',')) {
+            good = take_character(reader, '}');
             break;
         }
     }

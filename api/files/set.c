@@ -89,7 +89,7 @@ static bool check_values(const api_set_header *header, const char *bytes, pe_err
 /* ---- sets ---- */
 
 /* The tensors as JSON text; NULL without memory. */
-static char *describe(const api_set_header *header)
+static char *describe_tensors(const api_set_header *header)
 {
     json_t *tensors = json_array();
     for (size_t i = 0; i < header->count; i++) {
@@ -142,7 +142,7 @@ static api_set *make_set(const api_set_header *header, char **bytes, size_t size
     char *grown = set ? realloc(*bytes, size + names) : NULL;
     if (grown) {
         *bytes = grown;
-        set->description = describe(header);
+        set->description = describe_tensors(header);
     }
     if (set && set->description)
         set->tensors = make_tensors(header, grown, size);

@@ -15,7 +15,8 @@ static const struct {
 #define DTYPE_COUNT (sizeof DTYPES / sizeof *DTYPES)
 
 /* Add that a part of the file breaks a rule; returns false. */
-static bool refuse(pe_error *reterr, const char *part, const char *given, const char *rule)
+static bool refuse_header(pe_error *reterr, const char *part, const char *given,
+                          const char *rule)
 {
     pe_error_add(reterr, PE_MALFORMED, part, given, "%s", rule);
     return false;
@@ -36,8 +37,8 @@ static bool has_few_values(const char *text, size_t size, pe_error *reterr)
 {
     const api_json_measure found = api_json_count(text, size);
     if (found.containers > 8 + size / 16 || found.strings > 8 + size / 4)
-        return refuse(reterr, "header", "",
-                      "an object of tensors, each of dtype, shape and data_offsets");
+        return refuse_header(reterr, "header", "",
+                             "an object of tensors, each of dtype, shape and data_offsets");
     return api_json_reserve(&found, size, 1, reterr);
 }
 
@@ -57,7 +58,7 @@ static bool is_metadata(const json_t *value)
 }
 
 /* The header as JSON; NULL, and a problem, if it is none. */
-static json_t *parse(const char *text, size_t size, pe_error *reterr)
+static json_t *parse_header(const char *text, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
@@ -69,7 +70,7 @@ static json_t *parse(const char *text, size_t size, pe_error *reterr)
     const json_t *metadata = json_object_get(root, API_SET_METADATA);
     if (!metadata || is_metadata(metadata))
         return root;
-    refuse(reterr, API_SET_METADATA, "", "an object of strings");
+    refuse_header(reterr, API_SET_METADATA, "", "an object of strings");
     json_decref(root);
     return NULL;
 }
@@ -79,8 +80,9 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
     char given[32];
     snprintf(given, sizeof given, "%zu bytes", size);
     if (size < API_SET_LENGTH_SIZE) {
-        refuse(reterr, "body", given,
-               "a safetensors file, which begins with 8 bytes that hold its header's length");
+        refuse_header(
+            reterr, "body", given,
+            "a safetensors file, which begins with 8 bytes that hold its header's length");
         return NULL;
     }
     uint64_t length = read_length(bytes);
@@ -97,13 +99,14 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
     while (used > 0 && text[used - 1] == ' ')
         used--;
     if (used < 2 || text[0] != '{' || text[used - 1] != '}') {
-        refuse(reterr, "header", "", "one JSON object, padded with blanks only at its end");
+        refuse_header(reterr, "header", "",
+                      "one JSON object, padded with blanks only at its end");
         return NULL;
     }
     if (!has_few_values(text, used, reterr))
         return NULL;
     *ret_data = API_SET_LENGTH_SIZE + (size_t)length;
-    return parse(text, used, reterr);
+    return parse_header(text, used, reterr);
 }
 
 static bool is_tensor_name(const char *name)
@@ -136,7 +139,8 @@ static bool read_shape(const char *name, const json_t *value, uint64_t room,
 {
     pe_tensor *tensor = &entry->tensor;
     if (!json_is_array(value))
-        return refuse(reterr, name, "", "a tensor with a shape that is an array of integers");
+        return refuse_header(reterr, name, "",
+                             "a tensor with a shape that is an array of integers");
     if (json_array_size(value) > PE_RANK_MAX) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, name, "",
                      "a tensor with a shape of at most %d extents", PE_RANK_MAX);
@@ -147,10 +151,11 @@ static bool read_shape(const char *name, const json_t *value, uint64_t room,
     for (size_t i = 0; i < tensor->rank; i++) {
         const json_t *extent = json_array_get(value, i);
         if (!json_is_integer(extent) || json_integer_value(extent) < 1)
-            return refuse(reterr, name, "", "a tensor with a shape of integers from 1 on");
+            return refuse_header(reterr, name, "",
+                                 "a tensor with a shape of integers from 1 on");
         tensor->shape[i] = (uint64_t)json_integer_value(extent);
         if (tensor->shape[i] > room / tensor->elements)
-            return refuse(reterr, name, "", "a tensor with a shape that fits the file");
+            return refuse_header(reterr, name, "", "a tensor with a shape that fits the file");
         tensor->elements *= tensor->shape[i];
     }
     tensor->bytes = tensor->elements * pe_dtype_size(tensor->dtype);
@@ -166,8 +171,8 @@ static bool read_offsets(const char *name, const json_t *value, uint64_t room,
     if (json_array_size(value) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
         json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin) ||
         (uint64_t)json_integer_value(end) > room)
-        return refuse(reterr, name, "",
-                      "a tensor with data_offsets that begin and end within the data");
+        return refuse_header(reterr, name, "",
+                             "a tensor with data_offsets that begin and end within the data");
     entry->begin = (uint64_t)json_integer_value(begin);
     if ((uint64_t)json_integer_value(end) - entry->begin == entry->tensor.bytes)
         return true;
@@ -188,8 +193,8 @@ static bool read_entry(const char *name, const json_t *value, uint64_t room,
         return false;
     }
     if (json_object_size(value) != 3)
-        return refuse(reterr, name, "",
-                      "an object of dtype, shape and data_offsets and nothing else");
+        return refuse_header(reterr, name, "",
+                             "an object of dtype, shape and data_offsets and nothing else");
     return read_dtype(name, json_object_get(value, "dtype"), entry, reterr) &&
            read_shape(name, json_object_get(value, "shape"), room, entry, reterr) &&
            read_offsets(name, json_object_get(value, "data_offsets"), room, entry, reterr);

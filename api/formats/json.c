@@ -1,7 +1,7 @@
 /* json: the tensors as nested arrays, one row on each line, with the shortest digits that read
  * back as the same value. */
+#include "formats/parameter_values.h"
 #include "formats/printed.h"
-#include "formats/values.h"
 
 #include <string.h>
 

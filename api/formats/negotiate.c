@@ -22,7 +22,7 @@ static uint64_t find_limit(const api_format *format, const api_host *host)
 }
 
 /* The part of the selection that the format carries. */
-static api_selection carried(const api_format *format, const api_wish *wish)
+static api_selection select_carried_tensors(const api_format *format, const api_wish *wish)
 {
     api_selection part = *wish->selection;
     part.count = format->single ? 1 : part.count;
@@ -32,7 +32,7 @@ static api_selection carried(const api_format *format, const api_wish *wish)
 /* How many elements or pixels the format would write. */
 static uint64_t estimate_work(const api_format *format, const api_wish *wish)
 {
-    api_selection part = carried(format, wish);
+    api_selection part = select_carried_tensors(format, wish);
     return format->work ? format->work(&part) : 0;
 }
 
@@ -42,7 +42,7 @@ static bool exceeds_limit(const api_format *format, const api_wish *wish)
 }
 
 /* Why the format cannot represent the first selected tensor, or NULL. */
-static const char *refusal(const api_format *format, const api_wish *wish)
+static const char *find_refusal(const api_format *format, const api_wish *wish)
 {
     const api_selection *selection = wish->selection;
     const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
@@ -54,7 +54,7 @@ static const char *refusal(const api_format *format, const api_wish *wish)
 static bool is_wrong(const api_format *format, const api_wish *wish, pe_error *error)
 {
     pe_error own;
-    api_selection part = carried(format, wish);
+    api_selection part = select_carried_tensors(format, wish);
     if (!format->check)
         return false;
     pe_error_init(&own);
@@ -70,7 +70,7 @@ static void list_alternatives(const api_wish *wish, char dst[API_REASON_SIZE])
     const char *separator = "; available: ";
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_get(i);
-        if (refusal(format, wish) || is_wrong(format, wish, NULL) ||
+        if (find_refusal(format, wish) || is_wrong(format, wish, NULL) ||
             exceeds_limit(format, wish))
             continue;
         int length = snprintf(dst + used, size - used, "%s%s (format=%s)", separator,
@@ -97,7 +97,7 @@ static api_choice check_asked(const api_wish *wish, char ret_reason[API_REASON_S
                               pe_error *error)
 {
     const api_format *asked = wish->asked;
-    const char *reason = refusal(asked, wish);
+    const char *reason = find_refusal(asked, wish);
     if (reason) {
         snprintf(ret_reason, API_REASON_SIZE, "%s", reason);
         return API_CHOICE_REFUSED;
@@ -146,7 +146,7 @@ typedef struct obstacles {
 /* Whether a format can be served; if not, the obstacle is noted. */
 static bool can_serve(const api_format *format, const api_wish *wish, obstacles *blocked)
 {
-    const char *reason = refusal(format, wish);
+    const char *reason = find_refusal(format, wish);
     if (reason) {
         blocked->reason = reason;
     } else if (!has_coding(format, wish->codings)) {

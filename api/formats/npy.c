@@ -12,7 +12,7 @@
 #define ALIGNMENT 64
 
 /* The name that numpy has for a dtype; NULL if it has none. */
-static const char *descriptor(pe_dtype dtype)
+static const char *describe_dtype(pe_dtype dtype)
 {
     switch (dtype) {
     case PE_F32:
@@ -34,7 +34,7 @@ static const char *descriptor(pe_dtype dtype)
 
 static const char *refuses(pe_dtype dtype)
 {
-    return descriptor(dtype) ? NULL : "npy has no bf16, but safetensors and raw have";
+    return describe_dtype(dtype) ? NULL : "npy has no bf16, but safetensors and raw have";
 }
 
 /* Write the header, with padding that aligns the data after it. Returns its length. */
@@ -42,7 +42,7 @@ static size_t make_header(const pe_tensor *tensor, char dst[PE_TABLE_HEADROOM])
 {
     char text[PE_TABLE_HEADROOM];
     int used = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                        descriptor(tensor->dtype));
+                        describe_dtype(tensor->dtype));
     for (size_t i = 0; i < tensor->rank; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%llu", i ? ", " : "",
                          (unsigned long long)tensor->shape[i]);

@@ -20,7 +20,7 @@ void api_options_done(api_options *options)
 }
 
 /* The value of an option that is given; NULL if it is not. */
-static const pe_value *find_given(const api_options *options, const char *name)
+static const pe_value *find_option_value(const api_options *options, const char *name)
 {
     for (size_t t = 0; t < options->count; t++) {
         const api_format *format = options->tables[t].format;
@@ -32,10 +32,10 @@ static const pe_value *find_given(const api_options *options, const char *name)
     return NULL;
 }
 
-pe_value api_option(const api_selection *selection, const pe_parameter *row)
+pe_value api_option_value(const api_selection *selection, const pe_parameter *row)
 {
     const pe_value *given =
-        selection->options ? find_given(selection->options, row->name) : NULL;
+        selection->options ? find_option_value(selection->options, row->name) : NULL;
     return given ? *given : pe_default_value(row);
 }
 
@@ -68,7 +68,7 @@ void api_options_variant(const api_options *options, const api_format *format,
     dst[0] = '\0';
     for (size_t r = 0; r < format->option_count; r++) {
         const pe_parameter *row = &format->options[r];
-        const pe_value *value = find_given(options, row->name);
+        const pe_value *value = find_option_value(options, row->name);
         char text[API_VARIANT_BYTES] = "";
         size_t length = 0;
         if (!value)

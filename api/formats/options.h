@@ -25,7 +25,7 @@ void api_options_done(api_options *options);
 bool api_takes_option(const api_format *format, const char *name);
 
 /* The value of the option that `row` describes: the one that is given, or the default. */
-pe_value api_option(const api_selection *selection, const pe_parameter *row);
+pe_value api_option_value(const api_selection *selection, const pe_parameter *row);
 
 /* Write the options of a format that differ from their defaults, such as "slice=3&scale=4", in
  * the order of its table: equal texts mean equal bytes. */

@@ -50,7 +50,7 @@ static void check(const api_selection *selection, pe_error *error)
 
 static uint64_t read_scale(const api_selection *selection)
 {
-    return (uint64_t)api_option(selection, &OPTIONS[SCALE]).integer;
+    return (uint64_t)api_option_value(selection, &OPTIONS[SCALE]).integer;
 }
 
 static uint64_t work(const api_selection *selection)
@@ -82,7 +82,7 @@ static void read_values(drawn_matrix *matrix, uint64_t element, size_t count)
     if (matrix->data)
         bytes = matrix->data + offset;
     else
-        (void)pe_stream_read_all(matrix->stream, offset, matrix->bytes, count * size);
+        (void)pe_stream_read_fully(matrix->stream, offset, matrix->bytes, count * size);
     pe_read_row(matrix->values, matrix->dtype, bytes, count);
 }
 
@@ -132,13 +132,13 @@ typedef struct png_encoder {
 } png_encoder;
 
 /* libpng takes its memory from malloc by these, so that tests can make it fail. */
-static png_voidp allocate(png_structp png, png_alloc_size_t size)
+static png_voidp allocate_for_libpng(png_structp png, png_alloc_size_t size)
 {
     (void)png;
     return malloc(size);
 }
 
-static void release(png_structp png, png_voidp block)
+static void free_for_libpng(png_structp png, png_voidp block)
 {
     (void)png;
     free(block);
@@ -227,12 +227,13 @@ static void draw_rows(png_encoder *encoder, drawn_matrix *matrix)
 
 /* Write the file to the encoder's text. False without memory. No variable of this function may
  * change after setjmp: its value would be indeterminate after longjmp. */
-static bool draw(png_encoder *encoder, drawn_matrix *matrix)
+static bool draw_picture(png_encoder *encoder, drawn_matrix *matrix)
 {
     if (setjmp(encoder->failed) != 0)
         return false;
-    encoder->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, encoder, on_error,
-                                             on_warning, NULL, allocate, release);
+    encoder->png =
+        png_create_write_struct_2(PNG_LIBPNG_VER_STRING, encoder, on_error, on_warning, NULL,
+                                  allocate_for_libpng, free_for_libpng);
     if (!encoder->png)
         return false;
     encoder->info = png_create_info_struct(encoder->png);
@@ -256,11 +257,11 @@ static api_body *draw_body(const api_selection *selection, drawn_matrix *matrix,
         pe_stream_end_at(matrix->stream,
                          (matrix->slice.first + matrix->slice.rows * matrix->slice.columns) *
                              pe_dtype_size(matrix->dtype));
-    find_range(matrix, (api_colormap)api_option(selection, &OPTIONS[COLORMAP]).integer);
+    find_range(matrix, (api_colormap)api_option_value(selection, &OPTIONS[COLORMAP]).integer);
     encoder.line = malloc(matrix->slice.columns * matrix->scale);
     api_text_begin(&encoder.out, selection->runner ? selection->runner->pool : NULL,
                    4096 + work(selection) / 16);
-    if (!encoder.line || encoder.out.failed || !draw(&encoder, matrix))
+    if (!encoder.line || encoder.out.failed || !draw_picture(&encoder, matrix))
         encoder.out.failed = true;
     png_destroy_write_struct(&encoder.png, &encoder.info);
     free(encoder.line);

@@ -2,7 +2,7 @@
 #include "formats/printed.h"
 
 #include "bytes/body.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "formats/streams.h"
 
 #include <assert.h>
@@ -179,8 +179,8 @@ static void print_piece(printed_source *source)
     uint64_t rest = printed.end - source->element, count = rest < PIECE ? rest : PIECE;
     if (source->element == printed.first)
         append_tensor_head(printer, text, tensor, source->tensor == 0);
-    (void)pe_stream_read_all(source->streams[source->tensor], source->element * size,
-                             source->elements, (size_t)count * size);
+    (void)pe_stream_read_fully(source->streams[source->tensor], source->element * size,
+                               source->elements, (size_t)count * size);
     append_elements(printer, text, tensor, source->element, source->elements, count);
     source->element += count;
     if (count == rest) {

@@ -1,7 +1,7 @@
 /* safetensors: all tensors with metadata, a file that torch, JAX and numpy read. */
 #include "bytes/body.h"
 #include "formats/options.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors_header.h"
 #include "formats/streams.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const pe_parameter DIGESTS = {
 
 static bool states_digests(const api_selection *selection)
 {
-    return api_option(selection, &DIGESTS).integer != 0;
+    return api_option_value(selection, &DIGESTS).integer != 0;
 }
 
 /* Order the tensors by descending element size, so that each one is aligned. Tensors of one

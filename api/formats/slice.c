@@ -15,7 +15,7 @@ static const pe_tensor *find_tensor(const api_selection *selection)
 api_slice api_slice_select(const api_selection *selection)
 {
     const pe_tensor *tensor = find_tensor(selection);
-    pe_value indices = api_option(selection, &SLICE);
+    pe_value indices = api_option_value(selection, &SLICE);
     uint64_t columns = tensor->shape[tensor->rank - 1], index = 0;
     if (!indices.present)
         return (api_slice){0, tensor->elements / columns, columns};
@@ -26,7 +26,7 @@ api_slice api_slice_select(const api_selection *selection)
 }
 
 /* Add which indices a tensor takes: "… from 0,0 to 7,3". */
-static void refuse(const pe_tensor *tensor, const char *given, pe_error *error)
+static void refuse_slice(const pe_tensor *tensor, const char *given, pe_error *error)
 {
     char zeros[32] = "", last[96] = ""; /* the least and the greatest indices as text */
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;
@@ -50,12 +50,12 @@ static void refuse(const pe_tensor *tensor, const char *given, pe_error *error)
 void api_slice_check(const api_selection *selection, bool needed, pe_error *error)
 {
     const pe_tensor *tensor = find_tensor(selection);
-    pe_value indices = api_option(selection, &SLICE);
+    pe_value indices = api_option_value(selection, &SLICE);
     char given[PE_RANK_MAX * PE_PRINT_MAX] = "";
     size_t used = 0, leading = tensor->rank < 2 ? 0 : tensor->rank - 2;
     if (!indices.present) {
         if (needed && leading > 0)
-            refuse(tensor, "", error);
+            refuse_slice(tensor, "", error);
         return;
     }
     bool legal = indices.count == leading && leading > 0;
@@ -65,5 +65,5 @@ void api_slice_check(const api_selection *selection, bool needed, pe_error *erro
         used += pe_print_number(given + used, indices.items[i]);
     }
     if (!legal)
-        refuse(tensor, given, error);
+        refuse_slice(tensor, given, error);
 }

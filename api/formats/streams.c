@@ -3,7 +3,7 @@
 
 #include "bytes/body.h"
 #include "bytes/joined.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 
 #include <stdlib.h>
 

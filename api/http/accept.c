@@ -11,7 +11,7 @@ static bool is_blank(char c)
 }
 
 /* Move *text past leading blanks; returns the length without blanks at either end. */
-static size_t trim(const char **text, size_t length)
+static size_t trim_blanks(const char **text, size_t length)
 {
     for (; length > 0 && is_blank(**text); length--)
         (*text)++;
@@ -22,7 +22,7 @@ static size_t trim(const char **text, size_t length)
 
 /* How specifically a range matches: 3 if it is the media type, 2 if it is the type with a star
  * as subtype, 1 if it matches everything, 0 if it does not match. */
-static int specificity(const char *range, size_t length, const char *media_type)
+static int measure_specificity(const char *range, size_t length, const char *media_type)
 {
     size_t type = strcspn(media_type, "/") + 1; /* the length of the type and the slash */
     if (length == strlen(media_type) && strncasecmp(range, media_type, length) == 0)
@@ -54,7 +54,7 @@ static unsigned parse_quality(const char *parameters, size_t length)
     while (parameters < end) {
         const char *semicolon = memchr(parameters, ';', (size_t)(end - parameters));
         const char *parameter = parameters, *parameter_end = semicolon ? semicolon : end;
-        size_t size = trim(&parameter, (size_t)(parameter_end - parameters));
+        size_t size = trim_blanks(&parameter, (size_t)(parameter_end - parameters));
         if (size >= 2 && (parameter[0] == 'q' || parameter[0] == 'Q') && parameter[1] == '=')
             return read_quality(parameter + 2, size - 2);
         parameters = semicolon ? semicolon + 1 : end;
@@ -76,8 +76,8 @@ unsigned api_accept_quality(const char *accept, const char *media_type, int *ret
         const char *semicolon = memchr(range, ';', whole);
         size_t length = semicolon ? (size_t)(semicolon - range) : whole;
         const char *name = range;
-        length = trim(&name, length);
-        int specific = specificity(name, length, media_type);
+        length = trim_blanks(&name, length);
+        int specific = measure_specificity(name, length, media_type);
         if (specific > best) {
             best = specific;
             quality = semicolon ? parse_quality(semicolon + 1,

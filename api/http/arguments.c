@@ -76,7 +76,7 @@ static int hex_digit(char c)
 
 /* Percent-decode a NUL-terminated text in place. False if it is malformed, holds %00 or is not
  * UTF-8. */
-static bool decode(char *text)
+static bool percent_decode(char *text)
 {
     char *to = text;
     for (const char *from = text; *from; from++) {
@@ -96,7 +96,8 @@ static bool decode(char *text)
 
 /* Add a value to the argument before it if that has the same name, as a list is written item by
  * item. `*end` is where the text of that argument ends; the text moves up to it. */
-static bool join(api_arguments *arguments, const char *name, const char *value, char **end)
+static bool join_repeated_argument(api_arguments *arguments, const char *name,
+                                   const char *value, char **end)
 {
     if (arguments->count == 0)
         return false;
@@ -118,7 +119,7 @@ static void add_pair(api_arguments *arguments, char *pair, char **end, pe_error 
     char *value = strchr(pair, '=');
     if (value)
         *value++ = '\0';
-    if (!decode(pair)) {
+    if (!percent_decode(pair)) {
         pe_error_add(reterr, PE_MALFORMED, "query", "", "percent-encoded UTF-8 without %%00");
         return;
     }
@@ -129,11 +130,11 @@ static void add_pair(api_arguments *arguments, char *pair, char **end, pe_error 
     if (!value || *value == '\0') {
         pe_error_add(reterr, PE_MALFORMED, pair, "", "followed by a value: %s=…", pair);
         value = NULL;
-    } else if (!decode(value)) {
+    } else if (!percent_decode(value)) {
         pe_error_add(reterr, PE_MALFORMED, pair, "", "percent-encoded UTF-8 without %%00");
         value = NULL;
     }
-    if (value && join(arguments, pair, value, end))
+    if (value && join_repeated_argument(arguments, pair, value, end))
         return;
     if (arguments->count == API_ARGUMENTS_MAX) {
         pe_error_add(reterr, PE_MALFORMED, pair, "",

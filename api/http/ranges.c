@@ -29,8 +29,8 @@ static bool is_less(const char *one, const char *other)
 }
 
 /* Read one range, "first-last", "first-" or "-count", as its first and last byte. */
-static api_range read_one(const char *at, const char *end, uint64_t whole, uint64_t *ret_first,
-                          uint64_t *ret_last)
+static api_range read_byte_range(const char *at, const char *end, uint64_t whole,
+                                 uint64_t *ret_first, uint64_t *ret_last)
 {
     const char *first = at;
     bool from = read_number(&at, end, ret_first);
@@ -72,7 +72,7 @@ api_range api_read_range(const char *range, uint64_t whole, uint64_t *ret_first,
             end--;
         if (at == end) /* an element of a list may be empty */
             continue;
-        found = read_one(at, end, whole, ret_first, &last);
+        found = read_byte_range(at, end, whole, ret_first, &last);
         if (found == API_RANGE_NONE || ++count > 1)
             return API_RANGE_NONE;
     }

@@ -9,7 +9,7 @@
  */
 static _Thread_local bool memory_ran_out;
 
-static void *allocate(size_t size)
+static void *allocate_and_note_failure(size_t size)
 {
     void *block = malloc(size);
     memory_ran_out = memory_ran_out || !block;
@@ -18,7 +18,7 @@ static void *allocate(size_t size)
 
 void api_document_watch_memory(void)
 {
-    json_set_alloc_funcs(allocate, free);
+    json_set_alloc_funcs(allocate_and_note_failure, free);
 }
 
 size_t api_document_mark(const char *text, size_t size)

@@ -1,6 +1,6 @@
 #include "json/measure.h"
 
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 
 /* Bytes that jansson 2.13 and 2.14 allocate on 64 bits, with malloc's overhead and the share in
  * the list or table of the container, which may be copied as it grows. */

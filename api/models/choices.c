@@ -39,7 +39,8 @@ void model_refuse_choice(const model_config *config, api_origin origin, const js
     pe_problem *problem = model_refuse(config, origin, given, "%s", list);
     if (json_is_string(given)) {
         problem->reason = PE_REASON_CHOICE;
-        pe_problem_suggest(problem, pe_nearest(json_string_value(given), names, count));
+        pe_problem_suggest(problem,
+                           pe_find_nearest_name(json_string_value(given), names, count));
     }
 }
 

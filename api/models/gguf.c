@@ -3,7 +3,7 @@
  * little-endian. Nothing is trusted: every count is held against the bytes that are there. */
 #include "models/gguf.h"
 
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "http/arguments.h"
 
 #include <string.h>

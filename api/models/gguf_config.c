@@ -300,7 +300,7 @@ static void refuse_architecture(const char *name, pe_error *reterr)
                      "one of llama.cpp's architectures whose keys are known, such as llama, "
                      "qwen3 or gemma3; or send the model's config.json");
     problem->reason = PE_REASON_CHOICE;
-    pe_problem_suggest(problem, name ? pe_nearest(name, names, count) : NULL);
+    pe_problem_suggest(problem, name ? pe_find_nearest_name(name, names, count) : NULL);
 }
 
 static void note_conversion(const metadata *from)

@@ -70,5 +70,5 @@ const char *api_known_model_suggest(const char *name)
         return base->name;
     for (size_t i = 0; i < api_known_model_count(); i++)
         names[i] = MODELS[i].name;
-    return pe_nearest(without_owner(name), names, api_known_model_count());
+    return pe_find_nearest_name(without_owner(name), names, api_known_model_count());
 }

@@ -207,7 +207,7 @@ static void refuse_name(model_planner *planner, const char *name)
     }
     pe_problem *problem = pe_error_add(planner->error, PE_OUT_OF_RANGE, "components", name,
                                        "names of the model's components, which are %s", list);
-    pe_problem_suggest(problem, pe_nearest(name, names, plan->component_count));
+    pe_problem_suggest(problem, pe_find_nearest_name(name, names, plan->component_count));
 }
 
 /* Refuse what is no name of a component. */

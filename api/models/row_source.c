@@ -7,20 +7,24 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Whether the names of a source are all its types that are checked, or all others. */
+enum names { CHECKED, UNCHECKED };
+
 typedef struct library_source {
     const char *library, *release, *commit, *read;
-    const char *const
-        *checked; /* model types, several in each text, by blanks; ends with NULL */
+    enum names kind;
+    const char *const *names; /* of model types; ends with NULL */
 } library_source;
 
-#define SOURCE(its_library, its_release, its_commit, its_read, ...)                            \
-    {its_library, its_release, its_commit, its_read, (const char *const[]){__VA_ARGS__ NULL}},
+#define SOURCE(its_library, its_release, its_commit, its_read, its_kind, ...)                  \
+    {its_library, its_release, its_commit,                                                     \
+     its_read,    its_kind,    (const char *const[]){__VA_ARGS__ NULL}},
 static const library_source SOURCES[] = {
 #include "models/checked.def"
 };
 
-static const library_source OWN_CODE = {"the checkpoint's own code", NULL, NULL, "2026-11",
-                                        (const char *const[]){NULL}};
+static const library_source OWN_CODE = {
+    "the checkpoint's own code", NULL, NULL, "2026-11", CHECKED, (const char *const[]){NULL}};
 
 static bool has_own_code(const model_type *type)
 {
@@ -57,10 +61,10 @@ static const library_source *find_source(const char *name, const char *conventio
 
 static bool is_checked(const library_source *source, const char *name)
 {
-    const char *const *type = source->checked;
-    while (*type && !model_lists(*type, name))
+    const char *const *type = source->names;
+    while (*type && strcmp(*type, name) != 0)
         type++;
-    return *type != NULL;
+    return (*type != NULL) == (source->kind == CHECKED);
 }
 
 json_t *model_source_describe(const char *name, const char *convention)

@@ -63,7 +63,7 @@ static const timm_architecture *find_architecture(const char *name, pe_error *re
     }
     pe_problem *problem = pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
                                        "the name of an architecture of timm 1.0");
-    pe_problem_suggest(problem, pe_nearest(name, names, ARCHITECTURE_COUNT));
+    pe_problem_suggest(problem, pe_find_nearest_name(name, names, ARCHITECTURE_COUNT));
     return NULL;
 }
 

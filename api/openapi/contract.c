@@ -85,7 +85,7 @@ static json_t *find_part(const json_t *document, const char *section, const char
     return json_object_get(json_object_get(document, section), name);
 }
 
-static json_t *reference(const char *kind, const char *component)
+static json_t *make_reference(const char *kind, const char *component)
 {
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, component));
 }
@@ -104,7 +104,7 @@ json_t *api_contract_share(json_t *document, const char *kind, const char *name,
             break;
     }
     json_decref(value);
-    return reference(kind, key);
+    return make_reference(kind, key);
 }
 
 /* ---- responses ---- */
@@ -143,12 +143,12 @@ static void add_formats(json_t *content, bool with_ranges)
         const api_format *format = api_format_get(i);
         json_t *media = json_object();
         if (format->schema_type && strcmp(format->schema_type, "object") == 0)
-            json_object_set_new(media, "schema", reference("schemas", "Tensors"));
+            json_object_set_new(media, "schema", make_reference("schemas", "Tensors"));
         else if (format->schema_type)
             json_object_set_new(media, "schema",
                                 json_pack("{s:s}", "type", format->schema_type));
         else
-            json_object_set_new(media, "schema", reference("schemas", "Bytes"));
+            json_object_set_new(media, "schema", make_reference("schemas", "Bytes"));
         if (!with_ranges || format->measure == API_BYTES)
             json_object_set(content, format->media_type, media);
         json_decref(media);
@@ -207,7 +207,7 @@ json_t *api_contract_responses(json_t *document, api_kind kind, const char *sche
         if (response)
             finish_response(document, schema, response);
         else
-            response = reference("responses", RESPONSES[i].name);
+            response = make_reference("responses", RESPONSES[i].name);
         json_object_set_new(responses, RESPONSES[i].status, response);
     }
     return responses;
@@ -279,5 +279,5 @@ void api_contract_add_parameters(json_t *parameters, api_kind kind)
     for (size_t i = 0; i < COUNT_OF(REQUEST_HEADERS); i++)
         if (REQUEST_HEADERS[i].kinds & (unsigned)kind)
             json_array_append_new(parameters,
-                                  reference("parameters", REQUEST_HEADERS[i].component));
+                                  make_reference("parameters", REQUEST_HEADERS[i].component));
 }

@@ -9,7 +9,8 @@
 #define QUERY_MAX 256
 
 /* Whether the similarity of a scheme answers a query. */
-static bool answers(const pe_scheme_info *info, const char *query, const pe_limits *limits)
+static bool answers_query(const pe_scheme_info *info, const char *query,
+                          const pe_limits *limits)
 {
     api_arguments arguments;
     pe_request *request = NULL;
@@ -32,5 +33,5 @@ bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits)
     char query[QUERY_MAX];
     const pe_scheme_info *info = pe_scheme_describe(scheme);
     snprintf(query, sizeof query, "%s&metric=l2", info->example);
-    return answers(info, query, limits);
+    return answers_query(info, query, limits);
 }

@@ -17,7 +17,8 @@ static bool may_hash(const api_call *call, const api_body *body)
 
 /* The reply with a body of which the digest can be computed: this one, or the whole one that is
  * made for that. Not to be unreferenced in the first case. */
-static api_reply *make_whole(const api_call *call, api_endpoint *endpoint, api_reply *reply)
+static api_reply *make_whole_reply(const api_call *call, api_endpoint *endpoint,
+                                   api_reply *reply)
 {
     api_call whole = *call;
     const api_body *body = api_reply_body(reply);
@@ -49,7 +50,7 @@ api_reply *api_reply_give_digest(const api_call *call, api_endpoint *endpoint, a
     bool found = false;
     if (!reply)
         return NULL;
-    api_reply *whole = make_whole(call, endpoint, reply);
+    api_reply *whole = make_whole_reply(call, endpoint, reply);
     const bool is_whole = whole && (whole == reply || api_reply_status(whole) == 200);
     api_body *body = is_whole ? api_reply_body(whole) : NULL;
     if (body && may_hash(call, body))

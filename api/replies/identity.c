@@ -18,7 +18,8 @@
 
 #define LIMIT_OPTION                                                                           \
     {                                                                                          \
-        .name = "limit", .type = PE_INTEGER, .default_text = "3", .maximum = PE_ALIKE_MAX,     \
+        .name = "limit", .type = PE_INTEGER, .default_text = "3",                              \
+        .maximum = PE_EQUIVALENTS_MAX,                                                         \
         .help = "the most other requests to look for that make the same table"                 \
     }
 
@@ -144,8 +145,8 @@ static void add_values(const pe_identity *identity, pe_element stored, api_text 
                      identity->tf32 ? "TF32" : NAMES[identity->element], NAMES[stored]);
 }
 
-static void add_found(const pe_identity *identity, const pe_alike *alike, pe_element stored,
-                      const api_compared *tensor, api_text *text)
+static void add_found(const pe_identity *identity, const pe_equivalents *equivalents,
+                      pe_element stored, const api_compared *tensor, api_text *text)
 {
     const pe_deviation *most = &identity->comparison.absolute;
     const bool near = identity->status == PE_IDENTITY_NEAR;
@@ -153,8 +154,8 @@ static void add_found(const pe_identity *identity, const pe_alike *alike, pe_ele
                  identity->second.tensor[0] ? " and " : "", identity->second.tensor,
                  pe_scheme_describe(identity->scheme)->name);
     add_query(identity->query, text);
-    if (alike->preset_count > 0)
-        api_text_add(text, " (as preset %s)", alike->presets[0]);
+    if (equivalents->preset_count > 0)
+        api_text_add(text, " (as preset %s)", equivalents->presets[0]);
     api_text_add(text, "%s%s%s", identity->transposed ? ", transposed" : "",
                  identity->column_count > 0 ? ", with its columns in another order" : "",
                  ARITHMETICS[identity->arithmetic].phrase);
@@ -179,7 +180,7 @@ static void add_found(const pe_identity *identity, const pe_alike *alike, pe_ele
 }
 
 /* NULL without memory. */
-static json_t *write_summary(const pe_identity *identity, const pe_alike *alike,
+static json_t *write_summary(const pe_identity *identity, const pe_equivalents *equivalents,
                              pe_element stored, const api_compared *tensor)
 {
     api_text text = {.data = NULL};
@@ -188,7 +189,7 @@ static json_t *write_summary(const pe_identity *identity, const pe_alike *alike,
                      identity->gave_up ? " in the time there was" : "",
                      api_obstacle_text(identity));
     else
-        add_found(identity, alike, stored, tensor, &text);
+        add_found(identity, equivalents, stored, tensor, &text);
     json_t *summary = text.failed ? NULL : json_stringn(text.data, text.size);
     api_text_done(&text);
     return summary;
@@ -197,7 +198,7 @@ static json_t *write_summary(const pe_identity *identity, const pe_alike *alike,
 /* ---- requests ---- */
 
 /* Write a query as a part of a target: a plus sign would be read as a blank. */
-static void encode(const char *query, char *dst, size_t size)
+static void percent_encode(const char *query, char *dst, size_t size)
 {
     size_t used = 0;
     for (; *query && used + 4 < size; query++)
@@ -215,7 +216,7 @@ json_t *api_table_request(const pe_scheme *scheme, const char *query, const char
     pe_dtype dtype;
     const char *name = pe_scheme_describe(scheme)->name;
     bool real = pe_element_is_real(view->element, &dtype);
-    encode(query, encoded, sizeof encoded);
+    percent_encode(query, encoded, sizeof encoded);
     snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, encoded, tensor,
              real && dtype != PE_F32 ? "&dtype=" : "",
              real && dtype != PE_F32 ? pe_dtype_name(dtype) : "");
@@ -223,35 +224,35 @@ json_t *api_table_request(const pe_scheme *scheme, const char *query, const char
 }
 
 /* What was found, with the presets of the same values. */
-static json_t *found_request(const pe_identity *identity, const pe_alike *alike,
+static json_t *found_request(const pe_identity *identity, const pe_equivalents *equivalents,
                              const pe_view *view)
 {
     json_t *request =
         api_table_request(identity->scheme, identity->query, identity->tensor, view);
     json_t *presets = json_array();
-    for (size_t i = 0; i < alike->preset_count; i++)
-        json_array_append_new(presets, json_string(alike->presets[i]));
+    for (size_t i = 0; i < equivalents->preset_count; i++)
+        json_array_append_new(presets, json_string(equivalents->presets[i]));
     json_object_set_new(request, "presets", presets);
     return request;
 }
 
 /* Other requests that make the same table. */
-static json_t *list_same(const pe_alike *alike, const pe_view *view)
+static json_t *list_same(const pe_equivalents *equivalents, const pe_view *view)
 {
     json_t *same = json_array();
-    for (size_t i = 0; i < alike->same_count; i++)
-        json_array_append_new(same,
-                              api_table_request(alike->same[i].scheme, alike->same[i].query,
-                                                alike->same[i].tensor, view));
+    for (size_t i = 0; i < equivalents->same_count; i++)
+        json_array_append_new(same, api_table_request(equivalents->same[i].scheme,
+                                                      equivalents->same[i].query,
+                                                      equivalents->same[i].tensor, view));
     return same;
 }
 
 /* The values of parameters that the table leaves open, by parameter. */
-static json_t *list_undecided(const pe_alike *alike)
+static json_t *list_undecided(const pe_equivalents *equivalents)
 {
     json_t *undecided = json_array(), *values = NULL;
-    for (size_t i = 0; i < alike->open_count; i++) {
-        const pe_open_value *open = &alike->open[i];
+    for (size_t i = 0; i < equivalents->open_count; i++) {
+        const pe_open_value *open = &equivalents->open[i];
         if (i == 0 || strcmp(open->parameter, open[-1].parameter) != 0) {
             values = json_array();
             json_array_append_new(undecided, json_pack("{s:s, s:o}", "parameter",
@@ -354,7 +355,7 @@ static void add_forms(const pe_identity *identity, const pe_view *view, json_t *
         json_object_set_new(document, "noise", json_real(identity->noise));
 }
 
-json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
+json_t *api_identity_document(const pe_identity *identity, const pe_equivalents *equivalents,
                               const pe_view *table)
 {
     pe_view compared = *table, *view = &compared;
@@ -363,10 +364,10 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
     const api_compared tensor = find_tensor(identity, view);
     json_t *document =
         json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status], "summary",
-                  write_summary(identity, alike, table->element, &tensor), "shape",
+                  write_summary(identity, equivalents, table->element, &tensor), "shape",
                   api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
-        json_object_set_new(document, "request", found_request(identity, alike, view));
+        json_object_set_new(document, "request", found_request(identity, equivalents, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         if (identity->column_count > 0)
             json_object_set_new(document, "columns", list_columns(identity));
@@ -384,8 +385,8 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
                                 list_exceptions(&identity->misfits, &tensor));
         json_object_set_new(document, "against_exact",
                             api_comparison_document(&identity->comparison, &tensor));
-        json_object_set_new(document, "same_table", list_same(alike, view));
-        json_object_set_new(document, "undecided", list_undecided(alike));
+        json_object_set_new(document, "same_table", list_same(equivalents, view));
+        json_object_set_new(document, "undecided", list_undecided(equivalents));
     }
     if (identity->obstacle != PE_OBSTACLE_NONE)
         json_object_set_new(document, "reason", api_obstacle_document(identity, view));

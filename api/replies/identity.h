@@ -32,7 +32,7 @@ extern const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTION
 
 /* What is said of a table. NULL or incomplete without memory, which api_document_readable
  * notices. */
-json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
+json_t *api_identity_document(const pe_identity *identity, const pe_equivalents *equivalents,
                               const pe_view *table);
 
 /* A request that makes the exact table of a view: scheme, tensor and url. */

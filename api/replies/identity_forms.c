@@ -10,26 +10,26 @@
 
 typedef unsigned long long number;
 
-static const char *const KINDS[PE_FORM_KINDS] = {
-    [PE_FORM_REPEATED] = "repeated",
-    [PE_FORM_TILED] = "tiled",
-    [PE_FORM_EACH] = "each_repeated",
-    [PE_FORM_FLATTENED] = "grid",
-    [PE_FORM_PAIR] = "pair",
-    [PE_FORM_HALVES] = "halves",
-    [PE_FORM_ALTERNATING] = "alternating",
-    [PE_FORM_MATRICES] = "matrices",
-    [PE_FORM_ANGLES] = "angles",
-    [PE_FORM_MASKED] = "masked",
-    [PE_FORM_ZERO_ROWS] = "zero_rows",
-    [PE_FORM_ZERO_COLUMNS] = "zero_columns",
-    [PE_FORM_FACTOR] = "factor",
+static const char *const KINDS[PE_TRANSFORM_KINDS] = {
+    [PE_TRANSFORM_REPEATED] = "repeated",
+    [PE_TRANSFORM_TILED] = "tiled",
+    [PE_TRANSFORM_EACH] = "each_repeated",
+    [PE_TRANSFORM_FLATTENED] = "grid",
+    [PE_TRANSFORM_PAIR] = "pair",
+    [PE_TRANSFORM_HALVES] = "halves",
+    [PE_TRANSFORM_ALTERNATING] = "alternating",
+    [PE_TRANSFORM_MATRICES] = "matrices",
+    [PE_TRANSFORM_ANGLES] = "angles",
+    [PE_TRANSFORM_MASKED] = "masked",
+    [PE_TRANSFORM_ZERO_ROWS] = "zero_rows",
+    [PE_TRANSFORM_ZERO_COLUMNS] = "zero_columns",
+    [PE_TRANSFORM_FACTOR] = "factor",
 };
 
 /* ---- forms ---- */
 
 /* Write "row 0 is zero", or of several "rows 0 to 3 are zero". */
-static void write_zeros(const pe_form *form, const char *what, char dst[TEXT])
+static void write_zeros(const pe_transform *form, const char *what, char dst[TEXT])
 {
     if (form->count == 1)
         snprintf(dst, TEXT, "%s %llu is zero", what, (number)form->first);
@@ -39,56 +39,56 @@ static void write_zeros(const pe_form *form, const char *what, char dst[TEXT])
 }
 
 /* What a form is, about the table. */
-static void write_form(const pe_identity *identity, const pe_form *form, char dst[TEXT])
+static void write_form(const pe_identity *identity, const pe_transform *form, char dst[TEXT])
 {
     const char *one = identity->tensor, *other = identity->second.tensor;
     const char *sign = identity->second.negative ? "-" : "";
     switch (form->kind) {
-    case PE_FORM_REPEATED:
+    case PE_TRANSFORM_REPEATED:
         snprintf(dst, TEXT, "axis %zu has it %llu times", form->axis, (number)form->count);
         break;
-    case PE_FORM_TILED:
+    case PE_TRANSFORM_TILED:
         snprintf(dst, TEXT, "axis %zu has its %llu indices %llu times in turn", form->axis,
                  (number)form->first, (number)form->count);
         break;
-    case PE_FORM_EACH:
+    case PE_TRANSFORM_EACH:
         snprintf(dst, TEXT, "axis %zu has each index %llu times in a row", form->axis,
                  (number)form->count);
         break;
-    case PE_FORM_FLATTENED:
+    case PE_TRANSFORM_FLATTENED:
         snprintf(dst, TEXT, "its rows lie along %llu axes", (number)form->count);
         break;
-    case PE_FORM_PAIR:
+    case PE_TRANSFORM_PAIR:
         snprintf(dst, TEXT, "axis %zu has %s, then %s%s", form->axis, one, sign, other);
         break;
-    case PE_FORM_HALVES:
+    case PE_TRANSFORM_HALVES:
         snprintf(dst, TEXT, "the first half of axis %zu is %s, the second %s%s", form->axis,
                  one, sign, other);
         break;
-    case PE_FORM_ALTERNATING:
+    case PE_TRANSFORM_ALTERNATING:
         snprintf(dst, TEXT, "the even indices of axis %zu are %s, the odd ones %s%s",
                  form->axis, one, sign, other);
         break;
-    case PE_FORM_MATRICES:
+    case PE_TRANSFORM_MATRICES:
         snprintf(dst, TEXT, "the last two axes are rotation matrices of them%s",
                  identity->second.negative ? ", transposed" : "");
         break;
-    case PE_FORM_ANGLES:
+    case PE_TRANSFORM_ANGLES:
         snprintf(dst, TEXT, "the table has their angles, before cosine and sine");
         break;
-    case PE_FORM_MASKED:
+    case PE_TRANSFORM_MASKED:
         snprintf(dst, TEXT, "keys after the query have %g", form->value);
         break;
-    case PE_FORM_ZERO_ROWS:
+    case PE_TRANSFORM_ZERO_ROWS:
         write_zeros(form, "row", dst);
         break;
-    case PE_FORM_ZERO_COLUMNS:
+    case PE_TRANSFORM_ZERO_COLUMNS:
         write_zeros(form, "column", dst);
         break;
-    case PE_FORM_FACTOR:
+    case PE_TRANSFORM_FACTOR:
         snprintf(dst, TEXT, "times %.9g", form->value);
         break;
-    case PE_FORM_KINDS:
+    case PE_TRANSFORM_KINDS:
         break;
     }
 }
@@ -96,26 +96,26 @@ static void write_form(const pe_identity *identity, const pe_form *form, char ds
 void api_forms_add(const pe_identity *identity, api_text *text)
 {
     char form[TEXT] = "";
-    for (size_t i = 0; i < identity->form_count; i++) {
-        write_form(identity, &identity->forms[i], form);
+    for (size_t i = 0; i < identity->transform_count; i++) {
+        write_form(identity, &identity->transforms[i], form);
         api_text_add(text, "; %s", form);
     }
 }
 
 /* What is known of a form beside its text. */
-static json_t *describe_form(const pe_identity *identity, const pe_form *form)
+static json_t *describe_form(const pe_identity *identity, const pe_transform *form)
 {
     char text[TEXT] = "";
     write_form(identity, form, text);
     json_t *document = json_pack("{s:s, s:s}", "kind", KINDS[form->kind], "text", text);
-    if (form->kind <= PE_FORM_EACH ||
-        (form->kind >= PE_FORM_PAIR && form->kind <= PE_FORM_ALTERNATING))
+    if (form->kind <= PE_TRANSFORM_EACH ||
+        (form->kind >= PE_TRANSFORM_PAIR && form->kind <= PE_TRANSFORM_ALTERNATING))
         json_object_set_new(document, "axis", json_integer((json_int_t)form->axis));
-    if (form->first > 0 || form->kind == PE_FORM_ZERO_ROWS)
+    if (form->first > 0 || form->kind == PE_TRANSFORM_ZERO_ROWS)
         json_object_set_new(document, "first", json_integer((json_int_t)form->first));
     if (form->count > 0)
         json_object_set_new(document, "count", json_integer((json_int_t)form->count));
-    if (form->kind == PE_FORM_FACTOR || form->kind == PE_FORM_MASKED)
+    if (form->kind == PE_TRANSFORM_FACTOR || form->kind == PE_TRANSFORM_MASKED)
         json_object_set_new(document, "value",
                             isfinite(form->value)
                                 ? json_real(form->value)
@@ -126,8 +126,8 @@ static json_t *describe_form(const pe_identity *identity, const pe_form *form)
 json_t *api_forms_list(const pe_identity *identity)
 {
     json_t *forms = json_array();
-    for (size_t i = 0; i < identity->form_count; i++)
-        json_array_append_new(forms, describe_form(identity, &identity->forms[i]));
+    for (size_t i = 0; i < identity->transform_count; i++)
+        json_array_append_new(forms, describe_form(identity, &identity->transforms[i]));
     return forms;
 }
 

@@ -125,7 +125,7 @@ static bool make_ready(const api_call *call, kept_document *document,
 /* ---- answering ---- */
 
 /* Whether the answer is the whole document, whatever it holds. */
-static bool wants_whole(const api_call *call)
+static bool wants_document(const api_call *call)
 {
     return !call->head && !api_call_header(call, API_HEADER_IF_MATCH) &&
            !api_call_header(call, API_HEADER_IF_NONE_MATCH);
@@ -133,8 +133,8 @@ static bool wants_whole(const api_call *call)
 
 static api_reply *make_reply(const api_call *call, const kept_form *form)
 {
-    return wants_whole(call) ? api_reply_ref(form->whole)
-                             : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
+    return wants_document(call) ? api_reply_ref(form->whole)
+                                : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
 }
 
 api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build)

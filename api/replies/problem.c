@@ -91,9 +91,9 @@ static void set_text(json_t *object, const char *name, const char *text)
 }
 
 /* The text that a wording function writes, as a JSON string. */
-static json_t *worded(void (*word)(const pe_error *error, const pe_problem *problem,
-                                   api_text *text),
-                      const pe_error *error, const pe_problem *problem)
+static json_t *write_words(void (*word)(const pe_error *error, const pe_problem *problem,
+                                        api_text *text),
+                           const pe_error *error, const pe_problem *problem)
 {
     api_text text = {0};
     word(error, problem, &text);
@@ -115,8 +115,8 @@ static json_t *list_errors(const pe_error *error)
             json_object_set_new(item, "given", json_string(problem->given));
         else
             json_object_set_new(item, "given", json_null());
-        json_object_set_new(item, "allowed", worded(api_word_allowed, error, problem));
-        json_object_set_new(item, "message", worded(api_word_message, error, problem));
+        json_object_set_new(item, "allowed", write_words(api_word_allowed, error, problem));
+        json_object_set_new(item, "message", write_words(api_word_message, error, problem));
         set_text(item, "did_you_mean", problem->did_you_mean);
         json_array_append_new(errors, item);
     }
@@ -281,13 +281,13 @@ void api_error_add_scheme(pe_error *error, const char *name)
     size_t count = list_schemes(names);
     pe_problem *problem = pe_error_add(error, PE_OUT_OF_RANGE, "scheme", name,
                                        "one of those that GET /v1/schemes lists");
-    pe_problem_suggest(problem, pe_nearest(name, names, count));
+    pe_problem_suggest(problem, pe_find_nearest_name(name, names, count));
 }
 
 api_reply *api_problem_of_scheme(const char *name)
 {
     const char *names[NAMES_MAX];
-    const char *nearest = pe_nearest(name, names, list_schemes(names));
+    const char *nearest = pe_find_nearest_name(name, names, list_schemes(names));
     char detail[256];
     snprintf(detail, sizeof detail,
              "there is no scheme \"%s\"; %s%s%sGET /v1/schemes lists them", name,

@@ -16,7 +16,7 @@ static const char *scheme_name(const pe_scheme_info *info)
 }
 
 /* What separates item `index` of a list of `count` names in a sentence. */
-static const char *separator(size_t index, size_t count, const char *last)
+static const char *list_separator(size_t index, size_t count, const char *last)
 {
     if (index == 0)
         return "";
@@ -28,7 +28,8 @@ static void add_names(const pe_scheme_info *info, const char *last, api_text *te
 {
     size_t own = pe_all_parameter_count(info), all = own + (info->preset_count > 0 ? 3 : 2);
     for (size_t i = 0; i < own; i++)
-        api_text_add(text, "%s%s", separator(i, all, last), pe_parameter_at(info, i)->name);
+        api_text_add(text, "%s%s", list_separator(i, all, last),
+                     pe_parameter_at(info, i)->name);
     api_text_add(text, "%s, format%stensor", info->preset_count > 0 ? ", preset" : "", last);
 }
 
@@ -129,7 +130,7 @@ static bool is_quoted(const pe_problem *problem)
     }
 }
 
-static void add_given(const pe_problem *problem, api_text *text)
+static void add_given_value(const pe_problem *problem, api_text *text)
 {
     const char *left = "", *right = "";
     if (!problem->given[0])
@@ -182,7 +183,7 @@ static void word_rule(const pe_error *error, const pe_problem *problem, api_text
 {
     api_text_add(text, "%s must be ", name_subject(problem));
     api_word_allowed(error, problem, text);
-    add_given(problem, text);
+    add_given_value(problem, text);
     if (problem->did_you_mean[0])
         api_text_add(text, "; did you mean \"%s\"?", problem->did_you_mean);
 }
@@ -251,7 +252,7 @@ void api_word_detail(const pe_error *error, api_text *text)
     for (size_t i = 0; i < error->count; i++)
         if (!is_named_earlier(error, i))
             api_text_add(text, "%s%s",
-                         separator(named++, subjects, error->dropped ? ", " : " and "),
+                         list_separator(named++, subjects, error->dropped ? ", " : " and "),
                          name_subject(&error->problems[i]));
     if (error->dropped)
         api_text_add(text, " and %zu more", error->dropped);

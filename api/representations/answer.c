@@ -140,7 +140,7 @@ static api_reply *reply_from_entry(const api_representation *representation, pe_
 }
 
 /* Compute the table, or wait for another thread that does, and answer from it. */
-static api_reply *compute(const api_representation *representation)
+static api_reply *compute_and_answer(const api_representation *representation)
 {
     const api_service *service = representation->call->service;
     const api_host *host = service->host;
@@ -168,7 +168,7 @@ static api_reply *compute(const api_representation *representation)
 
 /* Answer with a stream. Opening it prepares the scheme, which is too much for a quick request.
  */
-static api_reply *stream(const api_representation *representation)
+static api_reply *answer_streamed(const api_representation *representation)
 {
     pe_error error;
     api_body *whole = api_representation_stream(representation, &error);
@@ -180,22 +180,15 @@ static api_reply *stream(const api_representation *representation)
     return api_reply_with_body(reply, body, false);
 }
 
-/* Whether a request asks for the entity tag. */
-static bool has_conditions(const api_call *call)
-{
-    return api_call_header(call, API_HEADER_IF_MATCH) ||
-           api_call_header(call, API_HEADER_IF_NONE_MATCH) ||
-           api_call_header(call, API_HEADER_IF_RANGE);
-}
-
 /* Answer with the tensors: from the cache, computed, or streamed. */
-static api_reply *answer(const api_representation *representation)
+static api_reply *answer_with_tensors(const api_representation *representation)
 {
     const api_request *request = representation->call->request;
     pe_error error;
     const double price = api_representation_price_to_begin(representation);
     if (representation->facts.streamed)
-        return api_may_begin(representation->call, price) ? stream(representation) : NULL;
+        return api_may_begin(representation->call, price) ? answer_streamed(representation)
+                                                          : NULL;
     pe_entry *entry;
     switch (pe_cache_try_get(representation->call->service->cache, representation->request,
                              &entry)) {
@@ -211,7 +204,9 @@ static api_reply *answer(const api_representation *representation)
         return api_problem_from_error(&error);
     /* a worker must compute what is dear, and knows what it costs */
     const bool quick = request->quick && is_quick_to_answer(representation);
-    return quick || api_may_begin(representation->call, price) ? compute(representation) : NULL;
+    return quick || api_may_begin(representation->call, price)
+               ? compute_and_answer(representation)
+               : NULL;
 }
 
 /* Answer HEAD, without computing anything. */
@@ -227,13 +222,12 @@ api_reply *api_representation_reply(api_representation *representation)
     api_reply *reply;
     pe_error error;
     pe_error_init(&error);
-    if (!representation->post && has_conditions(representation->call))
-        representation->etag = api_representation_tag(representation);
     if (api_representation_is_decided(representation, &reply) ||
         !api_representation_read_range(representation, &reply))
         return reply;
     if (representation->range.complete &&
         !api_representation_check_price(representation, &error))
         return api_problem_from_error(&error);
-    return representation->call->head ? answer_head(representation) : answer(representation);
+    return representation->call->head ? answer_head(representation)
+                                      : answer_with_tensors(representation);
 }

@@ -3,7 +3,7 @@
 
 #include "bytes/body.h"
 #include "bytes/gzip.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "http/accept.h"
 #include "http/target.h"
 #include "replies/cacheable.h"
@@ -309,7 +309,8 @@ static bool is_streamed(const api_batch *batch)
     return streamed;
 }
 
-static api_reply *answer(api_batch *batch, api_batch_format format, api_coding coding)
+static api_reply *answer_with_tensors(api_batch *batch, api_batch_format format,
+                                      api_coding coding)
 {
     pe_outcome outcome;
     api_body *body = NULL;
@@ -377,5 +378,6 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
     if (batch->call->head)
         return answer_head(batch, format, coding);
     double price = total_price(batch, api_representation_price_to_begin);
-    return api_may_begin(batch->call, price) ? answer(batch, format, coding) : NULL;
+    return api_may_begin(batch->call, price) ? answer_with_tensors(batch, format, coding)
+                                             : NULL;
 }

@@ -3,7 +3,7 @@
 
 #include "bytes/joined.h"
 #include "formats/registry.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors_header.h"
 #include "formats/streams.h"
 #include "json/document.h"
 
@@ -174,8 +174,8 @@ static json_t *collect_digests(const api_batch_part *part, const member *members
 }
 
 /* What is said of a part. */
-static json_t *describe(const api_batch *batch, const api_batch_part *part,
-                        const member *members, size_t count)
+static json_t *describe_part(const api_batch *batch, const api_batch_part *part,
+                             const member *members, size_t count)
 {
     json_t *strings = api_safetensors_strings(part->representation.request);
     if (part->target)
@@ -190,7 +190,7 @@ static json_t *describe(const api_batch *batch, const api_batch_part *part,
 }
 
 /* What is said of the whole. */
-static json_t *describe_whole(const api_batch *batch, const member *members, size_t count)
+static json_t *describe_batch(const api_batch *batch, const member *members, size_t count)
 {
     json_t *about = json_copy(batch->about);
     if (batch->digests)
@@ -209,9 +209,9 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
     json_t *metadata = json_object();
     for (size_t i = 0; i < batch->count; i++)
         json_object_set_new(metadata, batch->parts[i].name,
-                            describe(batch, &batch->parts[i], members, count));
+                            describe_part(batch, &batch->parts[i], members, count));
     if (batch->about)
-        json_object_set_new(metadata, "model", describe_whole(batch, members, count));
+        json_object_set_new(metadata, "model", describe_batch(batch, members, count));
     api_named_tensor *named = calloc(count + 1, sizeof *named);
     for (size_t i = 0; named && i < count; i++)
         named[i] =

@@ -2,7 +2,7 @@
  * or it is a stream. Both come in the content coding that was chosen, whole or as a range. */
 #include "bytes/body.h"
 #include "bytes/gzip.h"
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "formats/registry.h"
 #include "representations/representation.h"
 

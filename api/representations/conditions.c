@@ -4,11 +4,19 @@
 #include "replies/reply.h"
 #include "representations/representation.h"
 
-bool api_representation_is_decided(const api_representation *representation,
-                                   api_reply **ret_reply)
+/* Whether a request asks for the entity tag. */
+static bool has_conditions(const api_call *call)
 {
-    if (representation->post)
+    return api_call_header(call, API_HEADER_IF_MATCH) ||
+           api_call_header(call, API_HEADER_IF_NONE_MATCH) ||
+           api_call_header(call, API_HEADER_IF_RANGE);
+}
+
+bool api_representation_is_decided(api_representation *representation, api_reply **ret_reply)
+{
+    if (representation->post || !has_conditions(representation->call))
         return false;
+    representation->etag = api_representation_tag(representation);
     switch (api_judge_conditions(representation->call, representation->etag.text)) {
     case API_CONDITIONS_HOLD:
         return false;

@@ -71,19 +71,6 @@ static void write_variant(const char *variant, size_t size, char dst[API_VARIANT
     *dst = '\0';
 }
 
-/* Add the fields that say which part of the content follows, and that there are parts. */
-static void add_range_fields(const api_representation *representation, api_reply *reply)
-{
-    const unsigned long long first = representation->range.first,
-                             size = representation->range.size,
-                             complete = representation->range.complete;
-    if (complete)
-        api_reply_add(reply, "Content-Range", "bytes %llu-%llu/%llu", first, first + size - 1,
-                      complete);
-    if (representation->format->measure == API_BYTES && !representation->post)
-        api_reply_add(reply, "Accept-Ranges", "bytes");
-}
-
 #define LINKS_MAX                                                                              \
     896 /* bytes of the links to other tensors; there are none if they take more */
 
@@ -126,57 +113,90 @@ static bool write_links(const api_representation *representation, char dst[LINKS
     return true;
 }
 
-/* Add the fields that say what else the request gives, where the content is one tensor of
- * several. */
-static void add_other_tensors(const api_representation *representation, api_reply *reply)
+/* Write the names of all tensors of the request, with commas between them. */
+static void write_names(const pe_request *request, char *dst, size_t size)
 {
-    char names[320] = "", links[LINKS_MAX];
     size_t used = 0;
-    const pe_request *request = representation->request;
-    for (size_t i = 0; i < pe_request_tensor_count(request) && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+    for (size_t i = 0; i < pe_request_tensor_count(request) && used < size; i++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%s", i > 0 ? ", " : "",
                                  pe_request_tensor(request, i)->name);
-    api_reply_add(reply, "Tensor-Names", "%s", names);
-    if (write_links(representation, links))
-        api_reply_add(reply, "Link", "%s", links);
 }
 
-/* Add the fields that describe the content: type, coding, range, file name, tensor. */
-static void add_content_fields(const api_representation *representation, api_reply *reply)
+/* What the header fields say of the content. */
+typedef struct content_description {
+    const pe_tensor *tensor; /* the first one */
+    char shape[96], file[256];
+    char names[320], links[LINKS_MAX]; /* where it is one tensor of several; else "" */
+} content_description;
+
+static void describe_content(const api_representation *representation,
+                             content_description *ret_content)
 {
     char shape[96], variant[API_VARIANT_BYTES + 1];
-    const api_format *format = representation->format;
     const api_selection *selection = &representation->selection;
-    const char *scheme = pe_scheme_describe(pe_request_scheme(selection->request))->name;
-    const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
-    const bool one_of_many = selection->count < pe_request_tensor_count(selection->request);
+    const pe_request *request = selection->request;
+    const char *scheme = pe_scheme_describe(pe_request_scheme(request))->name;
+    const pe_tensor *tensor = pe_request_tensor(request, selection->first);
+    const bool one_of_many = selection->count < pe_request_tensor_count(request);
+    *ret_content = (content_description){.tensor = tensor};
+    write_shape(tensor, ", ", ret_content->shape, sizeof ret_content->shape);
+    write_shape(tensor, "x", shape, sizeof shape);
+    write_variant(representation->variant, representation->options_size, variant);
+    snprintf(ret_content->file, sizeof ret_content->file, "%s%s%s_%s_%s%s.%s", scheme,
+             one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
+             pe_dtype_name(tensor->dtype), variant, representation->format->extension);
+    if (!one_of_many)
+        return;
+    write_names(request, ret_content->names, sizeof ret_content->names);
+    if (!write_links(representation, ret_content->links))
+        ret_content->links[0] = '\0';
+}
+
+/* Add the fields that say which part of the content follows, and that there are parts. */
+static void add_range_fields(const api_representation *representation, api_reply *reply)
+{
+    const unsigned long long first = representation->range.first,
+                             size = representation->range.size,
+                             complete = representation->range.complete;
+    if (complete)
+        api_reply_add(reply, "Content-Range", "bytes %llu-%llu/%llu", first, first + size - 1,
+                      complete);
+    if (representation->format->measure == API_BYTES && !representation->post)
+        api_reply_add(reply, "Accept-Ranges", "bytes");
+}
+
+/* Add the fields that describe the content: type, coding, range, file name, tensor, and what
+ * else the request gives. */
+static void add_content_fields(const api_representation *representation,
+                               const content_description *content, api_reply *reply)
+{
+    const api_format *format = representation->format;
     api_reply_add(reply, "Content-Type", "%s%s", format->media_type,
                   format->media_parameters ? format->media_parameters : "");
     if (representation->coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");
     add_range_fields(representation, reply);
-    write_shape(tensor, "x", shape, sizeof shape);
-    write_variant(representation->variant, representation->options_size, variant);
-    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s%s.%s\"",
-                  scheme, one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
-                  pe_dtype_name(tensor->dtype), variant, format->extension);
-    write_shape(tensor, ", ", shape, sizeof shape);
-    api_reply_add(reply, "Tensor-Name", "%s", tensor->name);
-    api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(tensor->dtype));
-    api_reply_add(reply, "Tensor-Shape", "%s", shape);
+    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s\"", content->file);
+    api_reply_add(reply, "Tensor-Name", "%s", content->tensor->name);
+    api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(content->tensor->dtype));
+    api_reply_add(reply, "Tensor-Shape", "%s", content->shape);
     api_reply_add(reply, "Tensor-Byte-Order", "little");
-    if (one_of_many)
-        add_other_tensors(representation, reply);
+    if (content->names[0])
+        api_reply_add(reply, "Tensor-Names", "%s", content->names);
+    if (content->links[0])
+        api_reply_add(reply, "Link", "%s", content->links);
 }
 
 api_reply *api_representation_new_reply(const api_representation *representation)
 {
+    content_description content;
+    describe_content(representation, &content);
     api_reply *reply = api_reply_new(representation->range.complete ? 206 : 200);
     if (representation->post)
         api_reply_add(reply, "Cache-Control", "no-store");
     else
         add_cache_fields(representation, reply);
-    add_content_fields(representation, reply);
+    add_content_fields(representation, &content, reply);
     return reply;
 }
 

@@ -1,11 +1,11 @@
 /* Selecting a representation by the arguments and headers of a request. */
 #include "representations/representation.h"
 
-#include "bytes/reserve.h"
+#include "bytes/memory_budget.h"
 #include "files/found_sets.h"
 #include "formats/negotiate.h"
 #include "formats/registry.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors_header.h"
 #include "replies/problem.h"
 
 #include <assert.h>

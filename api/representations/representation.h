@@ -108,8 +108,7 @@ api_reply *api_representation_not_modified(const api_representation *representat
 
 /* Evaluate the preconditions of a request that would succeed. Returns true if they decide the
  * answer: ret_reply is the 412 or 304 then, NULL without memory. */
-bool api_representation_is_decided(const api_representation *representation,
-                                   api_reply **ret_reply);
+bool api_representation_is_decided(api_representation *representation, api_reply **ret_reply);
 
 /* Read the Range of a GET. Ranges are served of binary formats alone: the length of text and
  * pictures shows only when they have been written. Returns false if the range cannot be

@@ -1,8 +1,8 @@
 /* Applying encodings to tensors from elsewhere, some rows at a time. */
-#include "apply/ids.h"
+#include "apply/entry_tensors.h"
+#include "apply/position_ids.h"
 #include "apply/result.h"
 #include "apply/sum.h"
-#include "apply/tensors.h"
 #include "requests/request.h"
 
 #include <stdlib.h>
@@ -112,11 +112,11 @@ static void set_shapes(pe_apply *self)
 
 /* ---- memory and entries ---- */
 
-static bool allocate(pe_apply *self)
+static bool allocate_blocks(pe_apply *self)
 {
-    size_t results = (size_t)self->work.block_results;
+    size_t results = (size_t)self->blocks.block_results;
     size_t most = self->rule.columns > results ? self->rule.columns : results;
-    size_t together = (size_t)self->binding.together, rows = (size_t)self->work.block_rows;
+    size_t together = (size_t)self->binding.together, rows = (size_t)self->blocks.block_rows;
     size_t numbers = together > 1 ? results * together : rows * self->rule.columns;
     size_t block = (together > 1 ? together : rows) * results;
     self->found = malloc(numbers * pe_dtype_size(self->dtype));
@@ -152,7 +152,7 @@ static bool open_factors(pe_apply *self, const int *factors, pe_row_order order,
 static bool open_entries(pe_apply *self, const pe_apply_options *options, const size_t *tensors,
                          const pe_runner *runner, pe_error *reterr)
 {
-    const pe_row_order order = pe_work_order(self->application, &self->binding, options);
+    const pe_row_order order = pe_choose_row_order(self->application, &self->binding, options);
     int factors[2];
     if (!pe_tensors_find_factors(self->exact, self->application, options, factors, reterr) ||
         !open_factors(self, factors, order, runner, reterr))
@@ -209,8 +209,8 @@ static void set_rule(pe_apply *self, const pe_apply_options *options)
 }
 
 /* Open the result of an exact request; false after a problem was added. */
-static bool open(pe_apply *self, const pe_view *input, const pe_apply_options *options,
-                 const pe_runner *runner, pe_error *reterr)
+static bool open_result(pe_apply *self, const pe_view *input, const pe_apply_options *options,
+                        const pe_runner *runner, pe_error *reterr)
 {
     size_t tensors[2];
     const pe_view shape = pe_source_shape(input);
@@ -224,16 +224,16 @@ static bool open(pe_apply *self, const pe_view *input, const pe_apply_options *o
         return false;
     if (self->application->kind == PE_APPLY_GATHER && !fits_table(self, tensors[0], reterr))
         return false;
-    if (!pe_work_fits(self->application, &self->binding, reterr))
+    if (!pe_check_block_limits(self->application, &self->binding, reterr))
         return false;
-    self->work = pe_work_divide(self->application, &self->binding,
-                                pe_request_tensor(self->exact, tensors[0]), options,
-                                self->rule.dtype == PE_F64);
+    self->blocks = pe_divide_blocks(self->application, &self->binding,
+                                    pe_request_tensor(self->exact, tensors[0]), options,
+                                    self->rule.dtype == PE_F64);
     set_rule(self, options);
     if (self->rule.kind == PE_APPLY_ROTATE && !set_pairs(self, options, &entries, reterr))
         return false;
     set_shapes(self);
-    if (!allocate(self)) {
+    if (!allocate_blocks(self)) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for rows");
         return false;
     }
@@ -269,7 +269,7 @@ pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *i
     self->application = &pe_request_scheme(request)->applications[application];
     if (is_applied(request, reterr) &&
         pe_request_with_dtype(request, PE_DD, &self->exact, reterr) == PE_OK &&
-        open(self, input, options, runner, reterr)) {
+        open_result(self, input, options, runner, reterr)) {
         *ret_apply = self;
         return PE_OK;
     }

@@ -47,7 +47,7 @@ bool pe_axes_split(const char *text, pe_axis_names *ret_names)
     }
 }
 
-static size_t find(const pe_axis_names *names, const char *text, size_t length)
+static size_t find_name(const pe_axis_names *names, const char *text, size_t length)
 {
     size_t place = 0;
     while (place < names->count && (names->at[place].length != length ||
@@ -58,12 +58,12 @@ static size_t find(const pe_axis_names *names, const char *text, size_t length)
 
 size_t pe_axes_find(const pe_axis_names *names, const char *name)
 {
-    return find(names, name, strlen(name));
+    return find_name(names, name, strlen(name));
 }
 
 size_t pe_axes_find_same(const pe_axis_names *names, const pe_axis_names *of, size_t index)
 {
-    return find(names, of->at[index].text, of->at[index].length);
+    return find_name(names, of->at[index].text, of->at[index].length);
 }
 
 /* ---- problems ---- */
@@ -117,7 +117,7 @@ static bool are_free(const pe_application *rule, const pe_axis_names *names,
 /* ---- naming ---- */
 
 /* Let an axis lie in that of the columns, before them; false if there is no room. */
-static bool insert(pe_axis_names *names, size_t *columns, const char *name)
+static bool insert_axis(pe_axis_names *names, size_t *columns, const char *name)
 {
     if (names->count == PE_VIEW_RANK_MAX)
         return false;
@@ -134,11 +134,11 @@ static bool insert_axes(pe_axis_names *names, size_t columns, const pe_apply_opt
 {
     bool packed = pe_axes_find(names, "qkv") < names->count;
     if (!packed && options->qkv == PE_QKV_GROUPED)
-        return insert(names, &columns, "groups") && insert(names, &columns, "qkv");
+        return insert_axis(names, &columns, "groups") && insert_axis(names, &columns, "qkv");
     if (!packed && options->qkv == PE_QKV_STACKED)
-        return insert(names, &columns, "qkv");
+        return insert_axis(names, &columns, "qkv");
     if (!packed && options->heads > 0 && pe_axes_find(names, "heads") == names->count)
-        return insert(names, &columns, "heads");
+        return insert_axis(names, &columns, "heads");
     return true;
 }
 

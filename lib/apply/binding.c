@@ -1,7 +1,7 @@
 /* Binding axes by their names. */
 #include "apply/binding.h"
 
-#include "apply/ids.h"
+#include "apply/position_ids.h"
 #include "requests/parameters.h"
 #include "requests/request.h"
 
@@ -106,7 +106,7 @@ static bool find_extents(binder *self)
 }
 
 /* Check that an axis of the input is as long as that of the entries. */
-static bool fits(const binder *self, size_t axis, size_t of)
+static bool check_extent(const binder *self, size_t axis, size_t of)
 {
     char shape[96];
     if (self->extents[axis] == self->entries->shape[of])
@@ -161,7 +161,7 @@ static bool bind_entries(binder *self)
     for (size_t i = self->of.count; i-- > 0;) {
         size_t name = pe_axes_find_same(&self->names, &self->of, i);
         bool there = name < self->names.count, last = i + 1 == self->of.count;
-        if (there && i != self->positioned && !fits(self, name, i))
+        if (there && i != self->positioned && !check_extent(self, name, i))
             return false;
         if (there && i == self->positioned)
             binding->id_step = stride;

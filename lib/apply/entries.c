@@ -113,7 +113,7 @@ void pe_entries_done(pe_entries *entries)
 static void read_entries(pe_stream *stream, uint64_t first, size_t count, size_t size,
                          void *dst)
 {
-    (void)pe_stream_read_all(stream, first * size, dst, count * size);
+    (void)pe_stream_read_fully(stream, first * size, dst, count * size);
 }
 
 /* Compute a chunk into its slot. */

@@ -3,11 +3,11 @@
 #define PE_APPLY_RESULT_H
 
 #include "apply/binding.h"
-#include "apply/columns.h"
-#include "apply/indexed.h"
+#include "apply/block_limits.h"
+#include "apply/indexed_table.h"
+#include "apply/rotated_columns.h"
+#include "apply/row_major_source.h"
 #include "apply/rows.h"
-#include "apply/source.h"
-#include "apply/work.h"
 
 struct pe_apply {
     const pe_application *application;
@@ -31,7 +31,7 @@ struct pe_apply {
     double *alternating;    /* results of a block of rows that alternate, and one such row */
     unsigned char *block;   /* results [first, first + filled) of all */
     uint64_t first, filled;
-    pe_work work;
+    pe_blocks blocks;
 };
 
 #endif

@@ -46,7 +46,7 @@ static pe_sums find_sums(const pe_row_rule *rule, const pe_row_room *room, size_
 
 /* ---- one entry for one number ---- */
 
-static double settle_one(const pe_row_rule *rule, bool product, double number, dd entry)
+static double round_exact_sum(const pe_row_rule *rule, bool product, double number, dd entry)
 {
     pe_sum sum = {.unsure = rule->unsure};
     if (product) {
@@ -88,8 +88,8 @@ void pe_row_apply_part(const pe_row_rule *rule, pe_row_room *room, const double 
     for (size_t i = 0; i < count; i++)
         if (isnan(ret_rounded[i]) &&
             !settle_infinite(rule, product, numbers[i], entries.hi[i], &ret_rounded[i]))
-            ret_rounded[i] = settle_one(rule, product, numbers[i],
-                                        find_entry(pe_entries_exact(table, row), first + i));
+            ret_rounded[i] = round_exact_sum(
+                rule, product, numbers[i], find_entry(pe_entries_exact(table, row), first + i));
 }
 
 /* ---- rotations ---- */
@@ -163,8 +163,8 @@ void pe_row_keep(const pe_row_rule *rule, pe_row_room *room, const double *numbe
 }
 
 /* Multiply a row by its factor. */
-static void multiply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                     double *ret_rounded)
+static void multiply_row(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                         double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const pe_sums sums = find_sums(rule, room, 0);
@@ -178,11 +178,11 @@ static void multiply(const pe_row_rule *rule, pe_row_room *room, const double *n
     for (size_t i = 0; i < rule->columns; i++)
         if (isnan(ret_rounded[i]) &&
             !settle_infinite(rule, true, numbers[i], hi[i], &ret_rounded[i]))
-            ret_rounded[i] = settle_one(rule, true, numbers[i], rule->factor);
+            ret_rounded[i] = round_exact_sum(rule, true, numbers[i], rule->factor);
 }
 
-static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                 pe_entries *tables, uint64_t row, double *ret_rounded)
+static void rotate_pairs(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                         pe_entries *tables, uint64_t row, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const size_t pairs = rule->pairs;
@@ -211,16 +211,16 @@ static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbe
 }
 
 /* Turn the pairs; the other columns come before, and the pairs are written over them. */
-static void rotate(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                   pe_entries *tables, uint64_t row, double *ret_rounded)
+static void rotate_row(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                       pe_entries *tables, uint64_t row, double *ret_rounded)
 {
     bool all = 2 * rule->pairs == rule->columns;
     if (!all && rule->scaled)
-        multiply(rule, room, numbers, ret_rounded);
+        multiply_row(rule, room, numbers, ret_rounded);
     else if (!all)
         pe_row_keep(rule, room, numbers, ret_rounded);
     if (rule->pairs > 0)
-        turn(rule, room, numbers, tables, row, ret_rounded);
+        rotate_pairs(rule, room, numbers, tables, row, ret_rounded);
 }
 
 /* ---- combinations ---- */
@@ -246,8 +246,8 @@ double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_ro
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
-static void combine(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                    pe_entries *table, uint64_t row, double *ret_rounded)
+static void sum_products(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                         pe_entries *table, uint64_t row, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const pe_sums sums = find_sums(rule, room, 0);
@@ -273,10 +273,10 @@ void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numb
         pe_row_apply_part(rule, room, numbers, &tables[0], row, 0, rule->columns, ret_rounded);
         return;
     case PE_APPLY_ROTATE:
-        rotate(rule, room, numbers, tables, row, ret_rounded);
+        rotate_row(rule, room, numbers, tables, row, ret_rounded);
         return;
     case PE_APPLY_COMBINE:
-        combine(rule, room, numbers, &tables[0], row, ret_rounded);
+        sum_products(rule, room, numbers, &tables[0], row, ret_rounded);
         return;
     case PE_APPLY_CONTRACT: /* pe_row_indexed */
     case PE_APPLY_GATHER:

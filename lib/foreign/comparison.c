@@ -141,7 +141,7 @@ static int worse_first(const void *a, const void *b)
 }
 
 /* Divide `extent` indices into at most PE_COMPARE_PLACES parts; returns how many. */
-static size_t divide(uint64_t extent, pe_compared_part *ret_parts)
+static size_t divide_extent(uint64_t extent, pe_compared_part *ret_parts)
 {
     uint64_t each = (extent + PE_COMPARE_PLACES - 1) / PE_COMPARE_PLACES;
     size_t count = (size_t)((extent + each - 1) / each);
@@ -155,10 +155,10 @@ static size_t divide(uint64_t extent, pe_compared_part *ret_parts)
 static void begin_parts(tally *self)
 {
     pe_comparison *result = self->result;
-    result->block_count = divide(self->rows, result->blocks);
+    result->block_count = divide_extent(self->rows, result->blocks);
     self->rows_in_block = result->blocks[0].count;
     for (size_t axis = 0; axis < self->side->rank; axis++)
-        result->axis_parts[axis] = divide(self->side->shape[axis], result->axes[axis]);
+        result->axis_parts[axis] = divide_extent(self->side->shape[axis], result->axes[axis]);
     for (uint64_t i = 0; i < self->groups; i++) {
         uint64_t first = i * self->group, left = self->columns - first;
         self->parts[i] = (pe_compared_part){.first = first,
@@ -194,7 +194,7 @@ typedef struct pass {
     double *losses; /* NULL: none are asked for */
 } pass;
 
-static bool allocate(pass *self, uint64_t block_rows)
+static bool allocate_blocks(pass *self, uint64_t block_rows)
 {
     size_t entries = (size_t)(block_rows * self->row_entries);
     self->exact = malloc(entries * pe_dtype_size(self->dtype));
@@ -286,12 +286,12 @@ static bool compare_plane(pass *self, tally *counts, uint64_t plane, uint64_t at
 }
 
 /* Compare all rows; false after a problem was added. */
-static bool compare_all(pass *self, tally *counts, const pe_request *request,
-                        const pe_runner *runner, pe_error *reterr)
+static bool compare_planes(pass *self, tally *counts, const pe_request *request,
+                           const pe_runner *runner, pe_error *reterr)
 {
     uint64_t at_once = BLOCK_BYTES / (self->row_entries * sizeof(double));
     at_once = at_once == 0 ? 1 : at_once < self->rows ? at_once : self->rows;
-    bool good = allocate(self, at_once);
+    bool good = allocate_blocks(self, at_once);
     if (!good)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     good = pe_request_begin(request, runner, reterr) && good;
@@ -379,7 +379,7 @@ pe_status pe_compare_sides(const pe_exact_side *side, const pe_view *view,
     } else {
         choose_rows(&reading, result->entries);
         begin_parts(&counts);
-        if (compare_all(&reading, &counts, side->request, runner, reterr))
+        if (compare_planes(&reading, &counts, side->request, runner, reterr))
             end_parts(&counts);
     }
     release(&reading);

@@ -21,7 +21,7 @@ typedef struct pe_exact_side {
  * False: a problem was added. */
 bool pe_compare_fits(const pe_view *view, const pe_exact_side *side, pe_error *reterr);
 
-/* As pe_compare. */
+/* As pe_compare_table. */
 pe_status pe_compare_sides(const pe_exact_side *side, const pe_view *view,
                            pe_tolerance tolerance, const pe_runner *runner,
                            pe_comparison *ret_comparison, pe_error *reterr);

@@ -61,8 +61,8 @@ static bool is_element(double number, pe_dtype dtype, int digits)
     return has_digits(number, digits);
 }
 
-/* Look at numbers. False: no dtype is left. */
-static bool look(candidates *self, const double *numbers, uint64_t count)
+/* Rule out the formats that some number is not of. False: no format is left. */
+static bool rule_out_formats(candidates *self, const double *numbers, uint64_t count)
 {
     bool some = false;
     for (size_t i = 0; i < PE_COUNT(NARROW); i++) {
@@ -93,7 +93,8 @@ bool pe_narrow_view_find(const pe_view *view, pe_narrow_view *ret_narrow)
         self.fits[i] = NARROW[i].digits < pe_dtypes[own].digits;
     for (uint64_t row = 0, now; good && row < view->shape[0]; row += now) {
         now = row == 0 ? 1 : view->shape[0] - row < at_once ? view->shape[0] - row : at_once;
-        good = pe_view_read(view, row, now, numbers) && look(&self, numbers, now * line);
+        good = pe_view_read(view, row, now, numbers) &&
+               rule_out_formats(&self, numbers, now * line);
     }
     free(numbers);
     for (size_t i = 0; good && i < PE_COUNT(NARROW); i++)
@@ -106,7 +107,7 @@ bool pe_narrow_view_find(const pe_view *view, pe_narrow_view *ret_narrow)
 
 /* ---- the view ---- */
 
-static void swap(unsigned char *element, size_t size)
+static void swap_bytes(unsigned char *element, size_t size)
 {
     for (size_t low = 0, high = size - 1; low < high; low++, high--) {
         unsigned char kept = element[low];
@@ -116,8 +117,8 @@ static void swap(unsigned char *element, size_t size)
 }
 
 /* Shorten elements, of which none has digits that are lost. */
-static void shorten(const pe_narrow_view *self, pe_dtype dtype, const unsigned char *elements,
-                    size_t count, unsigned char *dst)
+static void shorten_elements(const pe_narrow_view *self, pe_dtype dtype,
+                             const unsigned char *elements, size_t count, unsigned char *dst)
 {
     double numbers[AT_ONCE];
     if (dtype == PE_F32 && self->dtype == PE_BF16) { /* by far the commonest */
@@ -154,8 +155,8 @@ static bool read_narrow(void *context, uint64_t offset, void *dst, size_t bytes)
         if (!source->read(source->context, source->offset + first * wide, elements, now * wide))
             return false;
         for (size_t i = 0; source->swapped && i < now; i++)
-            swap(elements + i * wide, wide);
-        shorten(self, dtype, elements, now, to);
+            swap_bytes(elements + i * wide, wide);
+        shorten_elements(self, dtype, elements, now, to);
         to += now * size;
     }
     return true;

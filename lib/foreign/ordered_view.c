@@ -9,8 +9,8 @@
 #define HELD_BYTES ((uint64_t)1 << 19) /* of rows, unless one is longer */
 
 /* Copy elements of a row; with a constant size the compiler makes moves of the copies. */
-static inline void gather(unsigned char *dst, const unsigned char *row, const uint16_t *order,
-                          uint64_t count, size_t size)
+static inline void gather_elements(unsigned char *dst, const unsigned char *row,
+                                   const uint16_t *order, uint64_t count, size_t size)
 {
     for (uint64_t i = 0; i < count; i++)
         memcpy(dst + i * size, row + order[i] * size, size);
@@ -34,7 +34,7 @@ static bool read_ordered(void *context, uint64_t offset, void *dst, size_t bytes
             const uint64_t column = at - row * columns, left = end - at;
             const uint64_t count = columns - column < left ? columns - column : left;
             const unsigned char *from = self->rows + (row - first) * columns * size;
-            PE_BY_SIZE(size, gather(to, from, self->order + column, count, SIZE))
+            PE_BY_SIZE(size, gather_elements(to, from, self->order + column, count, SIZE))
             to += count * size;
             at += count;
         }

@@ -64,7 +64,7 @@ static bool are_same(blocks *self, const pe_view *one, const pe_view *other)
     return self->same;
 }
 
-static bool begin(blocks *self)
+static bool allocate_blocks(blocks *self)
 {
     self->one = malloc(BLOCK_BYTES);
     self->other = malloc(BLOCK_BYTES);
@@ -72,7 +72,7 @@ static bool begin(blocks *self)
     return self->read;
 }
 
-static void end(blocks *self)
+static void free_blocks(blocks *self)
 {
     free(self->one);
     free(self->other);
@@ -131,7 +131,7 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
 {
     const uint64_t extent = view->shape[axis];
     blocks self = {.one = NULL};
-    bool good = begin(&self);
+    bool good = allocate_blocks(&self);
     *ret_repeats = (pe_repeats){good ? find_period(&self, view, axis) : extent, 1};
     good = good && self.read;
     uint64_t run = 1;
@@ -141,7 +141,7 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
     if (good && run > 1 && extent % run == 0 && has_run(&self, view, axis, run))
         ret_repeats->run = run;
     good = good && self.read;
-    end(&self);
+    free_blocks(&self);
     return good;
 }
 
@@ -149,16 +149,16 @@ bool pe_repeats_are_constant(const pe_view *view, size_t axis, bool *ret_constan
 {
     blocks self = {.one = NULL};
     *ret_constant =
-        begin(&self) && (view->shape[axis] == 1 || has_period(&self, view, axis, 1));
-    end(&self);
+        allocate_blocks(&self) && (view->shape[axis] == 1 || has_period(&self, view, axis, 1));
+    free_blocks(&self);
     return self.read;
 }
 
 bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same)
 {
     blocks self = {.one = NULL};
-    *ret_same = begin(&self) && are_same(&self, one, other);
-    end(&self);
+    *ret_same = allocate_blocks(&self) && are_same(&self, one, other);
+    free_blocks(&self);
     return self.read;
 }
 

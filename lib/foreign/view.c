@@ -75,7 +75,7 @@ pe_view pe_view_squeezed(const pe_view *view)
     return squeezed;
 }
 
-static void exchange(uint64_t *a, uint64_t *b)
+static void swap_numbers(uint64_t *a, uint64_t *b)
 {
     uint64_t kept = *a;
     *a = *b;
@@ -85,8 +85,8 @@ static void exchange(uint64_t *a, uint64_t *b)
 pe_view pe_view_transposed(const pe_view *view, size_t axis, size_t other)
 {
     pe_view transposed = *view;
-    exchange(&transposed.shape[axis], &transposed.shape[other]);
-    exchange(&transposed.strides[axis], &transposed.strides[other]);
+    swap_numbers(&transposed.shape[axis], &transposed.shape[other]);
+    swap_numbers(&transposed.strides[axis], &transposed.strides[other]);
     return transposed;
 }
 

@@ -91,7 +91,7 @@ static bool fit_rows(matrix *self, uint64_t distance, uint64_t known)
 
 /* Measure the frequencies of all columns but the slow ones, from the waves of the first rows.
  */
-static bool measure(matrix *self, const pe_observed_wave *waves, bool *ret_waves)
+static bool measure_frequencies(matrix *self, const pe_observed_wave *waves, bool *ret_waves)
 {
     const uint64_t known = pe_observation_rows(self->rows, self->count);
     bool good = waves || fit_rows(self, 1, 0);
@@ -166,13 +166,13 @@ static bool write_order(const matrix *self, uint16_t *order)
 
 /* Whether the columns are waves that can be ordered; *ret_good is false after a problem was
  * added. */
-static bool find(matrix *self, const pe_observed_wave *observed, uint64_t at_once,
-                 bool *ret_good)
+static bool measure_columns(matrix *self, const pe_observed_wave *observed, uint64_t at_once,
+                            bool *ret_good)
 {
     bool waves = false, finite = false;
     *ret_good = read_kinds(self, &waves);
     if (*ret_good && waves)
-        *ret_good = measure(self, observed, &waves);
+        *ret_good = measure_frequencies(self, observed, &waves);
     if (*ret_good && waves)
         *ret_good = sum_rows(self, at_once, &finite);
     return *ret_good && waves && finite;
@@ -196,7 +196,7 @@ bool pe_column_order_find(const pe_view *view, const pe_observed_wave *waves,
     if (!self.columns || !self.block) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");
         good = false;
-    } else if (find(&self, waves, at_once, &good)) {
+    } else if (measure_columns(&self, waves, at_once, &good)) {
         qsort(self.columns, (size_t)self.count, sizeof *self.columns, faster_first);
         *ret_count = write_order(&self, order) ? self.count : 0;
     }

@@ -1,7 +1,7 @@
 #include "identify/computation.h"
 
 #include "identify/exact_waves.h"
-#include "identify/named.h"
+#include "identify/formula_match.h"
 #include "identify/recipe.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -115,7 +115,7 @@ static double find_exact(const computation *self, uint64_t column)
 /* Choose a frequency among the float32 numbers near the exact one, rounded to the format: the
  * one that gives the most of the probed entries of its columns. False if none gives all of them
  * within a float. */
-static bool choose(computation *self, uint64_t first)
+static bool choose_frequency(computation *self, uint64_t first)
 {
     const double nearest = pe_round_number(find_exact(self, first), PE_F32);
     size_t least = NEVER;
@@ -152,7 +152,7 @@ static bool is_as_good(void *context, uint64_t column, float frequency, int floa
 
 /* ---- all entries ---- */
 
-static bool probe(computation *self)
+static bool read_probes(computation *self)
 {
     const pe_view *view = &self->seen->view;
     self->spread = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
@@ -190,7 +190,7 @@ static bool choose_again(computation *self, uint64_t column, uint64_t row, const
                 break;
         }
     }
-    return add_probe(self, row, found) && choose(self, first);
+    return add_probe(self, row, found) && choose_frequency(self, first);
 }
 
 /* Whether all entries of rows fit. *ret_changed: frequencies were changed to make them fit,
@@ -225,9 +225,10 @@ static bool rows_fit(computation *self, const double *found, uint64_t first, uin
     return true;
 }
 
-/* Look at all rows. `ret_changed`: as of rows_fit, or NULL. */
-static bool look(computation *self, pe_request *wide, double *found, const pe_runner *runner,
-                 bool *ret_fits, bool *ret_changed, pe_error *reterr)
+/* Check all rows. `ret_changed`: as of rows_fit, or NULL. */
+static bool check_rows(computation *self, pe_request *wide, double *found,
+                       const pe_runner *runner, bool *ret_fits, bool *ret_changed,
+                       pe_error *reterr)
 {
     const uint64_t rows = self->waves.rows, count = self->waves.count;
     const uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
@@ -245,8 +246,8 @@ static bool look(computation *self, pe_request *wide, double *found, const pe_ru
 
 /* Find out whether all entries fit. Where frequencies may be `chosen` anew, all rows are looked
  * at again until none of them asks for that. */
-static bool all_fit(computation *self, pe_request *wide, bool chosen, const pe_runner *runner,
-                    bool *ret_fits, pe_error *reterr)
+static bool check_entries(computation *self, pe_request *wide, bool chosen,
+                          const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
     const uint64_t count = self->waves.count;
     const uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
@@ -256,7 +257,8 @@ static bool all_fit(computation *self, pe_request *wide, bool chosen, const pe_r
     good = pe_request_begin(wide, runner, reterr) && good;
     for (int pass = 0; good && *ret_fits && changed; pass++) {
         changed = false;
-        good = look(self, wide, found, runner, ret_fits, chosen ? &changed : NULL, reterr);
+        good =
+            check_rows(self, wide, found, runner, ret_fits, chosen ? &changed : NULL, reterr);
         *ret_fits = *ret_fits && !(changed && pass == PASSES_MAX);
     }
     pe_request_end(wide, runner);
@@ -264,14 +266,14 @@ static bool all_fit(computation *self, pe_request *wide, bool chosen, const pe_r
     return good;
 }
 
-/* Take the frequencies of a formula. False if they do not give all probed entries. */
-static bool take_formula(computation *self, const pe_named_law *law, size_t formula)
+/* Set the frequencies of a formula. False if they do not give all probed entries. */
+static bool set_formula(computation *self, const pe_matched_law *law, size_t formula)
 {
     for (uint64_t c = 0; c < self->waves.count; c++) {
         if (!self->first_of_its[c])
             continue;
-        double number =
-            pe_round_number((double)pe_named_number(law, formula, c), self->in->frequency);
+        double number = pe_round_number((double)pe_matched_law_number(law, formula, c),
+                                        self->in->frequency);
         self->off[c] = count_all_misses(self, c, number, NEVER);
         if (self->off[c] == NEVER)
             return false;
@@ -282,20 +284,20 @@ static bool take_formula(computation *self, const pe_named_law *law, size_t form
 
 /* Try the frequencies of each formula: entries of 16 bits say too little to choose by. False:
  * it was ended, or memory ran out. */
-static bool try_formulas(computation *self, pe_request *wide, const pe_named_law *law,
+static bool try_formulas(computation *self, pe_request *wide, const pe_matched_law *law,
                          const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
     bool good = true;
-    for (size_t i = 0; good && !*ret_fits && pe_named_text(law, i); i++)
-        if (take_formula(self, law, i))
-            good = all_fit(self, wide, false, runner, ret_fits, reterr);
+    for (size_t i = 0; good && !*ret_fits && pe_matched_law_text(law, i); i++)
+        if (set_formula(self, law, i))
+            good = check_entries(self, wide, false, runner, ret_fits, reterr);
     return good;
 }
 
-static bool choose_all(computation *self)
+static bool choose_frequencies(computation *self)
 {
     for (uint64_t c = 0; c < self->waves.count; c++)
-        if (self->first_of_its[c] && !choose(self, c))
+        if (self->first_of_its[c] && !choose_frequency(self, c))
             return false;
     return true;
 }
@@ -315,32 +317,34 @@ static void count_decided(computation *self)
 static bool try_computation(computation *self, const pe_recipe *in, pe_request *wide,
                             const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
-    pe_named_law law;
+    pe_matched_law law;
     self->in = in;
     self->probes = self->spread; /* without those that another computation asked for */
     *ret_fits = false;
     if (in->form == PE_SCALED && self->factor == 1)
         return true; /* the same as the first one */
-    bool good = !choose_all(self) || all_fit(self, wide, true, runner, ret_fits, reterr);
+    bool good =
+        !choose_frequencies(self) || check_entries(self, wide, true, runner, ret_fits, reterr);
     if (!good || (!*ret_fits && self->entries.dtype == PE_F32))
         return good;
-    good = pe_named_law_init(&law, wide, &self->waves, in->form == PE_QUOTIENT,
-                             in->form == PE_SCALED ? self->factor : 1);
+    good = pe_matched_law_init(&law, wide, &self->waves, in->form == PE_QUOTIENT,
+                               in->form == PE_SCALED ? self->factor : 1);
     if (good && !*ret_fits)
         good = try_formulas(self, wide, &law, runner, ret_fits, reterr);
     if (good && *ret_fits) {
-        pe_name_function(&self->found);
+        pe_match_library(&self->found);
         count_decided(self);
-        pe_name_frequencies(&law, is_as_good, self, &self->found);
+        pe_match_formulas(&law, is_as_good, self, &self->found);
     }
-    pe_named_law_done(&law);
+    pe_matched_law_done(&law);
     return good;
 }
 
 /* Try all computations until one fits. False: it was ended, memory ran out, or the view cannot
  * be read. */
-static bool try_all(computation *self, pe_request *wide, bool low_precision,
-                    const pe_runner *runner, pe_computation *ret_computation, pe_error *reterr)
+static bool try_recipes(computation *self, pe_request *wide, bool low_precision,
+                        const pe_runner *runner, pe_computation *ret_computation,
+                        pe_error *reterr)
 {
     const size_t count = (size_t)self->waves.count;
     self->frequencies = malloc(count * sizeof *self->frequencies);
@@ -352,7 +356,7 @@ static bool try_all(computation *self, pe_request *wide, bool low_precision,
     self->entries.unit = self->seen->view.unit;
     self->factor = pe_linear_factor(wide);
     bool good = self->frequencies && self->off && self->next && self->first_of_its &&
-                self->probed && probe(self) &&
+                self->probed && read_probes(self) &&
                 pe_exact_waves_join(&self->waves, self->next, self->first_of_its);
     bool fits = false;
     for (size_t i = 0; good && !fits && i < (low_precision ? PE_RECIPES : PE_FLOAT_RECIPES);
@@ -380,11 +384,11 @@ bool pe_computation_find(pe_request *wide, size_t tensor, pe_observation *seen,
         return true;
     bool good = true;
     if (seen->columns == 1)
-        good = pe_name_vector(wide, seen, self.entries.dtype, ret_computation);
+        good = pe_match_frequency_vector(wide, seen, self.entries.dtype, ret_computation);
     else if (seen->sampled >= 4)
         good = pe_exact_waves_init(&self.waves, wide, tensor, seen, runner, &whole, reterr) &&
                (!whole || pe_exact_waves_reach(&self.waves) > ANGLE_MAX ||
-                try_all(&self, wide, low_precision, runner, ret_computation, reterr));
+                try_recipes(&self, wide, low_precision, runner, ret_computation, reterr));
     pe_exact_waves_done(&self.waves);
     if (!good && reterr->count == 0)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");

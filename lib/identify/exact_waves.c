@@ -30,7 +30,8 @@ static bool read_positions(pe_exact_waves *waves, const pe_request *wide)
 }
 
 /* Fit waves to rows that have been read, `distance` apart. */
-static void fit(pe_exact_waves *waves, const double *rows, size_t sampled, uint64_t distance)
+static void fit_waves(pe_exact_waves *waves, const double *rows, size_t sampled,
+                      uint64_t distance)
 {
     for (uint64_t c = 0; c < waves->count; c++) {
         pe_exact_wave *own = &waves->items[c];
@@ -48,7 +49,7 @@ static void fit(pe_exact_waves *waves, const double *rows, size_t sampled, uint6
 }
 
 /* Measure columns: rows at a distance tell the slow ones. */
-static bool measure(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
+static bool measure_waves(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
 {
     const size_t size = (size_t)waves->count * sizeof(double);
     double *rows = malloc(sampled * size);
@@ -56,10 +57,10 @@ static bool measure(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
     uint64_t distances[2] = {1, (waves->rows - 1) / sampled};
     for (int pass = 0; good && pass < 2 && distances[pass] > 0; pass++) {
         for (size_t i = 0; good && i < sampled; i++)
-            good = pe_stream_read_all(stream, i * distances[pass] * size,
-                                      rows + i * (size_t)waves->count, size);
+            good = pe_stream_read_fully(stream, i * distances[pass] * size,
+                                        rows + i * (size_t)waves->count, size);
         if (good)
-            fit(waves, rows, sampled, distances[pass]);
+            fit_waves(waves, rows, sampled, distances[pass]);
     }
     free(rows);
     return good;
@@ -78,7 +79,7 @@ static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
     const size_t size = (size_t)waves->count * sizeof(double);
     const double last = pe_exact_position(waves, waves->rows - 1);
     double *row = malloc(size);
-    bool good = row && pe_stream_read_all(stream, (waves->rows - 1) * size, row, size);
+    bool good = row && pe_stream_read_fully(stream, (waves->rows - 1) * size, row, size);
     for (uint64_t c = 0; good && last > 0 && c < waves->count; c++) {
         pe_exact_wave *own = &waves->items[c];
         double x = row[c] / waves->amplitude, cosine = (1 - x) / 2;
@@ -149,7 +150,7 @@ bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
                 pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK;
     for (uint64_t c = 0; good && c < waves->count; c++)
         waves->items[c] = (pe_exact_wave){.constant = true};
-    good = good && measure(waves, stream, seen->sampled) && measure_slow(waves, stream);
+    good = good && measure_waves(waves, stream, seen->sampled) && measure_slow(waves, stream);
     pe_stream_free(stream);
     return good;
 }

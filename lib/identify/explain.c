@@ -1,6 +1,6 @@
 /* Explaining what is wrong with a table: its shape, or what its request says. */
 #include "foreign/tolerance.h"
-#include "identify/lines.h"
+#include "identify/compared_lines.h"
 #include "identify/mistakes.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -93,7 +93,7 @@ static bool find_rows(pe_trial *trial, const pe_view *shape)
     if (!has_shape(&same, shape) || rows == wanted)
         return false;
     snprintf(text, sizeof text, "%llu", (unsigned long long)rows);
-    if (pe_trial_change(trial, changes)) {
+    if (pe_trial_fits_changed(trial, changes)) {
         const uint64_t more = rows > wanted ? rows - wanted : wanted - rows;
         return pe_trial_say(
             trial, "rows",
@@ -107,7 +107,7 @@ static bool find_rows(pe_trial *trial, const pe_view *shape)
         return true;
     char query[PE_IDENTITY_QUERY_MAX]; /* a window of them */
     const char *given = trial->query;
-    pe_query_change(given, "length", text, query);
+    pe_change_query(given, "length", text, query);
     trial->query = query;
     bool found = pe_find_shift(trial);
     trial->query = given;
@@ -122,7 +122,7 @@ static bool find_columns(pe_trial *trial)
         char text[PE_PRINT_MAX];
         const char *const changes[] = {"dim", text, NULL};
         snprintf(text, sizeof text, "%llu", (unsigned long long)times * columns);
-        if (pe_trial_change(trial, changes))
+        if (pe_trial_fits_changed(trial, changes))
             return pe_trial_say(trial, "columns", "The table is that of dim=%s.", text);
     }
     return false;
@@ -152,8 +152,8 @@ static pe_dtype find_format(const pe_trial *trial)
     return format;
 }
 
-/* Look for the mistake of a table, which is of another shape, or not. */
-static bool find_any(pe_trial *trial, const pe_view *shape)
+/* Find the mistake of a table, which is of another shape, or not. */
+static bool find_table_mistake(pe_trial *trial, const pe_view *shape)
 {
     if (has_shape(&trial->view, shape))
         return pe_find_mistake(trial) || find_transposed(trial, shape);
@@ -183,7 +183,7 @@ static void widen_tolerance(pe_trial *trial)
 }
 
 /* The largest entry of some lines. */
-static double find_most(const pe_view *view)
+static double find_largest_entry(const pe_view *view)
 {
     const uint64_t columns = pe_view_columns(view), lines = pe_view_lines(view);
     double *line = malloc((size_t)columns * sizeof *line), most = 0;
@@ -195,9 +195,10 @@ static double find_most(const pe_view *view)
     return most;
 }
 
-pe_status pe_explain(pe_request *request, const char *query, size_t tensor, const pe_view *view,
-                     const pe_tolerance *tolerance, const pe_limits *limits,
-                     const pe_runner *runner, pe_explanation *ret_explanation, pe_error *reterr)
+pe_status pe_explain_mismatch(pe_request *request, const char *query, size_t tensor,
+                              const pe_view *view, const pe_tolerance *tolerance,
+                              const pe_limits *limits, const pe_runner *runner,
+                              pe_explanation *ret_explanation, pe_error *reterr)
 {
     const pe_tensor *wanted = pe_request_tensor(request, tensor);
     pe_trial trial = {.scheme = request->values.scheme,
@@ -212,26 +213,26 @@ pe_status pe_explain(pe_request *request, const char *query, size_t tensor, cons
     pe_view shape = {.rank = wanted->rank};
     *ret_explanation = (pe_explanation){.kind = "", .factor = 1};
     pe_error_init(reterr);
-    pe_watch_init(&trial.watch, runner);
+    pe_search_runner_init(&trial.runner, runner);
     snprintf(trial.tensor, sizeof trial.tensor, "%s", wanted->name);
     memcpy(shape.shape, wanted->shape, wanted->rank * sizeof *wanted->shape);
     shape = pe_view_squeezed(&shape);
-    const pe_view watched = pe_watch_view(&trial.watch, view);
+    const pe_view watched = pe_search_wrap_view(&trial.runner, view);
     trial.view = pe_view_squeezed(&watched);
     if (pe_view_elements(view) == 0)
         return PE_OK;
     if (!pe_scheme_is_bounded(trial.scheme))
         trial.tolerance.absolute =
-            fmax(trial.tolerance.absolute, find_most(&trial.view) * 0x1p-18);
+            fmax(trial.tolerance.absolute, find_largest_entry(&trial.view) * 0x1p-18);
     else if (!trial.tolerance.bounded ||
              pe_dtypes[trial.tolerance.arithmetic].unit < pe_dtypes[PE_F32].unit) {
         trial.tolerance.bounded = true;
         trial.tolerance.arithmetic = PE_F32;
     }
-    bool found = find_any(&trial, &shape);
+    bool found = find_table_mistake(&trial, &shape);
     if (!found && (trial.format = find_format(&trial)) != trial.dtype) {
         widen_tolerance(&trial);
-        found = find_any(&trial, &shape);
+        found = find_table_mistake(&trial, &shape);
         if (found)
             add_format(&trial);
     }

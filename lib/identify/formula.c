@@ -12,9 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum evaluation { RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT, EVALUATIONS } evaluation;
+typedef enum formula_kind {
+    RECIPROCAL,
+    NEGATIVE,
+    EXPONENTIAL,
+    EXACT,
+    FORMULA_KINDS
+} formula_kind;
 
-static const char *const TEXTS[2][EVALUATIONS] = {
+static const char *const TEXTS[2][FORMULA_KINDS] = {
     {"1 / base^(2i / dim)", "base^(-2i / dim)", "exp(2i * (-ln(base) / dim))",
      "the exact frequency, rounded"},
     {"1 / base^(i / (dim / 2 - 1))", "base^(-i / (dim / 2 - 1))",
@@ -27,7 +33,7 @@ const char *pe_formula_text(const pe_formula_law *law, bool quotient, size_t for
 {
     if (quotient)
         return formula == 0 ? DIVISOR_TEXTS[law->to_last] : NULL;
-    return formula < EVALUATIONS ? TEXTS[law->to_last][formula] : NULL;
+    return formula < FORMULA_KINDS ? TEXTS[law->to_last][formula] : NULL;
 }
 
 bool pe_formula_is_exact(size_t formula)
@@ -189,7 +195,7 @@ double *pe_formula_exact(const pe_formula_law *law)
 
 /* ---- arithmetic ---- */
 
-static float nearest(dd number)
+static float round_to_float(dd number)
 {
     return (float)pe_narrow_to_double(PE_F32, dd_snap(number));
 }
@@ -199,7 +205,7 @@ static double compute_base(const pe_rotary *rotary)
     return pe_rotary_known[rotary->type].compute_base(rotary);
 }
 
-static float scale(const pe_rotary *rotary, size_t i, float frequency, float power)
+static float scale_frequency(const pe_rotary *rotary, size_t i, float frequency, float power)
 {
     return pe_rotary_known[rotary->type].scale(rotary, i, frequency, power);
 }
@@ -212,7 +218,7 @@ static float compute_power(const pe_formula_law *law, size_t i, bool opposite)
     float exponent = law->to_last ? (float)i / (float)(count - 1)
                                   : (float)(2 * i) / (float)law->rotary.width;
     exponent = opposite ? -exponent : exponent;
-    return nearest(pe_unscaled(pe_power((double)base, (double)exponent)));
+    return round_to_float(pe_apply_exponent(pe_power((double)base, (double)exponent)));
 }
 
 static float compute_exponential(const pe_formula_law *law, size_t i)
@@ -221,7 +227,7 @@ static float compute_exponential(const pe_formula_law *law, size_t i)
     double count = (double)pe_formula_pairs(law);
     float exponent = law->to_last ? (float)i * (float)(-(log / (count - 1)))
                                   : (float)(2 * i) * (float)(-(log / (2 * count)));
-    return nearest(pe_unscaled(pe_exp((dd){(double)exponent, 0})));
+    return round_to_float(pe_apply_exponent(pe_exp((dd){(double)exponent, 0})));
 }
 
 float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,
@@ -230,15 +236,15 @@ float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula
     float power = compute_power(law, i, formula == NEGATIVE);
     if (quotient)
         return power;
-    switch ((evaluation)formula) {
+    switch ((formula_kind)formula) {
     case RECIPROCAL:
-        return scale(&law->rotary, i, 1 / power, power);
+        return scale_frequency(&law->rotary, i, 1 / power, power);
     case NEGATIVE:
-        return scale(&law->rotary, i, power, 0);
+        return scale_frequency(&law->rotary, i, power, 0);
     case EXPONENTIAL:
-        return scale(&law->rotary, i, compute_exponential(law, i), 0);
+        return scale_frequency(&law->rotary, i, compute_exponential(law, i), 0);
     case EXACT:
-    case EVALUATIONS:
+    case FORMULA_KINDS:
         break;
     }
     return (float)exact;

@@ -3,13 +3,13 @@
 #include "foreign/ordered_view.h"
 #include "identify/column_order.h"
 #include "identify/computation.h"
-#include "identify/judge.h"
-#include "identify/nearest.h"
+#include "identify/error_bound.h"
+#include "identify/nearest_published.h"
 #include "identify/obstacle.h"
 #include "identify/query.h"
+#include "identify/search_runner.h"
 #include "identify/slope_computation.h"
-#include "identify/through.h"
-#include "identify/watch.h"
+#include "identify/transform_search.h"
 #include "recognise/recognisers.h"
 #include "requests/request.h"
 
@@ -24,7 +24,7 @@
 /* The search for what made one table. */
 typedef struct search {
     const pe_limits *limits;
-    pe_watch watch;
+    pe_search_runner runner;
     const pe_scheme *only;
     const char *set_name; /* NULL: no set is given */
     pe_set *set;
@@ -66,8 +66,8 @@ static pe_error_bound compute_bound(search *self, const pe_proposal *proposal)
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
-static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
-                  pe_request *request, size_t tensor, pe_identity *found)
+static bool find_arithmetic(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                            pe_request *request, size_t tensor, pe_identity *found)
 {
     const pe_error_bound bound = compute_bound(self, proposal);
     pe_misfits f32 = {.count = 0};
@@ -78,16 +78,16 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         f32.count = self->comparison.differing;
         f64 = f32.count + self->comparison.signs;
     } else {
-        pe_request *wide = pe_query_request(scheme, proposal->query, "f64", self->limits);
-        bool judged = wide && pe_judge_all(wide, request, tensor, &bound, &self->watch.runner,
-                                           &f32, &f64, self->reterr);
+        pe_request *wide = pe_parse_query(scheme, proposal->query, "f64", self->limits);
+        bool judged = wide && pe_count_misfits(wide, request, tensor, &bound, &self->runner.own,
+                                               &f32, &f64, self->reterr);
         if (judged && f64 > 0 && (f32.count == 0 || proposal->low_precision) &&
             self->seen.rows > 0 && proposal->amplitude == 0)
             judged = pe_computation_find(wide, tensor, &self->seen, proposal->low_precision,
-                                         &self->watch.runner, &computation, self->reterr);
+                                         &self->runner.own, &computation, self->reterr);
         explained = computation.text != NULL;
         if (judged && f64 > 0 && !explained)
-            judged = pe_slope_computation(wide, tensor, &self->seen, &self->watch.runner,
+            judged = pe_slope_computation(wide, tensor, &self->seen, &self->runner.own,
                                           &explained, self->reterr);
         pe_request_unref(wide);
         if (!judged)
@@ -112,12 +112,12 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
 
 /* Compare a request with the whole table, and keep it if it is the best so far. False: the
  * search was ended. */
-static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
-                    pe_request *request, size_t tensor)
+static bool compare_request(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                            pe_request *request, size_t tensor)
 {
     pe_identity found = *self->best;
-    if (pe_compare(request, tensor, &self->seen.view, (pe_tolerance){.absolute = 0},
-                   &self->watch.runner, &self->comparison, self->reterr) != PE_OK)
+    if (pe_compare_table(request, tensor, &self->seen.view, (pe_tolerance){.absolute = 0},
+                         &self->runner.own, &self->comparison, self->reterr) != PE_OK)
         return false;
     self->best->compared++;
     found.status = PE_IDENTITY_EXACT;
@@ -128,7 +128,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     if (self->comparison.differing + self->comparison.signs > 0) {
         if (self->best->status == PE_IDENTITY_MATCH) /* it can be no better */
             return true;
-        if (!judge(self, scheme, proposal, request, tensor, &found))
+        if (!find_arithmetic(self, scheme, proposal, request, tensor, &found))
             return false;
     }
     if (found.status == PE_IDENTITY_UNKNOWN || !pe_identity_is_better(&found, self->best) ||
@@ -149,7 +149,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
 }
 
 /* Whether a request with the same bits has been compared already; if not, it is noted. */
-static bool is_known(search *self, const pe_proposal *proposal, const pe_request *request)
+static bool was_compared(search *self, const pe_proposal *proposal, const pe_request *request)
 {
     uint64_t hash = request->key_hash ^ proposal->low_precision;
     for (size_t i = 0; i < self->known; i++)
@@ -168,8 +168,9 @@ static bool are_close_lines(search *self, const pe_scheme *scheme, const pe_prop
     const bool wide = pe_request_tensor(request, tensor)->dtype == PE_F64;
     bool read = true;
     pe_request *narrow =
-        wide ? pe_query_request(scheme, proposal->query, "f32", self->limits) : NULL;
-    bool near = pe_judge_lines(narrow ? narrow : request, tensor, &bound, SAMPLED_LINES, &read);
+        wide ? pe_parse_query(scheme, proposal->query, "f32", self->limits) : NULL;
+    bool near =
+        pe_check_sampled_lines(narrow ? narrow : request, tensor, &bound, SAMPLED_LINES, &read);
     pe_request_unref(narrow);
     return near;
 }
@@ -185,10 +186,10 @@ static bool try_request(search *self, const pe_scheme *scheme, const pe_proposal
         pe_exact_waves_read(&waves, request, tensor))
         self->waves = &waves;
     if (are_close_lines(self, scheme, proposal, request, tensor) &&
-        !is_known(self, proposal, request) &&
+        !was_compared(self, proposal, request) &&
         (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
-         pe_judge_beginning(request, tensor, &self->seen, &read)))
-        good = compare(self, scheme, proposal, request, tensor);
+         pe_check_first_rows(request, tensor, &self->seen, &read)))
+        good = compare_request(self, scheme, proposal, request, tensor);
     if (self->waves)
         pe_exact_waves_done(&waves);
     self->waves = NULL;
@@ -204,8 +205,9 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     self->best->proposed++;
     if (proposal->low_precision && self->best->status == PE_IDENTITY_MATCH)
         return true;
-    pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
-    int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
+    pe_request *request = pe_parse_query(scheme, proposal->query, name, self->limits);
+    int tensor =
+        request ? pe_find_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
     if (tensor >= 0 && self->known < COMPARED_MAX)
         good = try_request(self, scheme, proposal, request, (size_t)tensor);
     pe_request_unref(request);
@@ -214,19 +216,19 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
 
 /* ---- all proposals ---- */
 
-/* Look at the proposals of all schemes until one is exact. False: the search was ended. */
-static bool look(search *self)
+/* Try the proposals of all schemes until one is exact. False: the search was ended. */
+static bool try_schemes(search *self)
 {
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         const pe_scheme *scheme = pe_scheme_at(i);
         if (self->only && scheme != self->only)
             continue;
         self->known = 0;
-        if (!pe_watch_may_continue(&self->watch))
+        if (!pe_search_may_continue(&self->runner))
             return false;
         pe_collect_proposals(scheme, &self->seen, &self->proposals);
         for (size_t p = 0; p < self->proposals.count; p++) {
-            if (!pe_watch_may_continue(&self->watch) ||
+            if (!pe_search_may_continue(&self->runner) ||
                 !try_proposal(self, scheme, &self->proposals.items[p]))
                 return false;
             if (self->best->status == PE_IDENTITY_EXACT)
@@ -262,7 +264,7 @@ static bool begin_view(search *self, const pe_view *view)
     bool good = pe_observation_begin(&self->seen, view);
     self->seen.set = self->set;
     self->seen.set_name = self->set_name;
-    self->seen.runner = &self->watch.runner;
+    self->seen.runner = &self->runner.own;
     order_waves(self);
     if (!good)
         pe_error_add(self->reterr, PE_MALFORMED, "body", "",
@@ -274,7 +276,7 @@ static bool begin_view(search *self, const pe_view *view)
 static bool search_view(search *self, const pe_view *view, bool transposed)
 {
     self->transposed = transposed;
-    bool good = begin_view(self, view) && look(self);
+    bool good = begin_view(self, view) && try_schemes(self);
     if (good && !transposed && self->column_count == 0)
         pe_note_waves(&self->seen, self->best);
     keep_waves(self);
@@ -310,9 +312,9 @@ static bool may_have_moved(const search *self, uint64_t rows)
            (best->status == PE_IDENTITY_NEAR && best->misfits.count >= rows);
 }
 
-/* Search a table as it is, transposed, and with its columns in another order: a pe_through's
+/* Search a table as it is, transposed, and with its columns in another order: a pe_searcher's
  * function. */
-static bool search_all(void *context, const pe_view *view, pe_identity *ret_found)
+static bool search_table(void *context, const pe_view *view, pe_identity *ret_found)
 {
     search *self = context;
     *ret_found = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
@@ -331,7 +333,7 @@ static bool search_all(void *context, const pe_view *view, pe_identity *ret_foun
     return good;
 }
 
-/* Compare a request like the one that was found last with a view: a pe_through's function. */
+/* Compare a request like the one that was found last with a view: a pe_searcher's function. */
 static bool check_request(void *context, const pe_view *view, const pe_scheme *scheme,
                           const char *query, const char *tensor, pe_identity *ret_found)
 {
@@ -352,9 +354,9 @@ static bool check_request(void *context, const pe_view *view, const pe_scheme *s
     return good;
 }
 
-pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
-                      const pe_limits *limits, const pe_runner *runner,
-                      pe_identity *ret_identity, pe_error *reterr)
+pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,
+                            const pe_limits *limits, const pe_runner *runner,
+                            pe_identity *ret_identity, pe_error *reterr)
 {
     search *self = calloc(1, sizeof *self);
     pe_error_init(reterr);
@@ -365,24 +367,25 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
         return PE_NO_MEMORY;
     }
     self->limits = limits;
-    pe_watch_init(&self->watch, runner);
+    pe_search_runner_init(&self->runner, runner);
     self->only = only;
     self->set_name = set_name;
     self->reterr = reterr;
-    const pe_view watched = pe_watch_view(&self->watch, view);
-    const pe_through through = {self, search_all, check_request, ret_identity, reterr};
+    const pe_view watched = pe_search_wrap_view(&self->runner, view);
+    const pe_searcher searcher = {self, search_table, check_request, ret_identity, reterr};
     pe_narrow_view narrow;
     pe_view seen = watched, last;
     if (pe_narrow_view_find(&watched, &narrow))
         seen = pe_narrow_view_make(&narrow);
-    if (pe_query_set(limits, set_name, &self->set, reterr) &&
-        pe_undo_forms(&through, &seen, &last) && ret_identity->status == PE_IDENTITY_UNKNOWN &&
-        pe_nearest_find(&last, only, limits, &self->watch, ret_identity, reterr) &&
+    if (pe_find_query_set(limits, set_name, &self->set, reterr) &&
+        pe_search_transforms(&searcher, &seen, &last) &&
+        ret_identity->status == PE_IDENTITY_UNKNOWN &&
+        pe_find_nearest_published(&last, only, limits, &self->runner, ret_identity, reterr) &&
         ret_identity->status == PE_IDENTITY_UNKNOWN)
         pe_obstacle_find(&watched, ret_identity);
     ret_identity->element = seen.element;
     ret_identity->tf32 = seen.unit > 0;
-    if (self->watch.ended) { /* what could not be read or computed since then is no failure */
+    if (self->runner.ended) { /* what could not be read or computed since then is no failure */
         pe_error_init(reterr);
         ret_identity->gave_up = true;
     }

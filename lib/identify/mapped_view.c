@@ -15,7 +15,7 @@ bool pe_mapped_view_masks(double number, double element)
     return element == number || (number < 0 && isfinite(number) && element <= 0.5 * number);
 }
 
-static double map(const pe_mapped_view *self, double element)
+static double map_element(const pe_mapped_view *self, double element)
 {
     switch (self->mapping) {
     case PE_MAP_COSINE:
@@ -52,8 +52,8 @@ static pe_view view_line(const pe_view *view, uint64_t number, uint64_t *ret_que
 }
 
 /* Fill the masked elements of a part of a line. */
-static bool unmask(const pe_mapped_view *self, uint64_t number, uint64_t query, uint64_t first,
-                   uint64_t count, double *elements)
+static bool unmask_line(const pe_mapped_view *self, uint64_t number, uint64_t query,
+                        uint64_t first, uint64_t count, double *elements)
 {
     const pe_view *view = &self->source;
     const uint64_t keys = view->shape[view->rank - 1], queries = view->shape[view->rank - 2];
@@ -72,7 +72,7 @@ static bool unmask(const pe_mapped_view *self, uint64_t number, uint64_t query, 
 }
 
 /* Map all elements, in row-major order. False: the source cannot be read. */
-static bool map_all(pe_mapped_view *self)
+static bool map_elements(pe_mapped_view *self)
 {
     const pe_view *source = &self->source;
     const size_t size = pe_element_size(source->element);
@@ -86,10 +86,10 @@ static bool map_all(pe_mapped_view *self)
             count = columns - first < AT_ONCE ? columns - first : AT_ONCE;
             if (!pe_view_read(&line, first, count, elements) ||
                 (self->mapping >= PE_MAP_UNMASK &&
-                 !unmask(self, number, query, first, count, elements)))
+                 !unmask_line(self, number, query, first, count, elements)))
                 return false;
             for (uint64_t i = 0; i < count; i++)
-                elements[i] = map(self, elements[i]);
+                elements[i] = map_element(self, elements[i]);
             pe_round_row(self->dtype, elements, (size_t)count, to);
         }
     }
@@ -120,7 +120,7 @@ bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     ret_view->offset = 0;
     ret_view->swapped = false;
     pe_view_set_row_major(ret_view);
-    return mapped->elements && map_all(mapped);
+    return mapped->elements && map_elements(mapped);
 }
 
 void pe_mapped_view_done(pe_mapped_view *mapped)

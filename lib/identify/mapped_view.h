@@ -26,7 +26,7 @@ typedef struct pe_mapped_view {
 /* View a table of a real dtype, of at least one axis, with its elements mapped and rounded to
  * its dtype: row-major, in native byte order, and held until pe_mapped_view_done. `mapped` must
  * not move; the source's context outlives it, which is read whenever the view is, so that a
- * watch over it goes on. False: it is too large, memory ran out or it cannot be read. */
+ * search runner goes on to ask. False: it is too large, memory ran out or it cannot be read. */
 bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mapping mapping,
                          double number, pe_view *ret_view);
 void pe_mapped_view_done(pe_mapped_view *mapped);

@@ -26,7 +26,7 @@ static const char *value_text(pe_trial *trial, const char *name, char dst[PE_PRI
 {
     pe_value value;
     dst[0] = '\0';
-    pe_trial_value(trial, name, &value, dst);
+    pe_trial_read_value(trial, name, &value, dst);
     return dst;
 }
 
@@ -50,13 +50,13 @@ static bool find_negated(pe_trial *trial)
 {
     pe_value step, offset;
     char text[2][PE_PRINT_MAX], negated[2][PE_PRINT_MAX];
-    if (!pe_trial_value(trial, "step", &step, text[0]) ||
-        !pe_trial_value(trial, "offset", &offset, text[1]))
+    if (!pe_trial_read_value(trial, "step", &step, text[0]) ||
+        !pe_trial_read_value(trial, "offset", &offset, text[1]))
         return false;
     pe_print_number(negated[0], -step.real);
     pe_print_number(negated[1], 0 - offset.real);
     const char *const changes[] = {"step", negated[0], "offset", negated[1], NULL};
-    return pe_trial_change(trial, changes) &&
+    return pe_trial_fits_changed(trial, changes) &&
            pe_trial_say(trial, "sine_sign",
                         "The sines have the other sign, as at positions that are negated: "
                         "step=%s.",
@@ -70,7 +70,7 @@ static double name_factor(pe_trial *trial, double factor, char dst[96])
     char text[PE_PRINT_MAX];
     const double sign = factor < 0 ? -1 : 1, accuracy = find_accuracy(trial);
     dst[0] = '\0';
-    if (pe_trial_value(trial, "dim", &dim, text)) {
+    if (pe_trial_read_value(trial, "dim", &dim, text)) {
         const double root = sqrt(dim.real);
         if (fabs(fabs(factor) / root - 1) < accuracy) {
             snprintf(dst, 96, ", the square root of dim=%s", text);
@@ -81,7 +81,7 @@ static double name_factor(pe_trial *trial, double factor, char dst[96])
             return sign / root;
         }
     }
-    if (!pe_trial_value(trial, "rope_type", &dim, text))
+    if (!pe_trial_read_value(trial, "rope_type", &dim, text))
         return factor;
     for (int scaled = 2; scaled <= 64; scaled++) {
         const double attention = 0.1 * log(scaled) + 1;
@@ -99,7 +99,8 @@ static bool find_factor(pe_trial *trial)
 {
     double measured;
     char text[PE_PRINT_MAX], name[96];
-    if (trial->dtype == PE_I32 || !pe_trial_ratio(trial, &measured) || fabs(measured) < 1e-30)
+    if (trial->dtype == PE_I32 || !pe_trial_measure_factor(trial, &measured) ||
+        fabs(measured) < 1e-30)
         return false;
     const double named = name_factor(trial, measured, name);
     const double factors[] = {named != measured ? named : 1,
@@ -125,7 +126,8 @@ static bool try_value(pe_trial *trial, const char *kind, const char *name, const
 {
     char before[PE_PRINT_MAX];
     const char *const changes[] = {name, text, NULL};
-    if (strcmp(value_text(trial, name, before), text) == 0 || !pe_trial_change(trial, changes))
+    if (strcmp(value_text(trial, name, before), text) == 0 ||
+        !pe_trial_fits_changed(trial, changes))
         return false;
     if (!before[0])
         return pe_trial_say(trial, kind,
@@ -227,7 +229,7 @@ static bool find_added_scaling(pe_trial *trial)
             changes[at++] = "";
         }
     if (strcmp(value_text(trial, "rope_type", type), "default") == 0 ||
-        !pe_trial_change(trial, changes))
+        !pe_trial_fits_changed(trial, changes))
         return false;
     return pe_trial_say(
         trial, "scaling",
@@ -246,7 +248,7 @@ static bool try_scaling(pe_trial *trial, const char *type, const char *factor,
                                    original ? "original_max_position_embeddings" : NULL,
                                    original,
                                    NULL};
-    if (!pe_trial_change(trial, changes))
+    if (!pe_trial_fits_changed(trial, changes))
         return false;
     const char *length = original ? ", original_max_position_embeddings=" : "";
     if (strcmp(value_text(trial, "rope_type", before), "default") == 0)
@@ -289,7 +291,7 @@ static bool find_preset(pe_trial *trial)
     const pe_scheme_info *info = &trial->scheme->info;
     for (size_t i = 0; i < info->preset_count; i++) {
         const char *const changes[] = {"preset", info->presets[i].name, NULL};
-        if (!pe_trial_change(trial, changes))
+        if (!pe_trial_fits_changed(trial, changes))
             continue;
         for (const char *const *value = info->presets[i].values; *value; value += 2)
             if (strcmp(value[0], "rope_type") == 0)
@@ -336,7 +338,7 @@ bool pe_find_mistake(pe_trial *trial)
         find_values,           find_tensor,    find_negated, find_factor,  pe_find_shift,
         find_choice,           find_base,      find_number,  find_scaling, find_preset,
         pe_find_narrow_angles, pe_find_overlap};
-    for (size_t i = 0; i < PE_COUNT(MISTAKES) && !trial->watch.ended; i++)
+    for (size_t i = 0; i < PE_COUNT(MISTAKES) && !trial->runner.ended; i++)
         if (MISTAKES[i](trial))
             return true;
     return false;

@@ -2,7 +2,7 @@
 #ifndef PE_MISTAKES_H
 #define PE_MISTAKES_H
 
-#include "identify/trial.h"
+#include "identify/explanation_trial.h"
 
 /* Find out which mistake explains a table of the right shape. False: none does. */
 bool pe_find_mistake(pe_trial *trial);

@@ -1,6 +1,6 @@
 /* Explaining by angles in 16 bits: positions, frequencies or their products were rounded to
  * bfloat16 or float16 before the sine and the cosine. */
-#include "identify/lines.h"
+#include "identify/compared_lines.h"
 #include "identify/mistakes.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -54,17 +54,17 @@ static bool read_position(pe_trial *trial, const char *position, pe_dtype dtype,
                           double *dst)
 {
     char before[PE_IDENTITY_QUERY_MAX], query[PE_IDENTITY_QUERY_MAX];
-    pe_query_change(trial->query, "offset", position, before);
-    pe_query_change(before, "length", "1", query);
-    pe_request *request = pe_trial_request(trial, query, PE_F64), *other = NULL;
+    pe_change_query(trial->query, "offset", position, before);
+    pe_change_query(before, "length", "1", query);
+    pe_request *request = pe_trial_make_request(trial, query, PE_F64), *other = NULL;
     pe_stream *stream = NULL;
     pe_error error;
     const pe_view row = {.rank = count == 1 ? 0 : 1, .shape = {count}};
-    const int index = request ? pe_query_tensor(request, trial->tensor, &row) : -1;
+    const int index = request ? pe_find_query_tensor(request, trial->tensor, &row) : -1;
     bool good = index >= 0 && pe_request_with_dtype(request, dtype, &other, &error) == PE_OK &&
                 pe_stream_new(other, (size_t)index, (size_t)count * sizeof(double),
-                              &trial->watch.runner, &stream, &error) == PE_OK &&
-                pe_stream_read_all(stream, 0, dst, (size_t)count * sizeof(double));
+                              &trial->runner.own, &stream, &error) == PE_OK &&
+                pe_stream_read_fully(stream, 0, dst, (size_t)count * sizeof(double));
     pe_stream_free(stream);
     pe_request_unref(other);
     pe_request_unref(request);
@@ -76,8 +76,8 @@ static bool read_columns(columns *self, pe_trial *trial)
     pe_value step, offset;
     char text[PE_PRINT_MAX];
     if (trial->scheme->errors != PE_ERRORS_OF_ANGLES || trial->dtype == PE_I32 ||
-        trial->view.rank != 2 || !pe_trial_value(trial, "step", &step, text) ||
-        !pe_trial_value(trial, "offset", &offset, text))
+        trial->view.rank != 2 || !pe_trial_read_value(trial, "step", &step, text) ||
+        !pe_trial_read_value(trial, "offset", &offset, text))
         return false;
     self->step = step.real;
     self->offset = offset.real;

@@ -72,7 +72,7 @@ static double measure_neighbours(const beginning *table)
     return squares > 0 ? products / squares : 0;
 }
 
-static pe_obstacle judge(const beginning *table, pe_identity *identity)
+static pe_obstacle classify_obstacle(const beginning *table, pe_identity *identity)
 {
     const uint64_t count = table->rows * table->columns;
     bool constant = true;
@@ -104,6 +104,6 @@ void pe_obstacle_find(const pe_view *view, pe_identity *identity)
 {
     beginning table = {.rows = 0};
     if (read_beginning(view, &table))
-        identity->obstacle = judge(&table, identity);
+        identity->obstacle = classify_obstacle(&table, identity);
     free(table.entries);
 }

@@ -1,6 +1,6 @@
 /* Explaining by lines that are shifted where no request has the shift: those at both ends of an
  * axis have no counterpart, and the others are compared one by one. */
-#include "identify/lines.h"
+#include "identify/compared_lines.h"
 #include "identify/mistakes.h"
 
 #include <math.h>
@@ -47,7 +47,8 @@ static uint64_t find_line(const overlap *self, const pe_view *view, uint64_t lin
 }
 
 /* Whether all lines of the part fit: some first. Notes the figures. */
-static bool overlaps(pe_lines *lines, pe_trial *trial, const overlap *self, const pe_view *view)
+static bool overlap_fits(pe_compared_lines *lines, pe_trial *trial, const overlap *self,
+                         const pe_view *view)
 {
     const uint64_t count = pe_view_lines(&self->part);
     const double line_price =
@@ -57,13 +58,15 @@ static bool overlaps(pe_lines *lines, pe_trial *trial, const overlap *self, cons
     trial->found->tried++;
     for (uint64_t i = 0; good && i < PE_TRIAL_LINES; i++) {
         const uint64_t line = i * (count - 1) / (PE_TRIAL_LINES - 1);
-        good = pe_lines_fit(lines, trial, &self->part, line, find_line(self, view, line), 1);
+        good = pe_compared_lines_fit(lines, trial, &self->part, line,
+                                     find_line(self, view, line), 1);
     }
     good = good && pe_trial_spend(trial, (double)count * line_price);
     lines->differing = 0;
     lines->max_abs = 0;
     for (uint64_t line = 0; good && line < count; line++)
-        good = pe_lines_fit(lines, trial, &self->part, line, find_line(self, view, line), 1);
+        good = pe_compared_lines_fit(lines, trial, &self->part, line,
+                                     find_line(self, view, line), 1);
     if (good) {
         trial->found->found = true;
         trial->found->entries = pe_view_elements(&self->part);
@@ -91,43 +94,43 @@ bool pe_find_fewer(pe_trial *trial, const pe_view *shape)
         return false;
     const uint64_t rows = trial->view.shape[0], fewer = shape->shape[0] - rows;
     pe_view whole = trial->view; /* of which only the shape is looked at */
-    pe_lines lines = {.request = NULL};
+    pe_compared_lines lines = {.request = NULL};
     whole.shape[0] = shape->shape[0];
     bool found = false,
-         open = pe_lines_begin(&lines, trial, trial->query, trial->tensor, &whole);
+         open = pe_compared_lines_open(&lines, trial, trial->query, trial->tensor, &whole);
     for (uint64_t first = 0; open && !found && first <= fewer; first += fewer) {
         const overlap part = {
             .shift = (int64_t)first, .part = trial->view, .inner = count_inner(&whole, 0)};
         found =
-            overlaps(&lines, trial, &part, &whole) &&
+            overlap_fits(&lines, trial, &part, &whole) &&
             pe_trial_say(trial, "rows",
                          "%llu row%s fewer: the table has rows %llu to %llu of the request.",
                          (unsigned long long)fewer, fewer == 1 ? "" : "s",
                          (unsigned long long)first, (unsigned long long)(first + rows - 1));
     }
-    pe_lines_end(&lines);
+    pe_compared_lines_close(&lines);
     return found;
 }
 
 bool pe_find_overlap(pe_trial *trial)
 {
-    pe_lines lines = {.request = NULL};
+    pe_compared_lines lines = {.request = NULL};
     bool found = false;
     if (trial->view.rank < 2 ||
-        !pe_lines_begin(&lines, trial, trial->query, trial->tensor, &trial->view)) {
-        pe_lines_end(&lines);
+        !pe_compared_lines_open(&lines, trial, trial->query, trial->tensor, &trial->view)) {
+        pe_compared_lines_close(&lines);
         return false;
     }
     for (size_t axis = 0; !found && axis + 1 < trial->view.rank; axis++)
         for (int step = 2; !found && step < 2 * OVERLAP_SHIFT_MAX + 2; step++) {
             const int64_t shift = step % 2 == 0 ? step / 2 : -(step / 2);
             if (trial->view.shape[axis] < 4 * (uint64_t)(step / 2) ||
-                !pe_watch_may_continue(&trial->watch))
+                !pe_search_may_continue(&trial->runner))
                 continue;
             const overlap shifted = make_overlap(&trial->view, axis, shift);
-            found =
-                overlaps(&lines, trial, &shifted, &trial->view) && say_overlap(trial, &shifted);
+            found = overlap_fits(&lines, trial, &shifted, &trial->view) &&
+                    say_overlap(trial, &shifted);
         }
-    pe_lines_end(&lines);
+    pe_compared_lines_close(&lines);
     return found;
 }

@@ -6,8 +6,8 @@
 
 #define ARGUMENTS 24
 
-pe_request *pe_query_request(const pe_scheme *scheme, const char *query, const char *dtype,
-                             const pe_limits *limits)
+pe_request *pe_parse_query(const pe_scheme *scheme, const char *query, const char *dtype,
+                           const pe_limits *limits)
 {
     char text[PE_IDENTITY_QUERY_MAX];
     pe_argument arguments[ARGUMENTS];
@@ -27,7 +27,8 @@ pe_request *pe_query_request(const pe_scheme *scheme, const char *query, const c
     return request;
 }
 
-bool pe_query_set(const pe_limits *limits, const char *name, pe_set **ret_set, pe_error *reterr)
+bool pe_find_query_set(const pe_limits *limits, const char *name, pe_set **ret_set,
+                       pe_error *reterr)
 {
     const pe_sets *sets = limits->sets;
     if (!name)
@@ -39,7 +40,7 @@ bool pe_query_set(const pe_limits *limits, const char *name, pe_set **ret_set, p
     return *ret_set != NULL;
 }
 
-void pe_query_change(const char *query, const char *name, const char *text,
+void pe_change_query(const char *query, const char *name, const char *text,
                      char dst[PE_IDENTITY_QUERY_MAX])
 {
     size_t used = 0, length = strlen(name);
@@ -57,7 +58,7 @@ void pe_query_change(const char *query, const char *name, const char *text,
                  text);
 }
 
-int pe_query_tensor(const pe_request *request, const char *name, const pe_view *view)
+int pe_find_query_tensor(const pe_request *request, const char *name, const pe_view *view)
 {
     for (size_t i = 0; i < pe_request_tensor_count(request); i++) {
         const pe_tensor *tensor = pe_request_tensor(request, i);

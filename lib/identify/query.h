@@ -5,19 +5,19 @@
 #include "scheme.h"
 
 /* Make the request of a query and a dtype; NULL if it is refused. */
-pe_request *pe_query_request(const pe_scheme *scheme, const char *query, const char *dtype,
-                             const pe_limits *limits);
+pe_request *pe_parse_query(const pe_scheme *scheme, const char *query, const char *dtype,
+                           const pe_limits *limits);
 
 /* Find the set of a name, which may be NULL. False: a problem was added. */
-bool pe_query_set(const pe_limits *limits, const char *name, pe_set **ret_set,
-                  pe_error *reterr);
+bool pe_find_query_set(const pe_limits *limits, const char *name, pe_set **ret_set,
+                       pe_error *reterr);
 
 /* Write the query with another text of a parameter, or without it if the text is NULL. */
-void pe_query_change(const char *query, const char *name, const char *text,
+void pe_change_query(const char *query, const char *name, const char *text,
                      char dst[PE_IDENTITY_QUERY_MAX]);
 
 /* The tensor of a name, if it has the shape of the view, which has no axes of size 1; -1 if
  * there is none. */
-int pe_query_tensor(const pe_request *request, const char *name, const pe_view *view);
+int pe_find_query_tensor(const pe_request *request, const char *name, const pe_view *view);
 
 #endif

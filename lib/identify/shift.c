@@ -1,6 +1,6 @@
 /* Explaining by rows that are shifted: a row in the middle is looked for among those before and
  * behind. */
-#include "identify/lines.h"
+#include "identify/compared_lines.h"
 #include "identify/mistakes.h"
 #include "requests/request.h"
 
@@ -52,7 +52,7 @@ static bool try_shift(pe_trial *trial, int64_t shift, double step, double offset
     char text[PE_PRINT_MAX];
     const char *const changes[] = {"offset", text, NULL};
     pe_print_number(text, offset + (double)shift * step);
-    return shift != 0 && pe_trial_change(trial, changes) && say_shift(trial, shift, text);
+    return shift != 0 && pe_trial_fits_changed(trial, changes) && say_shift(trial, shift, text);
 }
 
 /* Look for the row in all rows of the wide table. */
@@ -63,8 +63,8 @@ static bool search_rows(row_search *self, pe_trial *trial, double step, double o
     size_t tried = 0;
     for (uint64_t row = 0, rows; row < self->rows; row += rows) {
         rows = self->rows - row < at_once ? self->rows - row : at_once;
-        if (!pe_watch_may_continue(&trial->watch) ||
-            !pe_stream_read_all(self->stream, row * bytes, self->elements, rows * bytes))
+        if (!pe_search_may_continue(&trial->runner) ||
+            !pe_stream_read_fully(self->stream, row * bytes, self->elements, rows * bytes))
             return false;
         pe_read_row(self->exact, self->dtype, self->elements, (size_t)(rows * self->columns));
         for (uint64_t r = 0; r < rows && tried < PLACES_TRIED; r++) {
@@ -88,14 +88,15 @@ static bool open_wide(row_search *self, pe_trial *trial, double step, double off
     pe_error error;
     const uint64_t at_once = BLOCK_BYTES / 2 + self->columns; /* of the smallest elements */
     pe_print_number(text, offset - (double)self->shift_max * step);
-    pe_query_change(trial->query, "offset", text, before);
+    pe_change_query(trial->query, "offset", text, before);
     snprintf(text, sizeof text, "%llu", (unsigned long long)self->rows);
-    pe_query_change(before, "length", text, query);
-    *ret_request = pe_trial_request(trial, query, trial->dtype);
+    pe_change_query(before, "length", text, query);
+    *ret_request = pe_trial_make_request(trial, query, trial->dtype);
     const pe_view wanted = {.rank = 2, .shape = {self->rows, self->columns}};
-    const int index = *ret_request ? pe_query_tensor(*ret_request, trial->tensor, &wanted) : -1;
+    const int index =
+        *ret_request ? pe_find_query_tensor(*ret_request, trial->tensor, &wanted) : -1;
     if (index < 0 || !pe_trial_spend(trial, pe_request_price(*ret_request)) ||
-        pe_stream_new(*ret_request, (size_t)index, BLOCK_BYTES, &trial->watch.runner,
+        pe_stream_new(*ret_request, (size_t)index, BLOCK_BYTES, &trial->runner.own,
                       &self->stream, &error) != PE_OK)
         return false;
     trial->found->tried++;
@@ -127,13 +128,13 @@ static bool find_query_shift(pe_trial *trial)
 {
     pe_value offset;
     char text[PE_PRINT_MAX];
-    if (!pe_trial_value(trial, "query_offset", &offset, text))
+    if (!pe_trial_read_value(trial, "query_offset", &offset, text))
         return false;
     for (int shift = 1; shift <= 4; shift++)
         for (int side = 1; side >= -1; side -= 2) {
             const char *const changes[] = {"query_offset", text, NULL};
             pe_print_number(text, offset.real + side * shift);
-            if (pe_trial_change(trial, changes))
+            if (pe_trial_fits_changed(trial, changes))
                 return pe_trial_say(
                     trial, "shift",
                     "Shifted by %d quer%s: row r of the table is row r %c %d of "
@@ -147,8 +148,8 @@ bool pe_find_shift(pe_trial *trial)
 {
     pe_value step, offset;
     char text[PE_PRINT_MAX];
-    if (trial->view.rank != 2 || !pe_trial_value(trial, "offset", &offset, text) ||
-        !pe_trial_value(trial, "step", &step, text))
+    if (trial->view.rank != 2 || !pe_trial_read_value(trial, "offset", &offset, text) ||
+        !pe_trial_read_value(trial, "step", &step, text))
         return find_query_shift(trial);
     row_search self = {.columns = trial->view.shape[1],
                        .middle = trial->view.shape[0] / 2,

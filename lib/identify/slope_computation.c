@@ -72,7 +72,7 @@ static bool read_slopes(computation *self, pe_request *wide)
     self->all = malloc((size_t)self->heads * sizeof *self->all);
     bool good = exact && self->all &&
                 pe_stream_new(wide, tensor, PE_STREAM_FAST, NULL, &stream, &error) == PE_OK &&
-                pe_stream_read_all(stream, 0, exact, (size_t)self->heads * sizeof *exact) &&
+                pe_stream_read_fully(stream, 0, exact, (size_t)self->heads * sizeof *exact) &&
                 are_slopes(exact, self->heads);
     if (good)
         set_slopes(self, exact);
@@ -124,9 +124,9 @@ static bool check_lines(const computation *self, uint64_t first, uint64_t count,
     return true;
 }
 
-static bool check_all(const computation *self, pe_request *wide, pe_stream *stream,
-                      const pe_view *flat, const pe_runner *runner, bool *ret_fits,
-                      pe_error *reterr)
+static bool check_entries(const computation *self, pe_request *wide, pe_stream *stream,
+                          const pe_view *flat, const pe_runner *runner, bool *ret_fits,
+                          pe_error *reterr)
 {
     uint64_t lines = flat->shape[0], columns = flat->shape[1];
     double *found = malloc((size_t)columns * sizeof *found);
@@ -139,8 +139,8 @@ static bool check_all(const computation *self, pe_request *wide, pe_stream *stre
                 pe_may_continue(runner, wide->values.scheme, (double)line / (double)lines,
                                 reterr)) &&
                pe_view_read(flat, line, 1, found) &&
-               pe_stream_read_all(stream, line * columns * sizeof *exact, exact,
-                                  (size_t)columns * sizeof *exact);
+               pe_stream_read_fully(stream, line * columns * sizeof *exact, exact,
+                                    (size_t)columns * sizeof *exact);
         *ret_fits = good && check_lines(self, line * columns, columns, found, exact);
     }
     pe_request_end(wide, runner);
@@ -159,7 +159,7 @@ bool pe_slope_computation(pe_request *wide, size_t tensor, pe_observation *seen,
     if (pe_element_is_real(seen->view.element, &self.dtype) && self.dtype != PE_F64 &&
         read_slopes(&self, wide) && self.entries % self.heads == 0) {
         good = pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK &&
-               check_all(&self, wide, stream, &seen->flat, runner, &fits, reterr);
+               check_entries(&self, wide, stream, &seen->flat, runner, &fits, reterr);
         *ret_fits = fits && (is_family(&self, 0) || is_family(&self, 1));
     }
     pe_stream_free(stream);

@@ -19,7 +19,7 @@ static size_t in_whole_groups(size_t count)
 
 /* Philox4x32-10 of as many counters as there are lanes: x[w] holds word w in its low 32 bits.
  * The high 32 bits of the words are not used. */
-static inline void philox(const pe_generator *generator, lanes x[4])
+static inline void run_philox(const pe_generator *generator, lanes x[4])
 {
     uint32_t k0 = (uint32_t)generator->seed, k1 = (uint32_t)(generator->seed >> 32);
     for (int round = 0; round < 10; round++) {
@@ -44,7 +44,7 @@ void PE_FOR_SET(pe_draw_many)(const pe_generator *generator, uint64_t first, siz
     for (size_t i = 0; i < count; i += LANES, elements += LANES) {
         lanes x[4] = {elements, elements >> 32, fill_lanes(generator->tag),
                       fill_lanes(generator->tag >> 32)};
-        philox(generator, x);
+        run_philox(generator, x);
         lanes_store(ret_draws->u + i, (x[1] << 32 | (x[0] & 0xffffffff)) >> 11);
         lanes_store(ret_draws->v + i, (x[3] << 32 | (x[2] & 0xffffffff)) >> 11);
     }
@@ -139,7 +139,7 @@ void PE_FOR_SET(pe_draw_near_normals)(const pe_draws *restrict draws, size_t cou
 }
 
 /* 2u + 1 - 2^53: an odd integer, which a double holds. */
-static inline double centre(uint64_t u)
+static inline double centre_draw(uint64_t u)
 {
     return (pe_double_of_integer(u) - 0x1p52) * 2 + 1;
 }
@@ -149,7 +149,7 @@ void PE_FOR_SET(pe_draw_truncated)(const pe_draws *restrict draws, size_t count,
 {
     count = in_whole_groups(count);
     for (size_t i = 0; i < count; i++) {
-        double t = centre(draws->u[i]) * 0x1p-53;
+        double t = centre_draw(draws->u[i]) * 0x1p-53;
         dd value = pe_quantile(fabs(t));
         ret_truncated[i] = copysign(pe_round_bounded(value, value.hi * PE_QUANTILE_ERROR), t);
     }
@@ -203,7 +203,7 @@ void PE_FOR_SET(pe_draw_near_truncated)(const pe_draws *restrict draws, size_t c
 {
     count = in_whole_groups(count);
     for (size_t i = 0; i < count; i++) {
-        double t = centre(draws->u[i]) * 0x1p-53;
+        double t = centre_draw(draws->u[i]) * 0x1p-53;
         ret_truncated[i] = copysign(near_quantile(fabs(t)), t);
     }
 }

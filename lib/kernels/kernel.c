@@ -88,7 +88,7 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
             [PE_F16] = rotate_f16,
             [PE_BF16] = rotate_bf16,
         },
-    .stream = stream,
+    .stream = store_nontemporal,
     .fence = fence,
     .print = &PE_FOR_SET(pe_print_batches),
     .multiply = PE_FOR_SET(pe_matrix_multiply),

@@ -99,7 +99,7 @@ INLINED size_t count_lanes(size_t v, size_t count)
 }
 
 /* Store the first `size` bytes of a vector: 32 or 64, or fewer at the end of the columns. */
-INLINED void store(unsigned char *to, __m512i value, size_t size, bool nontemporal)
+INLINED void store_vector(unsigned char *to, __m512i value, size_t size, bool nontemporal)
 {
     __m256i low = _mm512_castsi512_si256(value);
     if (size == 64 && nontemporal)
@@ -173,8 +173,8 @@ INLINED void test_f32(row_state *row, unit_counts counts, const unit *entries,
 }
 
 /* Test, round and store the entries that count of the pairs from i on. */
-INLINED void finish(row_state *row, size_t i, unit_counts counts, const unit *entries,
-                    const first_test *test, rotation_mode mode)
+INLINED void finish_unit(row_state *row, size_t i, unit_counts counts, const unit *entries,
+                         const first_test *test, rotation_mode mode)
 {
     const bool apart = mode.arranged == APART, nontemporal = mode.nontemporal;
     const size_t size = mode.dtype == PE_F32 ? 4 : 2;
@@ -186,22 +186,24 @@ INLINED void finish(row_state *row, size_t i, unit_counts counts, const unit *en
     to_floats(entries, mode.arranged, vectors);
     if (mode.dtype == PE_F32) {
         test_f32(row, counts, entries, test);
-        store(to, vectors[0], 4 * lanes[0], nontemporal);
-        store(apart ? row->cosines + size * i : to + 64, vectors[1], 4 * lanes[1], nontemporal);
+        store_vector(to, vectors[0], 4 * lanes[0], nontemporal);
+        store_vector(apart ? row->cosines + size * i : to + 64, vectors[1], 4 * lanes[1],
+                     nontemporal);
         return;
     }
     __m512i halves = to_16(vectors, lanes, test, mode.dtype, row);
     if (apart) {
         __m256i last = _mm512_extracti64x4_epi64(halves, 1);
-        store(to, halves, 2 * lanes[0], nontemporal);
-        store(row->cosines + size * i, _mm512_castsi256_si512(last), 2 * lanes[1], nontemporal);
+        store_vector(to, halves, 2 * lanes[0], nontemporal);
+        store_vector(row->cosines + size * i, _mm512_castsi256_si512(last), 2 * lanes[1],
+                     nontemporal);
         return;
     }
-    store(to, halves, 2 * all, nontemporal);
+    store_vector(to, halves, 2 * all, nontemporal);
 }
 
 /* Load the first `count` <= 8 doubles; the other lanes are 0. */
-INLINED __m512d load(const double *from, size_t count)
+INLINED __m512d load_doubles(const double *from, size_t count)
 {
     return count == 8 ? _mm512_loadu_pd(from)
                       : _mm512_maskz_loadu_pd((__mmask8)first_lanes(count, 8), from);
@@ -216,8 +218,10 @@ INLINED void rotate_unit(pe_sincos a, pe_sincos b, size_t i, size_t count, row_s
     unit forth, back;
     for (size_t v = 0; v < (mode.arranged == ALONE ? 4 : 2); v++) {
         size_t lanes = count_lanes(v % 2, v < 2 ? counts.first : counts.last), at = i + 8 * v;
-        __m512d sin_a = load(a.sin + at, lanes), cos_a = load(a.cos + at, lanes);
-        __m512d sin_b = load(b.sin + at, lanes), cos_b = load(b.cos + at, lanes);
+        __m512d sin_a = load_doubles(a.sin + at, lanes),
+                cos_a = load_doubles(a.cos + at, lanes);
+        __m512d sin_b = load_doubles(b.sin + at, lanes),
+                cos_b = load_doubles(b.cos + at, lanes);
         __m512d sin_cos = _mm512_mul_pd(sin_a, cos_b);
         forth.parts[v] = _mm512_fmadd_pd(cos_a, sin_b, sin_cos);
         back.parts[v] = _mm512_fnmadd_pd(cos_a, sin_b, sin_cos);
@@ -227,9 +231,9 @@ INLINED void rotate_unit(pe_sincos a, pe_sincos b, size_t i, size_t count, row_s
         forth.parts[2 + v] = _mm512_fnmadd_pd(sin_a, sin_b, cos_cos);
         back.parts[2 + v] = _mm512_fmadd_pd(sin_a, sin_b, cos_cos);
     }
-    finish(ahead, i, counts, &forth, test, mode);
+    finish_unit(ahead, i, counts, &forth, test, mode);
     if (behind)
-        finish(behind, i, counts, &back, test, mode);
+        finish_unit(behind, i, counts, &back, test, mode);
 }
 
 /* Write `count` pairs of the row ahead and, unless NULL, the row behind. */

@@ -28,7 +28,7 @@ INLINED __m512d gather_sines(const double *table, size_t start, __m512i j)
 }
 
 /* Compute x = 2π·rest/2^64 from two halves of 32 bits, as kernel.c does. */
-INLINED __m512d radians(__m512i rest, double turn)
+INLINED __m512d compute_radians(__m512i rest, double turn)
 {
     __m512i low = _mm512_srai_epi64(_mm512_slli_epi64(rest, 32), 32);
     __m512i high = _mm512_srai_epi64(_mm512_sub_epi64(rest, low), 32);
@@ -50,7 +50,7 @@ INLINED void anchor_octet(__m512i phase, double turn, __m512d *ret_sin, __m512d 
 {
     const __m512i half = _mm512_set1_epi64(1LL << 57), quarter = _mm512_set1_epi64(16);
     __m512i step = _mm512_srli_epi64(_mm512_add_epi64(phase, half), 58);
-    __m512d x = radians(_mm512_sub_epi64(phase, _mm512_slli_epi64(step, 58)), turn);
+    __m512d x = compute_radians(_mm512_sub_epi64(phase, _mm512_slli_epi64(step, 58)), turn);
     __m512d square = _mm512_mul_pd(x, x);
     __m512d inner =
         multiply_add(square, _mm512_set1_pd(0x1.71de3a556c734p-19), -0x1.a01a01a01a01ap-13);

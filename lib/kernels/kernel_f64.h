@@ -161,7 +161,7 @@ F64_INLINED void store_f64(unsigned char *to, const double *from, size_t count,
                            bool nontemporal)
 {
     if (nontemporal)
-        stream(to, from, count * sizeof *from);
+        store_nontemporal(to, from, count * sizeof *from);
     else
         memcpy(to, from, count * sizeof *from);
 }

@@ -31,7 +31,7 @@
 
 /* Copy whole aligned lines with non-temporal stores, and the bytes before and after them with
  * memcpy. */
-static inline void stream(void *dst, const void *src, size_t size)
+static inline void store_nontemporal(void *dst, const void *src, size_t size)
 {
 #if defined(PART_BYTES)
     unsigned char *to = dst;

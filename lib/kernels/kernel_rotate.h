@@ -61,9 +61,9 @@ INLINED pe_unsettled rotate_staged(pe_sincos a, const pe_sincos *b, size_t rows,
         unsettled.behind |= one.behind << r;
         for (size_t s = 0; s < 2 && sides[s]; s++) {
             row_state row = locate_row(sides[s], r);
-            stream(row.sines, to[s].sines, bytes);
+            store_nontemporal(row.sines, to[s].sines, bytes);
             if (mode.arranged == APART)
-                stream(row.cosines, to[s].cosines, bytes);
+                store_nontemporal(row.cosines, to[s].cosines, bytes);
         }
     }
     return unsettled;

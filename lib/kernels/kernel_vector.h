@@ -118,7 +118,7 @@ INLINED bool streams_directly(pe_dtype dtype, arrangement arranged)
 }
 
 /* Store a vector. */
-INLINED void store(unsigned char *to, const void *vector, bool nontemporal)
+INLINED void store_vector(unsigned char *to, const void *vector, bool nontemporal)
 {
 #if defined(PART_BYTES) && PART_BYTES == 8 * WIDTH
     if (nontemporal) {
@@ -172,15 +172,15 @@ INLINED void finish_16(row_state *row, size_t i, const unit *entries, const firs
         memcpy(row->cosines + 2 * i, (unsigned char *)&halves + sizeof halves / 2,
                sizeof halves / 2);
     } else {
-        store(to, &halves, mode.nontemporal);
+        store_vector(to, &halves, mode.nontemporal);
     }
 }
 
 /* ---- a unit ---- */
 
 /* Test, round and store the unit of pairs [i, …) of a row. */
-INLINED void finish(row_state *row, size_t i, const unit *entries, const first_test *test,
-                    rotation_mode mode)
+INLINED void finish_unit(row_state *row, size_t i, const unit *entries, const first_test *test,
+                         rotation_mode mode)
 {
     if (mode.dtype != PE_F32) {
         finish_16(row, i, entries, test, mode);
@@ -195,11 +195,11 @@ INLINED void finish(row_state *row, size_t i, const unit *entries, const first_t
         test_vector(row, (words)entries->parts[v] + test->add, test);
     }
     for (size_t v = 0; v < 2; v++)
-        rounded[v] = arranged == PAIRS ? interleave(parts[v], parts[2 + v])
-                                       : join(parts[2 * v], parts[2 * v + 1]);
-    store(to, &rounded[0], mode.nontemporal);
-    store(arranged == APART ? row->cosines + 4 * i : to + sizeof rounded[0], &rounded[1],
-          mode.nontemporal);
+        rounded[v] = arranged == PAIRS ? interleave_floats(parts[v], parts[2 + v])
+                                       : join_floats(parts[2 * v], parts[2 * v + 1]);
+    store_vector(to, &rounded[0], mode.nontemporal);
+    store_vector(arranged == APART ? row->cosines + 4 * i : to + sizeof rounded[0], &rounded[1],
+                 mode.nontemporal);
 }
 
 /* Write the unit of pairs [i, …) of the row ahead and, unless NULL, the row behind. */
@@ -209,8 +209,8 @@ INLINED void rotate_unit(pe_sincos a, pe_sincos b, size_t i, row_state *ahead,
     unit forth, back;
     for (size_t v = 0; v < (mode.arranged == ALONE ? 4 : 2); v++) {
         size_t at = i + WIDTH * v;
-        doubles sin_a = load(a.sin + at), cos_a = load(a.cos + at);
-        doubles sin_b = load(b.sin + at), cos_b = load(b.cos + at);
+        doubles sin_a = load_doubles(a.sin + at), cos_a = load_doubles(a.cos + at);
+        doubles sin_b = load_doubles(b.sin + at), cos_b = load_doubles(b.cos + at);
         doubles sin_cos = sin_a * cos_b;
         forth.parts[v] = add_product(sin_cos, cos_a, sin_b);
         back.parts[v] = subtract_product(sin_cos, cos_a, sin_b);
@@ -220,9 +220,9 @@ INLINED void rotate_unit(pe_sincos a, pe_sincos b, size_t i, row_state *ahead,
         forth.parts[2 + v] = subtract_product(cos_cos, sin_a, sin_b);
         back.parts[2 + v] = add_product(cos_cos, sin_a, sin_b);
     }
-    finish(ahead, i, &forth, test, mode);
+    finish_unit(ahead, i, &forth, test, mode);
     if (behind)
-        finish(behind, i, &back, test, mode);
+        finish_unit(behind, i, &back, test, mode);
 }
 
 /* Copy the first `count` pairs of a unit to a row. */
@@ -238,8 +238,9 @@ INLINED void copy_pairs(const row_state *row, size_t i, const row_state *from, s
 
 /* The same for fewer pairs than a unit has, at the end of the columns. The last pair fills the
  * unit, so no other entries are tested. */
-INLINED void rotate_rest(pe_sincos a, pe_sincos b, size_t i, size_t count, row_state *ahead,
-                         row_state *behind, const first_test *test, rotation_mode mode)
+INLINED void rotate_last_pairs(pe_sincos a, pe_sincos b, size_t i, size_t count,
+                               row_state *ahead, row_state *behind, const first_test *test,
+                               rotation_mode mode)
 {
     double filled[4][4 * WIDTH];
     _Alignas(32) unsigned char staged[4][4 * WIDTH * sizeof(float)];
@@ -271,7 +272,7 @@ INLINED void rotate_row(pe_sincos a, pe_sincos b, size_t count, row_state *ahead
     for (; i + step <= count; i += step)
         rotate_unit(a, b, i, ahead, behind, test, mode);
     if (i < count)
-        rotate_rest(a, b, i, count - i, ahead, behind, test, mode);
+        rotate_last_pairs(a, b, i, count - i, ahead, behind, test, mode);
 }
 
 #undef INLINED

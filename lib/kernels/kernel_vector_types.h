@@ -30,7 +30,7 @@ typedef uint32_t words __attribute__((vector_size(8 * WIDTH)));
 typedef uint16_t shorts __attribute__((vector_size(8 * WIDTH)));
 typedef int16_t signed_shorts __attribute__((vector_size(8 * WIDTH)));
 
-INLINED doubles load(const double *from)
+INLINED doubles load_doubles(const double *from)
 {
     doubles loaded;
     memcpy(&loaded, from, sizeof loaded);
@@ -44,14 +44,14 @@ INLINED few_floats to_few_floats(doubles a)
     return _mm256_cvtpd_ps((__m256d)a);
 }
 
-INLINED floats join(few_floats a, few_floats b)
+INLINED floats join_floats(few_floats a, few_floats b)
 {
     return (floats)_mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
 }
 
-INLINED floats interleave(few_floats a, few_floats b)
+INLINED floats interleave_floats(few_floats a, few_floats b)
 {
-    return join(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
+    return join_floats(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
 }
 #elif defined(__SSE2__)
 INLINED few_floats to_few_floats(doubles a)
@@ -59,12 +59,12 @@ INLINED few_floats to_few_floats(doubles a)
     return _mm_cvtpd_ps((__m128d)a);
 }
 
-INLINED floats join(few_floats a, few_floats b)
+INLINED floats join_floats(few_floats a, few_floats b)
 {
     return (floats)_mm_movelh_ps(a, b);
 }
 
-INLINED floats interleave(few_floats a, few_floats b)
+INLINED floats interleave_floats(few_floats a, few_floats b)
 {
     return (floats)_mm_unpacklo_ps(a, b);
 }
@@ -74,12 +74,12 @@ INLINED few_floats to_few_floats(doubles a)
     return __builtin_convertvector(a, few_floats);
 }
 
-INLINED floats join(few_floats a, few_floats b)
+INLINED floats join_floats(few_floats a, few_floats b)
 {
     return __builtin_shufflevector(a, b, 0, 1, 2, 3);
 }
 
-INLINED floats interleave(few_floats a, few_floats b)
+INLINED floats interleave_floats(few_floats a, few_floats b)
 {
     return __builtin_shufflevector(a, b, 0, 2, 1, 3);
 }

@@ -92,7 +92,8 @@ static size_t print_real(char *dst, pe_dtype dtype, uint64_t bits)
     }
     bool negative = bits >> sign_bit;
     *dst = '-'; /* overwritten if the number is not negative */
-    return negative + write_decimal(dst + negative, pe_shortest(magnitude, format));
+    return negative +
+           write_decimal(dst + negative, pe_find_shortest_decimal(magnitude, format));
 }
 
 static size_t print_integer(char *dst, int32_t value)
@@ -106,7 +107,7 @@ static size_t print_integer(char *dst, int32_t value)
 }
 
 /* Print one element without a NUL. The caller has called pe_print_prepare. */
-static size_t print_one(char *dst, pe_dtype dtype, const void *element)
+static size_t write_element(char *dst, pe_dtype dtype, const void *element)
 {
     uint64_t bits = 0;
     if (dtype == PE_I32) {
@@ -131,7 +132,7 @@ static size_t print_one(char *dst, pe_dtype dtype, const void *element)
 size_t pe_print_element(char *dst, pe_dtype dtype, const void *element)
 {
     pe_print_prepare();
-    size_t length = print_one(dst, dtype, element);
+    size_t length = write_element(dst, dtype, element);
     dst[length] = '\0';
     return length;
 }
@@ -157,7 +158,7 @@ size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t coun
         if (print_batch) {
             at += print_batch(at, element, part);
         } else {
-            at += print_one(at, dtype, element);
+            at += write_element(at, dtype, element);
             *at++ = ',';
         }
         element += part * size;

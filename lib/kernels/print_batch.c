@@ -58,8 +58,8 @@ typedef struct scaling {
     lanes shift; /* exponent + floor(log2(10^-k)) + 1 */
 } scaling;
 
-/* The first part of pe_shortest, for vectors. Biases keep all terms positive. */
-static ALWAYS_INLINE scaling scale(lanes bits, pe_binary_format format)
+/* The first part of pe_find_shortest_decimal, for vectors. Biases keep all terms positive. */
+static ALWAYS_INLINE scaling find_scaling(lanes bits, pe_binary_format format)
 {
     unsigned fraction_bits = (unsigned)format.fraction_bits;
     unsigned bias = (1U << (format.exponent_bits - 1)) - 1 + fraction_bits;
@@ -87,8 +87,8 @@ static inline lanes multiply_to_odd(lanes g, lanes n)
     return product >> 32 | lanes_less(fill_lanes(1), product & 0xffffffff);
 }
 
-/* The second part of pe_shortest: digits below 2 · 10^8, and whether the exponent is k + 1. `g`
- * is the power of ten to 64 bits, enough for significands of up to 24 bits. */
+/* The second part of pe_find_shortest_decimal: digits below 2 · 10^8, and whether the exponent
+ * is k + 1. `g` is the power of ten to 64 bits, enough for significands of up to 24 bits. */
 static inline lanes shortest_digits(const scaling *scaled, lanes g, lanes *ret_is_tens)
 {
     lanes quarters = scaled->significand << 2, odd = scaled->significand & 1;
@@ -115,7 +115,7 @@ static ALWAYS_INLINE void find_narrow(decimals *ret_decimals, const uint64_t *bi
     uint64_t largest = ((1ULL << format.exponent_bits) - 1) << format.fraction_bits;
     for (size_t i = 0; i < count; i += LANES) {
         lanes elements = lanes_load(bits + i), is_tens;
-        scaling scaled = scale(elements, format);
+        scaling scaled = find_scaling(elements, format);
         uint64_t k[LANES], powers[LANES];
         lanes_store(k, scaled.k);
         for (size_t lane = 0; lane < LANES; lane++)
@@ -138,7 +138,7 @@ static ALWAYS_INLINE void find_narrow(decimals *ret_decimals, const uint64_t *bi
 static void find_wide(decimals *ret_decimals, const uint64_t *bits, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        pe_decimal number = pe_shortest(bits[i], (pe_binary_format){52, 11});
+        pe_decimal number = pe_find_shortest_decimal(bits[i], (pe_binary_format){52, 11});
         uint64_t rest = number.digits / WORD;
         bool finite = bits[i] < 0x7ff0000000000000;
         ret_decimals->words[0][i] = rest / WORD;
@@ -166,7 +166,7 @@ typedef struct digits {
 
 /* Turn a number below 10^8 into 8 bytes with a digit each, the most significant one first:
  * divide into halves of 4 digits, quarters of 2, then single digits, all halves at once. */
-static inline lanes spread(lanes number)
+static inline lanes split_digits(lanes number)
 {
     lanes high = lanes_times(number, 109951163) >> 40; /* / 10^4 */
     lanes fours = high | (number - lanes_times(high, 10000)) << 32;
@@ -184,7 +184,8 @@ static ALWAYS_INLINE void spread_digits(digits *ret_digits, const decimals *from
     for (size_t w = 0; w < words; w++)
         for (size_t i = 0; i < count; i += LANES) {
             lanes word = lanes_load(from->words[w] + i);
-            lanes bytes = w > 0 ? spread(word) : word << 56; /* the first word has one digit */
+            /* the first word has one digit */
+            lanes bytes = w > 0 ? split_digits(word) : word << 56;
             lanes_store_nonzero(ret_digits->nonzero[w] + i, bytes);
             lanes_store(texts[w] + i, bytes + ZEROS);
         }

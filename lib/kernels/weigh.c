@@ -1,14 +1,15 @@
-/* Weighted sums of rows, up to four rows in one pass over the columns. */
+/* Weighted sums of rows, four rows in one pass over the columns. */
 #include "kernels/weigh.h"
 
 #include "kernels/instruction_set.h"
 
 extern pe_weigh PE_FOR_SET(pe_weigh);
 
-#define INLINED static inline __attribute__((always_inline))
+#define TAPS 4
 
-INLINED void sum_four(const double *const *rows, const double *weights, size_t count, bool add,
-                      double *restrict sums)
+/* As pe_weigh for TAPS rows. */
+static void weigh_rows(const double *const *rows, const double *weights, size_t count, bool add,
+                       double *restrict sums)
 {
     const double *restrict a = rows[0], *restrict b = rows[1];
     const double *restrict c = rows[2], *restrict d = rows[3];
@@ -19,44 +20,17 @@ INLINED void sum_four(const double *const *rows, const double *weights, size_t c
     }
 }
 
-INLINED void sum_two(const double *const *rows, const double *weights, size_t count, bool add,
-                     double *restrict sums)
-{
-    const double *restrict a = rows[0], *restrict b = rows[1];
-    const double w0 = weights[0], w1 = weights[1];
-    for (size_t i = 0; i < count; i++) {
-        double sum = w0 * a[i] + w1 * b[i];
-        sums[i] = add ? sums[i] + sum : sum;
-    }
-}
-
-INLINED void sum_one(const double *restrict row, double weight, size_t count, bool add,
-                     double *restrict sums)
-{
-    for (size_t i = 0; i < count; i++)
-        sums[i] = add ? sums[i] + weight * row[i] : weight * row[i];
-}
-
-/* Set or add as many rows as one pass takes. Returns how many. */
-INLINED size_t sum_some(const double *const *rows, const double *weights, size_t taps,
-                        size_t count, bool add, double *sums)
-{
-    if (taps >= 4) {
-        sum_four(rows, weights, count, add, sums);
-        return 4;
-    }
-    if (taps >= 2) {
-        sum_two(rows, weights, count, add, sums);
-        return 2;
-    }
-    sum_one(rows[0], weights[0], count, add, sums);
-    return 1;
-}
-
+/* Rows that are missing in the last pass are its first one, with no weight. */
 void PE_FOR_SET(pe_weigh)(const double *const *rows, const double *weights, size_t taps,
                           size_t count, bool add, double *sums)
 {
-    size_t done = add || taps == 0 ? 0 : sum_some(rows, weights, taps, count, false, sums);
-    while (done < taps)
-        done += sum_some(rows + done, weights + done, taps - done, count, true, sums);
+    for (size_t t = 0; t < taps; t += TAPS) {
+        const double *some[TAPS];
+        double own[TAPS] = {0};
+        for (size_t i = 0; i < TAPS; i++) {
+            some[i] = rows[t + i < taps ? t + i : t];
+            own[i] = t + i < taps ? weights[t + i] : 0;
+        }
+        weigh_rows(some, own, count, add || t > 0, sums);
+    }
 }

@@ -38,7 +38,7 @@ typedef struct entry {
 /* Whether the entry lies above the midpoint of low and high (1), below it (-1) or on it (0).
  * As α < 1, the difference may be multiplied by 2 (1 - α). That gives
  * (1 - α)(2a - low - high) + 2α (b - p): products of two doubles, which are summed exactly. */
-static int compare(const void *number, double low, double high)
+static int compare_with_midpoint(const void *number, double low, double high)
 {
     const entry *x = number;
     pe_exact sum = {{0}};
@@ -61,7 +61,8 @@ static int compare(const void *number, double low, double high)
 
 /* Compute doubles that enclose the entry: for f64 as close as the error bound allows, else
  * 2^-51 of the value to either side, which are seldom rounded to different elements. */
-static void enclose(const pe_blend *blend, const entry *x, double *ret_low, double *ret_high)
+static void enclose_entry(const pe_blend *blend, const entry *x, double *ret_low,
+                          double *ret_high)
 {
     dd difference = dd_two_sum(x->b, -x->p);
     double largest = fmax(fmax(fabs(x->a), fabs(x->b)), fabs(x->p));
@@ -117,13 +118,13 @@ void pe_blend_row(const pe_blend *blend, const double *a, const double *b, const
     if (blend->dtype == PE_DD)
         return;
     for (size_t i = 0; i < count; i++)
-        enclose(blend, &(entry){blend->alpha, a[i], b[i], p[i]}, &low[i], &high[i]);
+        enclose_entry(blend, &(entry){blend->alpha, a[i], b[i], p[i]}, &low[i], &high[i]);
     pe_round_row(blend->dtype, low, count, dst);
     pe_round_row(blend->dtype, high, count, upper);
     if (memcmp(lower, upper, count * size) == 0)
         return;
     for (size_t i = 0; i < count; i++, lower += size)
         if (memcmp(lower, upper + i * size, size) != 0)
-            pe_round_bisecting(blend->dtype, lower, upper + i * size, compare,
+            pe_round_bisecting(blend->dtype, lower, upper + i * size, compare_with_midpoint,
                                &(entry){blend->alpha, a[i], b[i], p[i]}, lower);
 }

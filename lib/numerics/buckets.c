@@ -14,14 +14,14 @@ typedef struct natural {
     size_t count;
 } natural;
 
-static void multiply(natural *number, uint32_t factor)
+static void multiply_natural(natural *number, uint32_t factor)
 {
     uint64_t carry = pe_limbs_mul_small(number->limbs, number->count, factor);
     if (carry)
         number->limbs[number->count++] = carry;
 }
 
-static int compare(const natural *a, const natural *b)
+static int compare_naturals(const natural *a, const natural *b)
 {
     if (a->count != b->count)
         return a->count < b->count ? -1 : 1;
@@ -34,10 +34,10 @@ static int compare_powers(uint32_t a, uint32_t b, uint32_t c, unsigned p, unsign
 {
     natural left = {.limbs = {1}, .count = 1}, right = {.limbs = {1}, .count = 1};
     for (unsigned i = 0; i < p; i++) {
-        multiply(&left, a);
-        multiply(&right, i < t ? b : c);
+        multiply_natural(&left, a);
+        multiply_natural(&right, i < t ? b : c);
     }
-    return compare(&left, &right);
+    return compare_naturals(&left, &right);
 }
 
 /* The least n in (low, high] with n^p >= b^t · c^(p-t), which must hold for n = high and not

@@ -14,7 +14,7 @@ static const pe_wide QUARTER_PI = {
 
 /* The double nearest to magnitude · 2^exponent. The exact value is neither a double nor a tie,
  * so that bits follow the leading 64. */
-static double nearest(pe_wide magnitude, int exponent)
+static double round_to_double(pe_wide magnitude, int exponent)
 {
     pe_leading leading = pe_limbs_leading(magnitude.limb, 4);
     if (leading.length == 0)
@@ -32,7 +32,7 @@ double pe_wide_correct_log(uint64_t numerator)
     uint64_t integer = (uint64_t)(zeros - (whole ? 9 : 10));
     pe_wide scaled = pe_wide_shift_right(pe_wide_negate(fraction), 6);
     scaled.limb[3] |= integer << 58;
-    return -nearest(pe_wide_mul(scaled, pe_wide_ln2), 6);
+    return -round_to_double(pe_wide_mul(scaled, pe_wide_ln2), 6);
 }
 
 /* x^first / first! - x^(first + 2) / (first + 2)! + … for first 1 or 2 and 0 <= x < 1: sin x,
@@ -56,10 +56,11 @@ double pe_wide_correct_cos(uint64_t turns)
     pe_wide eighths = {{0, 0, 0, (uint64_t)(rest < 0 ? -rest : rest) << 14}};
     pe_wide x = pe_wide_mul(eighths, QUARTER_PI);
     if (quarter % 2 == 1) { /* cos(π/2 + x) = -sin x, cos(3π/2 + x) = sin x */
-        double sine = nearest(alternating_series(x, 1), 0);
+        double sine = round_to_double(alternating_series(x, 1), 0);
         return (quarter % 4 == 1) == (rest < 0) ? sine : -sine;
     }
-    double cosine = nearest(pe_wide_negate(alternating_series(x, 2)), 0); /* 1 - …, modulo 1 */
+    /* 1 - …, modulo 1 */
+    double cosine = round_to_double(pe_wide_negate(alternating_series(x, 2)), 0);
     return quarter % 4 == 0 ? cosine : -cosine;
 }
 
@@ -85,9 +86,9 @@ bool pe_wide_is_quantile_above_midpoint(int64_t numerator, double x)
     pe_wide half = {{0, 0, 0, 1ULL << 63}}, m = {{0, 0, 0, midpoint << 10}};
     m = pe_wide_shift_right(m, (unsigned)(2 - exponent)); /* M/4 */
     uint64_t left, right;
-    pe_wide left_fraction =
-        pe_wide_mul_whole(integral_ratio(half), (uint64_t)numerator << (2 - exponent), &left);
-    pe_wide right_fraction = pe_wide_mul_whole(
+    pe_wide left_fraction = pe_wide_mul_with_carry(
+        integral_ratio(half), (uint64_t)numerator << (2 - exponent), &left);
+    pe_wide right_fraction = pe_wide_mul_with_carry(
         integral_ratio(pe_wide_mul_integer(pe_wide_mul(m, m), 2)), midpoint, &right);
     return left != right ? left > right
                          : pe_limbs_compare(left_fraction.limb, right_fraction.limb, 4) > 0;

@@ -72,7 +72,7 @@ static inline uint64_t pe_multiply_to_odd(pe_power g, uint64_t n)
 /* The shortest decimal in the rounding interval of a finite number, given as its bits without
  * the sign; of several the closest, and 0 for 0. The code has no branch, so that a processor
  * overlaps the work on successive numbers. */
-static inline pe_decimal pe_shortest(uint64_t bits, pe_binary_format format)
+static inline pe_decimal pe_find_shortest_decimal(uint64_t bits, pe_binary_format format)
 {
     uint64_t fraction = bits & ((1ULL << format.fraction_bits) - 1);
     int field = (int)(bits >> format.fraction_bits), normal = field > 0;

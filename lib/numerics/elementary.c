@@ -43,7 +43,7 @@ typedef struct split_log {
     dd rest;
 } split_log;
 
-static split_log split(dd x)
+static split_log split_logarithm(dd x)
 {
     int exponent;
     if (!PE_EXPECTED(x.hi >= DBL_MIN && x.hi <= DBL_MAX)) /* it chooses a row of tables */
@@ -63,7 +63,7 @@ static split_log split(dd x)
 
 dd pe_log(dd x)
 {
-    split_log log = split(x);
+    split_log log = split_logarithm(x);
     return log.exponent == 0 ? log.rest : dd_add(dd_mul_double(DD_LN2, log.exponent), log.rest);
 }
 
@@ -126,7 +126,7 @@ pe_scaled pe_power(double x, double p)
 {
     if (!PE_EXPECTED(x >= DBL_MIN && x <= DBL_MAX && fabs(p) <= 0x1p20))
         return (pe_scaled){{NAN, NAN}, 0};
-    split_log log = split((dd){x, 0});
+    split_log log = split_logarithm((dd){x, 0});
     dd shift = dd_two_prod(p, log.exponent); /* exactly */
     double whole = rint(shift.hi);
     dd fraction = dd_two_sum(shift.hi - whole, shift.lo);
@@ -135,7 +135,7 @@ pe_scaled pe_power(double x, double p)
     return power;
 }
 
-dd pe_unscaled(pe_scaled number)
+dd pe_apply_exponent(pe_scaled number)
 {
     return (dd){ldexp(number.value.hi, number.exponent),
                 ldexp(number.value.lo, number.exponent)};

@@ -32,7 +32,7 @@ pe_scaled pe_exp(dd x);
 pe_scaled pe_power(double x, double p);
 
 /* The number as a double-double, which must be in its range. */
-dd pe_unscaled(pe_scaled number);
+dd pe_apply_exponent(pe_scaled number);
 
 /* ---- the same from double to double ---- */
 
@@ -46,13 +46,13 @@ static inline double pe_log_double(double x)
 static inline double pe_exp_double(double x)
 {
     if (fabs(x) <= 700)
-        return pe_unscaled(pe_exp((dd){x, 0})).hi;
+        return pe_apply_exponent(pe_exp((dd){x, 0})).hi;
     return x > 0 ? INFINITY : x < 0 ? 0 : x;
 }
 
 static inline double pe_power_double(double x, double p)
 {
-    return pe_unscaled(pe_power(x, p)).hi;
+    return pe_apply_exponent(pe_power(x, p)).hi;
 }
 
 #endif

@@ -26,7 +26,7 @@ pe_fixed pe_fixed_sub(pe_fixed a, pe_fixed b)
     return (pe_fixed){a.whole - b.whole - borrow, a.part};
 }
 
-static pe_fixed negate(pe_fixed a)
+static pe_fixed negate_fixed(pe_fixed a)
 {
     return pe_fixed_sub(ZERO, a);
 }
@@ -46,15 +46,15 @@ pe_fixed pe_fixed_from_double(double x)
     uint64_t bits = (uint64_t)ldexp(frexp(magnitude - whole, &exponent), 64);
     pe_wide part = pe_wide_shift_right((pe_wide){{0, 0, 0, bits}}, (unsigned)-exponent);
     pe_fixed fixed = {(int64_t)whole, part};
-    return x < 0 ? negate(fixed) : fixed;
+    return x < 0 ? negate_fixed(fixed) : fixed;
 }
 
 pe_fixed pe_fixed_mul_integer(pe_fixed a, int64_t k)
 {
     uint64_t magnitude = k < 0 ? 0 - (uint64_t)k : (uint64_t)k, carry;
-    pe_wide part = pe_wide_mul_whole(a.part, magnitude, &carry);
+    pe_wide part = pe_wide_mul_with_carry(a.part, magnitude, &carry);
     pe_fixed product = {(int64_t)((uint64_t)a.whole * magnitude + carry), part};
-    return k < 0 ? negate(product) : product;
+    return k < 0 ? negate_fixed(product) : product;
 }
 
 /* ---- division ---- */
@@ -78,8 +78,8 @@ static void append_bit(uint64_t *limbs, int count, uint64_t bit)
 }
 
 /* Long division, bit by bit: the numerator's 320 bits, then 256 zeros behind the point. */
-static void divide(const uint64_t numerator[LIMBS], const uint64_t divisor[LIMBS],
-                   uint64_t ret_quotient[2 * LIMBS])
+static void divide_limbs(const uint64_t numerator[LIMBS], const uint64_t divisor[LIMBS],
+                         uint64_t ret_quotient[2 * LIMBS])
 {
     uint64_t rest[LIMBS] = {0};
     for (int bit = 64 * LIMBS - 1; bit >= -256; bit--) {
@@ -97,13 +97,13 @@ pe_fixed pe_fixed_div(pe_fixed a, pe_fixed b)
     bool negative = a.whole < 0;
     uint64_t numerator[LIMBS], divisor[LIMBS], quotient[2 * LIMBS] = {0};
     assert(pe_fixed_compare(b, ZERO) > 0);
-    to_limbs(negative ? negate(a) : a, numerator);
+    to_limbs(negative ? negate_fixed(a) : a, numerator);
     to_limbs(b, divisor);
     if (pe_limbs_are_zero(divisor, 4)) { /* a whole number */
         memcpy(quotient, numerator, sizeof numerator);
         pe_limbs_div_small(quotient, LIMBS, divisor[4]);
     } else {
-        divide(numerator, divisor, quotient);
+        divide_limbs(numerator, divisor, quotient);
     }
     bool over =
         quotient[4] >= (uint64_t)QUOTIENT_MAX || !pe_limbs_are_zero(quotient + LIMBS, LIMBS);
@@ -111,7 +111,7 @@ pe_fixed pe_fixed_div(pe_fixed a, pe_fixed b)
                        {{quotient[0], quotient[1], quotient[2], quotient[3]}}};
     if (over)
         result = (pe_fixed){.whole = QUOTIENT_MAX};
-    return negative ? negate(result) : result;
+    return negative ? negate_fixed(result) : result;
 }
 
 pe_wide pe_fixed_mul_fraction(pe_fixed a, pe_fixed b)
@@ -126,7 +126,7 @@ pe_fixed pe_fixed_mul_wide(pe_fixed a, pe_wide b)
 {
     uint64_t whole;
     assert(a.whole >= 0);
-    pe_wide part = pe_wide_mul_whole(b, (uint64_t)a.whole, &whole);
+    pe_wide part = pe_wide_mul_with_carry(b, (uint64_t)a.whole, &whole);
     return pe_fixed_add((pe_fixed){(int64_t)whole, part},
                         (pe_fixed){.part = pe_wide_mul(a.part, b)});
 }
@@ -159,7 +159,7 @@ typedef struct digits {
 static digits count_digits(pe_fixed a)
 {
     bool negative = a.whole < 0;
-    pe_fixed size = negative ? negate(a) : a;
+    pe_fixed size = negative ? negate_fixed(a) : a;
     uint64_t limbs[LIMBS];
     memcpy(limbs, size.part.limb, sizeof size.part.limb);
     limbs[LIMBS - 1] = (uint64_t)size.whole;

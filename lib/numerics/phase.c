@@ -35,7 +35,7 @@ static const dd COS_TERMS[TERMS] = {
     {0x1.ae7f3e733b81fp-45, 0},
 };
 
-static dd series(const dd terms[TERMS], dd x_squared)
+static dd evaluate_series(const dd terms[TERMS], dd x_squared)
 {
     double tail = terms[TERMS - 1].hi;
     for (int n = TERMS - 2; n >= DD_TERMS; n--)
@@ -93,7 +93,8 @@ void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos)
     if (below)
         x = dd_neg(x);
     dd x_squared = dd_mul(x, x);
-    dd sine = dd_mul(x, series(SIN_TERMS, x_squared)), cosine = series(COS_TERMS, x_squared);
+    dd sine = dd_mul(x, evaluate_series(SIN_TERMS, x_squared)),
+       cosine = evaluate_series(COS_TERMS, x_squared);
     if (step > 0) {
         dd table_sin = {pe_sine_table[step], pe_sine_table_rests[step]};
         dd table_cos = {pe_sine_table[step + 16], pe_sine_table_rests[step + 16]};

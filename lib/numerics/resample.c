@@ -96,7 +96,7 @@ static pe_taps find_taps(const pe_resample *axis, pe_uint128 position, uint64_t 
 }
 
 /* One source cell alone. */
-static pe_taps only(uint64_t cell)
+static pe_taps make_single_tap(uint64_t cell)
 {
     return (pe_taps){.first = (int64_t)cell, .count = 1, .unit = 1, .filter = PE_LINEAR};
 }
@@ -129,19 +129,19 @@ pe_taps pe_resample_find_taps(const pe_resample *axis, uint64_t index)
     uint64_t divisor = axis->divisor;
     if (axis->filter == PE_NEAREST) {
         uint64_t cell = (uint64_t)(index * numerator / divisor);
-        return only(cell < axis->source ? cell : axis->source - 1);
+        return make_single_tap(cell < axis->source ? cell : axis->source - 1);
     }
     if (axis->antialias)
         return wide_taps(axis, index);
     if (axis->align_corners)
         return find_taps(axis, index * numerator, divisor, false);
     if (axis->filter == PE_LINEAR && axis->source == axis->target)
-        return only(index);
+        return make_single_tap(index);
     pe_uint128 centre = (2 * index + 1) * numerator;
     if (centre >= divisor)
         return find_taps(axis, centre - divisor, 2 * divisor, false);
     if (axis->filter == PE_LINEAR) /* nothing is read before the first cell */
-        return only(0);
+        return make_single_tap(0);
     return find_taps(axis, divisor - centre, 2 * divisor, true);
 }
 

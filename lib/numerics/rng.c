@@ -19,17 +19,17 @@ double pe_draw_normal(pe_draw draw)
 }
 
 /* The uniform variable in (-1, 1) times 2^53: an odd integer. */
-static int64_t centred(pe_draw draw)
+static int64_t centre_draw(pe_draw draw)
 {
     return (int64_t)(2 * draw.u + 1) - (1LL << 53);
 }
 
 double pe_draw_uniform(pe_draw draw)
 {
-    return (double)centred(draw) * 0x1p-53;
+    return (double)centre_draw(draw) * 0x1p-53;
 }
 
 double pe_draw_truncated_normal(pe_draw draw)
 {
-    return pe_correct_quantile(centred(draw));
+    return pe_correct_quantile(centre_draw(draw));
 }

@@ -21,7 +21,7 @@ typedef struct product {
     uint64_t limb[PRODUCT_LIMBS];
 } product;
 
-static product multiply(pe_weight a, pe_weight b)
+static product multiply_weights(pe_weight a, pe_weight b)
 {
     product result = {.negative = a.negative != b.negative};
     for (size_t i = 0; i < PE_WEIGHT_LIMBS; i++) {
@@ -34,7 +34,7 @@ static product multiply(pe_weight a, pe_weight b)
 }
 
 /* Add value · weight · factor · 2^-384, for |factor| <= 2. */
-static void add(pe_exact *sum, double value, const product *weight, double factor)
+static void add_product(pe_exact *sum, double value, const product *weight, double factor)
 {
     for (size_t half = 0; half < 2 * PRODUCT_LIMBS; half++) {
         uint32_t digits = (uint32_t)(weight->limb[half / 2] >> (half % 2 * 32));
@@ -46,31 +46,32 @@ static void add(pe_exact *sum, double value, const product *weight, double facto
     }
 }
 
-/* The entry times 2 · total, in the units of `add`. */
+/* The entry times 2 · total, in the units of `add_product`. */
 typedef struct entry {
     pe_exact twice;
     product total;
 } entry;
 
-static int compare(const void *number, double low, double high)
+static int compare_with_midpoint(const void *number, double low, double high)
 {
     const entry *x = number;
     pe_exact sum = x->twice;
-    add(&sum, low, &x->total, -1);
-    add(&sum, high, &x->total, -1);
+    add_product(&sum, low, &x->total, -1);
+    add_product(&sum, high, &x->total, -1);
     return pe_exact_sign(&sum);
 }
 
 static void round_exactly(const pe_weighted *sum, pe_dtype dtype, const void *low,
                           const void *high, void *dst)
 {
-    entry x = {.total = multiply(pe_taps_total(sum->y), pe_taps_total(sum->x))};
+    entry x = {.total = multiply_weights(pe_taps_total(sum->y), pe_taps_total(sum->x))};
     for (size_t i = 0; i < sum->y->count; i++)
         for (size_t j = 0; j < sum->x->count; j++) {
-            product weight = multiply(pe_taps_weight(sum->y, i), pe_taps_weight(sum->x, j));
-            add(&x.twice, sum->values[i * sum->x->count + j], &weight, 2);
+            product weight =
+                multiply_weights(pe_taps_weight(sum->y, i), pe_taps_weight(sum->x, j));
+            add_product(&x.twice, sum->values[i * sum->x->count + j], &weight, 2);
         }
-    pe_round_bisecting(dtype, low, high, compare, &x, dst);
+    pe_round_bisecting(dtype, low, high, compare_with_midpoint, &x, dst);
 }
 
 /* ---- sums with an error bound ---- */
@@ -87,7 +88,7 @@ typedef struct approximation {
 } approximation;
 
 /* Add weight · value. */
-static void accumulate(approximation *sum, dd weight, double value)
+static void accumulate_term(approximation *sum, dd weight, double value)
 {
     dd term = dd_mul_double(weight, value);
     dd high = dd_two_sum(sum->high, term.hi);
@@ -99,7 +100,7 @@ static void accumulate(approximation *sum, dd weight, double value)
     sum->magnitude += fabs(term.hi);
 }
 
-static approximation approximate(const pe_weighted *sum)
+static approximation approximate_sum(const pe_weighted *sum)
 {
     approximation result = {.exact = sum->exact, .bounded = true};
     double terms = (double)(sum->y->count * sum->x->count);
@@ -107,7 +108,7 @@ static approximation approximate(const pe_weighted *sum)
         for (size_t j = 0; j < sum->x->count; j++) {
             double value = sum->values[i * sum->x->count + j];
             if (value != 0)
-                accumulate(&result, dd_mul(sum->y_weights[i], sum->x_weights[j]), value);
+                accumulate_term(&result, dd_mul(sum->y_weights[i], sum->x_weights[j]), value);
         }
     dd value = dd_two_sum(result.high, result.low);
     result.high = value.hi;
@@ -125,7 +126,7 @@ static double find_largest(pe_dtype dtype)
 void pe_weighted_round(const pe_weighted *sum, pe_dtype dtype, void *dst)
 {
     unsigned char low[sizeof(dd)], high[sizeof(dd)];
-    approximation near = approximate(sum);
+    approximation near = approximate_sum(sum);
     if (near.bounded && (near.exact || dtype == PE_DD)) {
         dd value = {near.high, near.low};
         pe_round_dd(dtype, near.exact ? value : dd_snap(value), dst);

@@ -66,7 +66,7 @@ pe_wide pe_wide_mul(pe_wide a, pe_wide b)
     return (pe_wide){{product[4], product[5], product[6], product[7]}};
 }
 
-pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer)
+pe_wide pe_wide_mul_with_carry(pe_wide a, uint64_t m, uint64_t *ret_integer)
 {
     *ret_integer = pe_limbs_mul_small(a.limb, 4, m);
     return a;
@@ -75,7 +75,7 @@ pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer)
 pe_wide pe_wide_mul_integer(pe_wide a, int64_t k)
 {
     uint64_t magnitude = k < 0 ? 0 - (uint64_t)k : (uint64_t)k, integer;
-    pe_wide product = pe_wide_mul_whole(a, magnitude, &integer);
+    pe_wide product = pe_wide_mul_with_carry(a, magnitude, &integer);
     return k < 0 ? pe_wide_negate(product) : product;
 }
 
@@ -112,7 +112,7 @@ pe_wide pe_wide_mul_double(pe_wide a, double x)
     int exponent;
     double fraction = frexp(fabs(x), &exponent); /* not an integer, so exponent <= 53 */
     uint64_t significand = (uint64_t)ldexp(fraction, 53), integer;
-    pe_wide product = pe_wide_mul_whole(a, significand, &integer);
+    pe_wide product = pe_wide_mul_with_carry(a, significand, &integer);
     product = shift_right_extended(product, integer, (unsigned)(53 - exponent));
     return x < 0 ? pe_wide_negate(product) : product;
 }
@@ -153,7 +153,7 @@ pe_wide pe_wide_log2(pe_wide significand)
 }
 
 /* 2^-f for 0 < f < 1: the Taylor series of exp at -f·ln2/256, then eight squarings. */
-static pe_wide exponential(pe_wide f)
+static pe_wide compute_power_of_half(pe_wide f)
 {
     pe_wide x = pe_wide_shift_right(pe_wide_mul(f, pe_wide_ln2), 8);
     pe_wide sum = x, term = x; /* 1 - exp(-x) = x - x²/2 + x³/6 … */
@@ -182,7 +182,7 @@ pe_wide pe_wide_power_of_log2(uint64_t integer, pe_wide fraction, uint64_t numer
     integer = log2[4];
     if (pe_limbs_are_zero(log2, 4)) /* 2^-integer, as half of 2^-(integer - 1) */
         return pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 63}}, (unsigned)integer - 1);
-    return pe_wide_shift_right(exponential(fraction), (unsigned)integer);
+    return pe_wide_shift_right(compute_power_of_half(fraction), (unsigned)integer);
 }
 
 pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator)

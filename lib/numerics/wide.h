@@ -33,7 +33,7 @@ pe_wide pe_wide_mul_leading(pe_wide a, int64_t k);
 pe_wide pe_wide_mul_double(pe_wide a, double x);
 
 /* a * m, exactly: returns the fraction, and the integer part in *ret_integer. */
-pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer);
+pe_wide pe_wide_mul_with_carry(pe_wide a, uint64_t m, uint64_t *ret_integer);
 
 /* a / x for x >= 1/2, rounded down; the quotient must be below 1. */
 pe_wide pe_wide_div_double(pe_wide a, double x);

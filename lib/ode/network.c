@@ -19,8 +19,8 @@ uint64_t pe_network_weights(uint64_t dim, uint64_t hidden)
 }
 
 /* Pack one layer. `row` is scratch memory of `columns` doubles. */
-static bool pack(pe_layer *layer, const pe_trained *weights, const pe_trained *bias,
-                 double *row, pe_network_watch *watch, void *context)
+static bool pack_layer(pe_layer *layer, const pe_trained *weights, const pe_trained *bias,
+                       double *row, pe_network_watch *watch, void *context)
 {
     for (size_t r = 0; r < layer->rows; r++) {
         if (!watch(context, r * layer->columns))
@@ -58,7 +58,7 @@ static double *new_panels(size_t rows, size_t columns)
 }
 
 /* False if memory ran out; pe_network_done frees what was allocated. */
-static bool allocate(pe_layer *layer, size_t rows, size_t columns)
+static bool allocate_layer(pe_layer *layer, size_t rows, size_t columns)
 {
     *layer = (pe_layer){.rows = rows, .columns = columns};
     layer->panels = new_panels(rows, columns);
@@ -72,8 +72,8 @@ bool pe_network_init(pe_network *network, const pe_trained weights[2],
 {
     size_t most = dim > hidden ? dim : hidden;
     *network = (pe_network){.activation = activation};
-    bool allocated = allocate(&network->first, hidden, dim + 1) &&
-                     allocate(&network->second, dim, hidden + 1);
+    bool allocated = allocate_layer(&network->first, hidden, dim + 1) &&
+                     allocate_layer(&network->second, dim, hidden + 1);
     if (!allocated)
         goto fail;
     network->inputs = calloc(most + 1, sizeof *network->inputs);
@@ -81,8 +81,9 @@ bool pe_network_init(pe_network *network, const pe_trained weights[2],
     network->squares = calloc(hidden, sizeof *network->squares);
     network->used = calloc(most + 1, sizeof *network->used);
     if (!network->inputs || !network->products || !network->used || !network->squares ||
-        !pack(&network->first, &weights[0], &biases[0], network->inputs, watch, context) ||
-        !pack(&network->second, &weights[1], &biases[1], network->inputs, watch, context))
+        !pack_layer(&network->first, &weights[0], &biases[0], network->inputs, watch,
+                    context) ||
+        !pack_layer(&network->second, &weights[1], &biases[1], network->inputs, watch, context))
         goto fail;
     add_squares(&network->second, network->squares);
     return true;
@@ -105,7 +106,7 @@ void pe_network_done(pe_network *network)
 }
 
 /* products = layer · inputs, without the bias. Half of the units of a relu layer give 0. */
-static void multiply(const pe_network *network, const pe_layer *layer)
+static void multiply_layer(const pe_network *network, const pe_layer *layer)
 {
     size_t count = 0;
     for (size_t j = 0; j < layer->columns; j++) {
@@ -116,7 +117,7 @@ static void multiply(const pe_network *network, const pe_layer *layer)
                               network->inputs, network->used, count, network->products);
 }
 
-static double activate(pe_activation activation, double z)
+static double apply_activation(pe_activation activation, double z)
 {
     if (activation == PE_TANH)
         return pe_network_tanh(z);
@@ -130,20 +131,20 @@ void pe_network_derivative(const pe_network *network, double t, const double *p,
     double *inputs = network->inputs, *products = network->products;
     memcpy(inputs, p, second->rows * sizeof *p);
     inputs[second->rows] = t;
-    multiply(network, first);
+    multiply_layer(network, first);
     for (size_t i = 0; i < first->rows; i++) {
         ret_units[i] = products[i] + first->bias[i];
-        inputs[i] = activate(network->activation, ret_units[i]);
+        inputs[i] = apply_activation(network->activation, ret_units[i]);
     }
     inputs[first->rows] = t;
-    multiply(network, second);
+    multiply_layer(network, second);
     for (size_t i = 0; i < second->rows; i++)
         ret_derivative[i] = products[i] + second->bias[i];
 }
 
 /* exp(x) for 0 <= x <= 40: 2^n times the Taylor polynomial of x - n·ln 2, which is at most
  * ln2/2 in magnitude. */
-static double exponential(double x)
+static double compute_exponential(double x)
 {
     static const double terms[] = {1,
                                    1,
@@ -180,6 +181,6 @@ double pe_network_tanh(double x)
             fraction = n + square / fraction;
         return x / fraction;
     }
-    result = 1 - 2 / (exponential(2 * size) + 1);
+    result = 1 - 2 / (compute_exponential(2 * size) + 1);
     return x < 0 ? -result : result;
 }

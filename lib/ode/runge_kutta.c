@@ -36,8 +36,8 @@ void pe_flow_done(pe_flow *flow)
 
 /* next = begin + h·Σ weights[s]·slopes[s] over the first `count` slopes, added up in that
  * order. */
-static void move(const pe_flow *flow, const double *begin, double h, const double *weights,
-                 size_t count)
+static void combine_slopes(const pe_flow *flow, const double *begin, double h,
+                           const double *weights, size_t count)
 {
     for (size_t i = 0; i < flow->dim; i++) {
         double sum = weights[0] * flow->slopes[0][i];
@@ -65,13 +65,13 @@ static void step_rk4(pe_flow *flow, double t, double h)
     double *state = flow->state, *next = flow->next, *units = flow->units[0];
     double **slopes = flow->slopes;
     pe_network_derivative(network, t, state, units, slopes[0]);
-    move(flow, state, h, (const double[]){0.5}, 1);
+    combine_slopes(flow, state, h, (const double[]){0.5}, 1);
     pe_network_derivative(network, t + 0.5 * h, next, units, slopes[1]);
-    move(flow, state, h, half, 2);
+    combine_slopes(flow, state, h, half, 2);
     pe_network_derivative(network, t + 0.5 * h, next, units, slopes[2]);
-    move(flow, state, h, whole, 3);
+    combine_slopes(flow, state, h, whole, 3);
     pe_network_derivative(network, t + h, next, units, slopes[3]);
-    move(flow, state, h, last, 4);
+    combine_slopes(flow, state, h, last, 4);
 }
 
 static pe_flow_end advance_rk4(pe_flow *flow, pe_flow_watch *watch, void *context)
@@ -146,7 +146,7 @@ static double step_factor(double square)
 
 /* The time at which a relu unit's input changes its sign, from 0 to 1: that of a parabola with
  * these values at 0 and 1 and this slope at 0. */
-static double root(double first, double last, double slope)
+static double find_root(double first, double last, double slope)
 {
     double bend = last - first - slope;
     double square = slope * slope - 4 * bend * first;
@@ -195,7 +195,7 @@ static bool find_kinks(pe_flow *flow, double h, double reach)
         if ((begin[i] < 0) == (end[i] < 0))
             continue;
         double slope = (early[i] - begin[i]) / NODES[1]; /* the second stage is Euler's */
-        double share = reach * root(begin[i], end[i], reach * slope);
+        double share = reach * find_root(begin[i], end[i], reach * slope);
         double near = fmin(share, 1 - share);
         double error = 0.125 * h * near * (end[i] - begin[i]) / reach;
         if (near > KINK_SHARE && error * error * flow->network->squares[i] > tolerance) {
@@ -215,7 +215,7 @@ static bool find_kinks(pe_flow *flow, double h, double reach)
 static bool try_dopri5(pe_flow *flow, double h, double end, double *ret_square)
 {
     for (size_t s = 1; s < SLOPES; s++) {
-        move(flow, flow->begin, h, WEIGHTS[s], s);
+        combine_slopes(flow, flow->begin, h, WEIGHTS[s], s);
         pe_network_derivative(flow->network, NODES[s] == 1 ? end : flow->time + NODES[s] * h,
                               flow->next, flow->units[s == 1 ? 1 : 2], flow->slopes[s]);
         if ((s == LOOK || s == SLOPES - 1) && find_kinks(flow, h, NODES[s]))
@@ -239,7 +239,7 @@ static void choose_step(pe_flow *flow, double h, double factor)
         flow->free_step = 0;
 }
 
-static void swap(double **a, double **b)
+static void swap_pointers(double **a, double **b)
 {
     double *kept = *a;
     *a = *b;
@@ -255,9 +255,9 @@ static void begin_step(pe_flow *flow)
                               flow->slopes[SLOPES - 1]);
         flow->has_slope = true;
     }
-    swap(&flow->begin, &flow->next);
-    swap(&flow->slopes[0], &flow->slopes[SLOPES - 1]);
-    swap(&flow->units[0], &flow->units[2]);
+    swap_pointers(&flow->begin, &flow->next);
+    swap_pointers(&flow->slopes[0], &flow->slopes[SLOPES - 1]);
+    swap_pointers(&flow->units[0], &flow->units[2]);
     flow->time = flow->end;
 }
 
@@ -296,7 +296,7 @@ static pe_flow_end step_dopri5(pe_flow *flow, unsigned *attempts, pe_flow_watch 
 }
 
 /* The state at a time within the last step. */
-static void interpolate(const pe_flow *flow, double t)
+static void interpolate_state(const pe_flow *flow, double t)
 {
     double h = flow->end - flow->time, share = (t - flow->time) / h;
     double *const *slopes = flow->slopes;
@@ -323,7 +323,7 @@ static pe_flow_end advance_dopri5(pe_flow *flow, pe_flow_watch *watch, void *con
         if (end != PE_FLOW_REACHED)
             return end;
     }
-    interpolate(flow, t);
+    interpolate_state(flow, t);
     return PE_FLOW_REACHED;
 }
 

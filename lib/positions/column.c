@@ -50,7 +50,7 @@ typedef struct run_state {
     uint16_t element; /* of the last row */
 } run_state;
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t find_minimum(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -77,7 +77,7 @@ static bool is_leaping(const run_state *run)
 /* Leap no further than the middle of the rows in which the run must end. */
 static void set_leap(run_state *run, uint64_t leap)
 {
-    run->leap = smaller(leap, run->bound / 2) / LINE * LINE;
+    run->leap = find_minimum(leap, run->bound / 2) / LINE * LINE;
 }
 
 /* Note the elements that were written after a leap. */
@@ -88,7 +88,7 @@ static void note_elements(run_state *run, const uint16_t *elements, size_t count
     if (equal == count && elements[0] == run->element) { /* the run goes on */
         run->equal = reached;
         if (run->bound < UINT64_MAX)
-            run->bound -= smaller(run->bound, run->leap + count);
+            run->bound -= find_minimum(run->bound, run->leap + count);
         set_leap(run, run->next);
         run->next *= 2;
     } else {
@@ -104,15 +104,15 @@ static void note_elements(run_state *run, const uint16_t *elements, size_t count
 }
 
 /* Write an element `count` times. */
-static void repeat(uint16_t element, uint64_t count, const pe_kernel *nontemporal,
-                   unsigned char *dst)
+static void repeat_element(uint16_t element, uint64_t count, const pe_kernel *nontemporal,
+                           unsigned char *dst)
 {
     alignas(64) uint16_t copies[PE_LINE_MAX];
     size_t part;
     for (size_t i = 0; i < PE_LINE_MAX; i++)
         copies[i] = element;
     for (; count > 0; count -= part, dst += part * sizeof element) {
-        part = (size_t)smaller(count, PE_LINE_MAX);
+        part = (size_t)find_minimum(count, PE_LINE_MAX);
         pe_store(nontemporal, dst, copies, part * sizeof element);
     }
 }
@@ -127,7 +127,7 @@ static void fill_runs(const pe_column *column, uint64_t first, uint64_t rows,
         if (run.leap >= rows - done)
             run.leap = (rows - done - 1) / LINE * LINE;
         const uint64_t most = is_leaping(&run) ? LANDING : PE_LINE_MAX;
-        count = (size_t)smaller(rows - done - run.leap, most);
+        count = (size_t)find_minimum(rows - done - run.leap, most);
         write_elements(column, first + done + run.leap, count, elements);
         if (run.leap > 0 && elements[0] != run.element) { /* too far */
             run.bound = run.leap;
@@ -135,7 +135,7 @@ static void fill_runs(const pe_column *column, uint64_t first, uint64_t rows,
             continue;
         }
         if (run.leap > 0)
-            repeat(run.element, run.leap, nontemporal, dst + done * sizeof *elements);
+            repeat_element(run.element, run.leap, nontemporal, dst + done * sizeof *elements);
         done += run.leap;
         pe_store(nontemporal, dst + done * sizeof *elements, elements,
                  count * sizeof *elements);

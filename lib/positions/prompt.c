@@ -39,7 +39,7 @@ static int64_t compute_time(const pe_prompt *prompt, size_t grid, uint64_t frame
     return (int64_t)fmin(whole, MOST);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t find_maximum(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -52,7 +52,7 @@ static pe_prompt_start next_start(const pe_prompt *prompt, size_t index, pe_prom
         const pe_prompt_grid grid = pe_prompt_get_grid(prompt, index / 2);
         rows = count_cells(&grid);
         positions = (uint64_t)compute_time(prompt, index / 2, grid.sizes[0] - 1) + 1;
-        positions = larger(positions, larger(grid.sizes[1], grid.sizes[2]));
+        positions = find_maximum(positions, find_maximum(grid.sizes[1], grid.sizes[2]));
     }
     return (pe_prompt_start){
         .row = (uint64_t)fmin((double)at.row + (double)rows, MOST),

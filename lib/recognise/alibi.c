@@ -40,9 +40,9 @@ static void propose_slopes(pe_proposals *proposals, const char *tensor, const ch
             double number = -steps * pe_log_double(slope) / DD_LN2.hi;
             double off = 2 * steps * (error + ROUNDED_ERROR[i]) / fmax(number, 0.001);
             pe_propose_number(max, sizeof max, "alibi_bias_max", number, off, "8");
-            pe_propose(proposals, tensor, "%s&heads=%llu%s%s%s", rest,
-                       (unsigned long long)heads, max,
-                       geometric ? "&non_power_of_two=geometric" : "", ROUNDED[i]);
+            pe_propose_request(proposals, tensor, "%s&heads=%llu%s%s%s", rest,
+                               (unsigned long long)heads, max,
+                               geometric ? "&non_power_of_two=geometric" : "", ROUNDED[i]);
         }
 }
 

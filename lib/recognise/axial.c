@@ -203,8 +203,8 @@ static void propose_presets(axial_proposer *self, const pe_axial_columns *column
     for (size_t i = 0; i < PE_AXIAL_PRESET_COUNT; i++) {
         /* those of frames are in the middle of the table, that of EVA is the last one */
         const size_t place = self->table->axes > 2 ? i : PE_AXIAL_PRESET_COUNT - 1 - i;
-        pe_propose(self->proposals, self->table->sines ? "sin" : "cos", "preset=%s&%s%s",
-                   pe_axial_presets[place].name, self->cells, rest);
+        pe_propose_request(self->proposals, self->table->sines ? "sin" : "cos",
+                           "preset=%s&%s%s", pe_axial_presets[place].name, self->cells, rest);
     }
 }
 
@@ -221,11 +221,12 @@ static void propose_columns(void *context, const pe_axial_columns *columns)
         write_index(self->table, &laws, index);
     }
     propose_presets(self, columns, laws.theta, centres[0] ? "" : index);
-    pe_propose(self->proposals, tensor, "%s%s%s%s", self->cells, columns->text, laws.theta,
-               centres[0] ? centres : index);
+    pe_propose_request(self->proposals, tensor, "%s%s%s%s", self->cells, columns->text,
+                       laws.theta, centres[0] ? centres : index);
     if (!laws.any) /* DINOv3's */
-        pe_propose(self->proposals, tensor, "%s%s&rope_theta=100&coordinate_type=centres",
-                   self->cells, columns->text);
+        pe_propose_request(self->proposals, tensor,
+                           "%s%s&rope_theta=100&coordinate_type=centres", self->cells,
+                           columns->text);
 }
 
 /* Write the rows beside the cells. */
@@ -279,11 +280,11 @@ static void propose_merged(const pe_grid_view *grid, bool sines, pe_proposals *p
     write_rows(grid, rows);
     proposals->angle = fmax((double)grid->height, (double)grid->width) + 7;
     for (int full = 0; full < 2 && grid->seen->columns % (full ? 4 : 1) == 0; full++)
-        pe_propose(proposals, sines ? "sin" : "cos",
-                   "preset=qwen2_vl_vision&sizes=%llu,%llu&dim=%llu%s%s", (number)grid->height,
-                   (number)grid->width,
-                   (number)(full ? grid->seen->columns : 2 * grid->seen->columns),
-                   full ? "&table=full" : "", rows);
+        pe_propose_request(proposals, sines ? "sin" : "cos",
+                           "preset=qwen2_vl_vision&sizes=%llu,%llu&dim=%llu%s%s",
+                           (number)grid->height, (number)grid->width,
+                           (number)(full ? grid->seen->columns : 2 * grid->seen->columns),
+                           full ? "&table=full" : "", rows);
 }
 
 /* ---- rows ---- */

@@ -54,8 +54,8 @@ static bool are_equal(const pe_observation *seen, uint64_t one, uint64_t other)
 }
 
 /* Whether an arrangement has the axes that columns were seen to have, and the copies. */
-static bool matches(const pe_axial_columns *columns, const pe_observation *seen,
-                    const int32_t *axis_of_column)
+static bool has_observed_axes(const pe_axial_columns *columns, const pe_observation *seen,
+                              const int32_t *axis_of_column)
 {
     uint64_t turned = 0, changing = 0;
     for (uint64_t c = 0; c < seen->columns; c++)
@@ -133,7 +133,7 @@ static void try_widths(const trial *self, pe_axial_columns columns, const char *
     for (int i = 0; all && i < (equal ? 4 : 1); i++) {
         columns.alternating = i / 2;
         columns.split_ladder = i % 2;
-        if (!matches(&columns, self->seen, self->axis_of_column))
+        if (!has_observed_axes(&columns, self->seen, self->axis_of_column))
             continue;
         write_text(&columns, split);
         self->use(self->context, &columns);

@@ -18,7 +18,8 @@ static bool is_straight(const double *line, uint64_t first, uint64_t last, doubl
 }
 
 /* Measure the longer one of the rising and the falling part. */
-static bool measure(const double *line, uint64_t count, double unit, pe_bias_line *ret_line)
+static bool measure_slope(const double *line, uint64_t count, double unit,
+                          pe_bias_line *ret_line)
 {
     uint64_t peak = 0;
     for (uint64_t i = 1; i < count; i++)
@@ -46,5 +47,5 @@ bool pe_bias_line_read(const pe_view *view, pe_bias_line *ret_line)
     while (finite < count && isfinite(line[finite]))
         finite++;
     *ret_line = (pe_bias_line){.masked = end == -INFINITY};
-    return finite > 1 && measure(line, finite, pe_observation_unit(view), ret_line);
+    return finite > 1 && measure_slope(line, finite, pe_observation_unit(view), ret_line);
 }

@@ -27,7 +27,7 @@ static int64_t find_position(const setting *own, size_t i)
     return own->turned ? distance : -distance;
 }
 
-static bool fits(const pe_distances *line, const setting *own)
+static bool fits_line(const pe_distances *line, const setting *own)
 {
     pe_deberta_buckets buckets;
     if (own->buckets == 1 || own->buckets > PE_BUCKETS_MAX || own->most > PE_DISTANCE_MAX ||
@@ -44,7 +44,8 @@ static bool fits(const pe_distances *line, const setting *own)
     return true;
 }
 
-static void propose(const pe_distances *line, const setting *own, pe_proposals *proposals)
+static void propose_setting(const pe_distances *line, const setting *own,
+                            pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT], buckets[48] = "", most[48] = "";
     pe_distances_window(line, own->zero, window);
@@ -52,8 +53,8 @@ static void propose(const pe_distances *line, const setting *own, pe_proposals *
         snprintf(buckets, sizeof buckets, "&position_buckets=%lld", (long long)own->buckets);
     if (own->most != 512)
         snprintf(most, sizeof most, "&max_relative_positions=%lld", (long long)own->most);
-    pe_propose(proposals, own->tensor, "%s&dim=1%s%s%s%s", window, buckets, most,
-               own->clamp ? "" : "&beyond=continue", own->turned ? "&p2c=paper" : "");
+    pe_propose_request(proposals, own->tensor, "%s&dim=1%s%s%s%s", window, buckets, most,
+                       own->clamp ? "" : "&beyond=continue", own->turned ? "&p2c=paper" : "");
 }
 
 /* ---- the largest distance ---- */
@@ -103,7 +104,7 @@ static bool find_most(const pe_distances *line, setting *own)
         for (size_t i = 0; i < PE_COUNT(USUAL) + 3; i++) {
             own->most = i < PE_COUNT(USUAL) ? USUAL[i] : least + (int64_t)(i - PE_COUNT(USUAL));
             if ((double)(own->most - 1) >= low * (1 - 0x1p-40) &&
-                (double)(own->most - 1) <= high * (1 + 0x1p-40) && fits(line, own))
+                (double)(own->most - 1) <= high * (1 + 0x1p-40) && fits_line(line, own))
                 return true;
         }
     }
@@ -118,7 +119,7 @@ static bool try_setting(const pe_distances *line, setting *own)
     own->buckets = 0;
     own->most = own->span > 0 ? own->span : 512;
     own->clamp = true;
-    if (fits(line, own))
+    if (fits_line(line, own))
         return true;
     if (own->span > 0) { /* the table has a row for each bucket of either sign */
         own->buckets = own->span;
@@ -191,7 +192,7 @@ static bool find_setting(const pe_distances *line, setting *own)
     return false;
 }
 
-static bool are_whole(const pe_distances *line)
+static bool are_integers(const pe_distances *line)
 {
     for (size_t i = 0; i < line->count; i++)
         if (!(fabs(line->entries[i]) < 0x1p30) || rint(line->entries[i]) != line->entries[i])
@@ -199,23 +200,23 @@ static bool are_whole(const pe_distances *line)
     return true;
 }
 
-static void propose_all(const pe_distances *line, pe_proposals *proposals)
+static void propose_settings(const pe_distances *line, pe_proposals *proposals)
 {
     setting positions = {.tensor = "relative_position"}, own = {.tensor = "c2p_index"};
     while ((size_t)positions.zero < line->count && line->entries[positions.zero] != 0)
         positions.zero++;
     bool seen = (size_t)positions.zero < line->count;
     if (seen && try_setting(line, &positions))
-        propose(line, &positions, proposals);
+        propose_setting(line, &positions, proposals);
     if (find_setting(line, &own))
-        propose(line, &own, proposals);
+        propose_setting(line, &own, proposals);
     own.tensor = "p2c_index";
     own.turned = true;
     if (find_setting(line, &own))
-        propose(line, &own, proposals);
+        propose_setting(line, &own, proposals);
     positions.zero = (int64_t)line->entries[0]; /* as it is without buckets */
     if (!seen && try_setting(line, &positions))
-        propose(line, &positions, proposals);
+        propose_setting(line, &positions, proposals);
 }
 
 /* Where buckets stop having one distance each, and where they begin from there on, says how
@@ -226,7 +227,7 @@ void pe_recognise_deberta(pe_observation *seen, pe_proposals *proposals)
     proposals->discrete = true;
     if (!pe_distances_read(&seen->view, false, &line))
         return;
-    if (are_whole(&line) && !pe_distances_are_equal(&line))
-        propose_all(&line, proposals);
+    if (are_integers(&line) && !pe_distances_are_equal(&line))
+        propose_settings(&line, proposals);
     pe_distances_done(&line);
 }

@@ -15,7 +15,7 @@
 
 /* Whether the first head's factors up to some key fall with its distance from the query, as
  * the last ones do. */
-static bool falls(const pe_distances *line, size_t keys)
+static bool factors_fall(const pe_distances *line, size_t keys)
 {
     size_t far = 0, looked = 0;
     for (size_t i = keys; i-- > 1 && looked < 16; looked++)
@@ -34,11 +34,11 @@ static void propose_mask(const pe_observation *seen, bool has_heads, pe_proposal
     while (last > 0 && line.entries[last - 1] == 0)
         last--;
     const double factor = last > 0 ? line.entries[last - 1] : 0;
-    if (factor >= DBL_MIN && factor <= 1 && falls(&line, last)) {
+    if (factor >= DBL_MIN && factor <= 1 && factors_fall(&line, last)) {
         double far = rint(pe_log_double(factor) / FIRST_DECAY);
         pe_distances_window(&line, (int64_t)last - 1 + (int64_t)far, window);
-        pe_propose(proposals, "mask", "%s&heads=%llu&dim=2", window,
-                   (unsigned long long)line.heads);
+        pe_propose_request(proposals, "mask", "%s&heads=%llu&dim=2", window,
+                           (unsigned long long)line.heads);
     }
     pe_distances_done(&line);
 }
@@ -58,8 +58,8 @@ static void propose_turns(pe_observation *seen, const char *tensor, bool sines,
     if (half > 1)
         pe_wave_law_base(&law, (double)half - 1, 1, "base", "10000", base, sizeof base);
     proposals->first_distance = law.first_distance;
-    pe_propose(proposals, tensor, "length=%llu&heads=1&dim=%llu%s",
-               (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);
+    pe_propose_request(proposals, tensor, "length=%llu&heads=1&dim=%llu%s",
+                       (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);
 }
 
 /* A factor of the first head says its distance. */
@@ -68,8 +68,8 @@ void pe_recognise_retnet(pe_observation *seen, pe_proposals *proposals)
     const pe_view *view = &seen->view;
     if (view->rank == 1 && seen->sampled > 0 &&
         fabs(pe_observation_entry(seen, 0, 0) - FIRST_DECAY) < 0x1p-7 * -FIRST_DECAY)
-        pe_propose(proposals, "decay", "length=1&heads=%llu&dim=2",
-                   (unsigned long long)seen->rows);
+        pe_propose_request(proposals, "decay", "length=1&heads=%llu&dim=2",
+                           (unsigned long long)seen->rows);
     for (int heads = 0; heads < 2; heads++)
         propose_mask(seen, heads, proposals);
     propose_turns(seen, "cos", false, proposals);
@@ -179,8 +179,8 @@ static void propose_bias(const pe_observation *seen, bool has_heads, pe_proposal
             base[0] = '\0';
             if (i == 1)
                 write_base(log_base, unit, (uint64_t)terms, base);
-            pe_propose(proposals, "bias", "%s&heads=%llu&dim=%.0f%s%s", window,
-                       (unsigned long long)line.heads, 2 * terms, base, mask);
+            pe_propose_request(proposals, "bias", "%s&heads=%llu&dim=%.0f%s%s", window,
+                               (unsigned long long)line.heads, 2 * terms, base, mask);
         }
     }
     pe_distances_done(&line);

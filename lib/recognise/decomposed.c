@@ -19,9 +19,10 @@ static void propose_axis(const pe_distances *axis, const char *tensor, bool colu
     if (axis->queries != axis->keys)
         snprintf(queries, sizeof queries, "&query_%s=%llu", columns ? "width" : "height",
                  (unsigned long long)axis->queries);
-    pe_propose(proposals, tensor, "%s%llu%s%s&dim=%llu%s",
-               columns ? "height=1&width=" : "height=", (unsigned long long)axis->keys, queries,
-               columns ? "" : "&width=1", (unsigned long long)axis->heads, rest);
+    pe_propose_request(proposals, tensor, "%s%llu%s%s&dim=%llu%s",
+                       columns ? "height=1&width=" : "height=", (unsigned long long)axis->keys,
+                       queries, columns ? "" : "&width=1", (unsigned long long)axis->heads,
+                       rest);
 }
 
 /* Read the entry, or the vector, of the first query and the first key. On grids of two sizes

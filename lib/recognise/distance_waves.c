@@ -130,8 +130,8 @@ void pe_recognise_relative_sinusoidal(pe_observation *seen, pe_proposals *propos
             continue;
         note_reach(&law, proposals);
         pe_distances_window(&law.shape, -law.first, window);
-        pe_propose(proposals, "encoding", "%s&dim=%llu%s%s%s", window,
-                   (unsigned long long)law.dim, LAYOUTS[i].text, law.base, limit);
+        pe_propose_request(proposals, "encoding", "%s&dim=%llu%s%s%s", window,
+                           (unsigned long long)law.dim, LAYOUTS[i].text, law.base, limit);
     }
 }
 
@@ -158,10 +158,10 @@ static void propose_falling(const pe_distance_law *law, const char *layout, cons
             continue;
         if (own != keys && !WAYS[i].ends)
             snprintf(queries, sizeof queries, "&query_length=%lld", own);
-        pe_propose(proposals, "encoding", "length=%lld%s&dim=%llu%s%s%s%s", keys, queries,
-                   (unsigned long long)law->dim, WAYS[i].attention,
-                   WAYS[i].interleaved && layout[0] == '\0' ? "&layout=concat" : "", law->base,
-                   limit);
+        pe_propose_request(proposals, "encoding", "length=%lld%s&dim=%llu%s%s%s%s", keys,
+                           queries, (unsigned long long)law->dim, WAYS[i].attention,
+                           WAYS[i].interleaved && layout[0] == '\0' ? "&layout=concat" : "",
+                           law->base, limit);
     }
 }
 
@@ -181,7 +181,7 @@ void pe_recognise_transformer_xl(pe_observation *seen, pe_proposals *proposals)
         if (seen->view.rank == 2)
             propose_falling(&law, LAYOUTS[i].text, limit, proposals);
         pe_distances_window(&law.shape, -law.first, window);
-        pe_propose(proposals, "relative", "%s&dim=%llu%s%s%s", window,
-                   (unsigned long long)law.dim, LAYOUTS[i].text, law.base, limit);
+        pe_propose_request(proposals, "relative", "%s&dim=%llu%s%s%s", window,
+                           (unsigned long long)law.dim, LAYOUTS[i].text, law.base, limit);
     }
 }

@@ -44,7 +44,7 @@ static bool has_pairs(const pe_observation *seen, uint64_t first, uint64_t count
 
 /* Whether the angles of the first pairs, of sines and cosines side by side, fall from more than
  * a little: frequencies of features rise. */
-static bool falls(const pe_observation *seen)
+static bool angles_fall(const pe_observation *seen)
 {
     double cosines[3];
     for (uint64_t i = 0; i < 3; i++) {
@@ -79,15 +79,16 @@ static void propose_features(const pe_observation *seen, pe_proposals *proposals
     snprintf(points, sizeof points, "sizes=%s&bands=%llu", sizes, bands);
     for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
         for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
-            pe_propose(proposals, "encoding", "preset=%s&%s%s", PRESETS[i], points,
-                       GRIDS[grid]);
+            pe_propose_request(proposals, "encoding", "preset=%s&%s%s", PRESETS[i], points,
+                               GRIDS[grid]);
     for (size_t i = 0; i < 9; i++)
         for (size_t in = input ? 1 : 0; in < (input ? 3 : 1); in++) {
             for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
-                pe_propose(proposals, "encoding", "%s%s%s%s%s", points, GRIDS[grid],
-                           ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
-            pe_propose(proposals, "encoding", "%s&spacing=linear&max_frequency=%.17g%s%s%s",
-                       points, (double)longest / 2, ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
+                pe_propose_request(proposals, "encoding", "%s%s%s%s%s", points, GRIDS[grid],
+                                   ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
+            pe_propose_request(proposals, "encoding",
+                               "%s&spacing=linear&max_frequency=%.17g%s%s%s", points,
+                               (double)longest / 2, ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
         }
 }
 
@@ -110,6 +111,6 @@ void pe_recognise_fourier(pe_observation *seen, pe_proposals *proposals)
         return;
     }
     snprintf(sizes, sizeof sizes, "%llu", (number)seen->rows);
-    if (!falls(seen))
+    if (!angles_fall(seen))
         propose_features(seen, proposals, sizes, 1, seen->rows);
 }

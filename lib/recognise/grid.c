@@ -169,26 +169,27 @@ static void propose_positions(const axis_line *x, const axis_line *y, const char
     char first[TEXT], text[TEXT];
     pe_propose_number(first, sizeof first, "first_position", whole, 0, "0");
     if (is_near && fabs(step - 1) < NEARLY && fabs(others_step - 1) < NEARLY)
-        pe_propose(proposals, "encoding", "%s%s", rest, first);
+        pe_propose_request(proposals, "encoding", "%s%s", rest, first);
     if (is_near && fabs(extent - others_step * others) < NEARLY * extent) {
         pe_propose_number(text, sizeof text, "turns", step * (cells + 1e-6) / PE_TURN, NEARLY,
                           "1");
-        pe_propose(proposals, "encoding", "%s%s&normalize=cells%s", rest, first, text);
+        pe_propose_request(proposals, "encoding", "%s%s&normalize=cells%s", rest, first, text);
         for (int scale = 1; scale <= 4; scale *= 2)
             if (fabs(extent * scale - rint(extent * scale)) < NEARLY * extent)
-                pe_propose(proposals, "encoding", "%s%s&base_size=%.0f&interpolation_scale=%d",
-                           rest, first, rint(extent * scale), scale);
+                pe_propose_request(proposals, "encoding",
+                                   "%s%s&base_size=%.0f&interpolation_scale=%d", rest, first,
+                                   rint(extent * scale), scale);
     }
     if (fabs(step - others_step) >= NEARLY * step)
         return;
     pe_propose_number(text, sizeof text, "interpolation_scale", 1 / step, NEARLY, "1");
     if (is_near)
-        pe_propose(proposals, "encoding", "%s%s%s", rest, first, text);
+        pe_propose_request(proposals, "encoding", "%s%s%s", rest, first, text);
     const double table = rint(2 * own->law.offset + cells); /* of which it is the centre */
     if (!is_near && table > cells && table < EXTENT_MAX) {
-        pe_propose(proposals, "encoding", "%s&table_size=%.0f%s", rest, table, text);
-        pe_propose(proposals, "encoding", "%s&table_size=%.0f&base_size=%.0f", rest, table,
-                   fmax(1, rint(step * table)));
+        pe_propose_request(proposals, "encoding", "%s&table_size=%.0f%s", rest, table, text);
+        pe_propose_request(proposals, "encoding", "%s&table_size=%.0f&base_size=%.0f", rest,
+                           table, fmax(1, rint(step * table)));
     }
 }
 
@@ -227,7 +228,7 @@ static bool propose_measured(const grid_view *grid, const char *cells, pe_propos
     return measured;
 }
 
-static void propose(const grid_view *grid, pe_proposals *proposals)
+static void propose_layouts(const grid_view *grid, pe_proposals *proposals)
 {
     static const char *const ARRANGEMENTS[] = {"", "&layout=concat",
                                                "&layout=concat&grouping=function"};
@@ -239,11 +240,13 @@ static void propose(const grid_view *grid, pe_proposals *proposals)
     snprintf(cells, sizeof cells, "height=%llu&width=%llu&dim=%llu&shape=%s%s",
              (number)grid->height, (number)grid->width, (number)grid->dim, grid->shape, tokens);
     for (size_t i = 0; i < PE_GRID_PRESET_COUNT; i++)
-        pe_propose(proposals, "encoding", "%s&preset=%s", cells, pe_grid_presets[i].name);
+        pe_propose_request(proposals, "encoding", "%s&preset=%s", cells,
+                           pe_grid_presets[i].name);
     if (propose_measured(grid, cells, proposals))
         return;
     for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS) * PE_COUNT(ORDERS); i++)
-        pe_propose(proposals, "encoding", "%s%s%s", cells, ARRANGEMENTS[i / 2], ORDERS[i % 2]);
+        pe_propose_request(proposals, "encoding", "%s%s%s", cells, ARRANGEMENTS[i / 2],
+                           ORDERS[i % 2]);
 }
 
 /* The rows of zeros that a table begins with. */
@@ -259,7 +262,7 @@ static uint64_t zero_rows(const pe_observation *seen)
 static void propose_view(grid_view grid, pe_proposals *proposals)
 {
     if (may_be(&grid))
-        propose(&grid, proposals);
+        propose_layouts(&grid, proposals);
 }
 
 /* For a table [cells, dim], perhaps after rows of zeros, [dim, height, width] or [height,

@@ -178,11 +178,11 @@ static void propose_volume(pe_proposals *proposals, const char *cells, const pe_
     bool good = width->shape[0] < 2 || pe_observation_begin(&lines.width, width);
     good = (depth->shape[0] < 2 || pe_observation_begin(&lines.depth, depth)) && good;
     for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
-        pe_propose(proposals, "encoding", "preset=%s&%s", PRESETS[i], cells);
+        pe_propose_request(proposals, "encoding", "preset=%s&%s", PRESETS[i], cells);
     for (size_t i = 0; good && i < PE_COUNT(VOLUMES); i++) {
         char law[3 * TEXT];
         write_law(&lines, width->shape[1], &VOLUMES[i], law, sizeof law);
-        pe_propose(proposals, "encoding", "%s%s%s", cells, VOLUMES[i].text, law);
+        pe_propose_request(proposals, "encoding", "%s%s%s", cells, VOLUMES[i].text, law);
     }
     pe_observation_end(&lines.width);
     pe_observation_end(&lines.depth);

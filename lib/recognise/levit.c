@@ -88,7 +88,7 @@ static void propose_widths(const matrix *own, const queries *sample, pe_proposal
                      (unsigned long long)(sample->keys / width), (unsigned long long)width);
             if (width == sample->keys)
                 snprintf(grid, sizeof grid, "length=%llu", (unsigned long long)width);
-            pe_propose(proposals, own->tensor, "%s%s%s", grid, window, own->numbers);
+            pe_propose_request(proposals, own->tensor, "%s%s%s", grid, window, own->numbers);
             return;
         }
 }
@@ -135,7 +135,7 @@ static void propose_line(const matrix *own, pe_proposals *proposals)
         if (zero < line.count && is_query(rows, line.count, line.count, zero) &&
             !is_whole_table(own, zero)) {
             pe_distances_window(&line, (int64_t)zero, window);
-            pe_propose(proposals, own->tensor, "%s%s", window, own->numbers);
+            pe_propose_request(proposals, own->tensor, "%s%s", window, own->numbers);
         }
     }
     free(rows);

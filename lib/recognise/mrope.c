@@ -82,8 +82,8 @@ static void propose_models(const pe_observation *seen, pe_proposals *proposals,
             const char *name = pe_mrope_presets[i].name;
             uint64_t dim = seen->columns * (full ? 1 : 2);
             dim *= strncmp(name, "glm", 3) == 0 ? 2 : 1; /* half of its columns turn */
-            pe_propose(proposals, tensor, "preset=%s&%s&dim=%llu%s", name, prompt, (number)dim,
-                       full ? "&table=full" : "");
+            pe_propose_request(proposals, tensor, "preset=%s&%s&dim=%llu%s", name, prompt,
+                               (number)dim, full ? "&table=full" : "");
         }
 }
 

@@ -14,7 +14,7 @@
 #define SAMPLE_ROWS    1024
 
 /* The lines along the last axis, one below the other. */
-static pe_view flatten(const pe_view *view)
+static pe_view flatten_view(const pe_view *view)
 {
     pe_view flat = *view, packed = *view;
     if (view->rank == 0)
@@ -48,7 +48,7 @@ bool pe_observation_begin(pe_observation *seen, const pe_view *view)
 {
     *seen = (pe_observation){.view = pe_view_squeezed(view)};
     const pe_view *own = &seen->view;
-    seen->flat = flatten(own);
+    seen->flat = flatten_view(own);
     if (own->rank == 1 || own->rank == 2) {
         seen->rows = own->shape[0];
         seen->columns = own->rank == 2 ? own->shape[1] : 1;

@@ -19,7 +19,7 @@ typedef struct phases {
 } phases;
 
 /* An angle modulo a turn, from -π to π. */
-static double wrapped(double angle)
+static double wrap_angle(double angle)
 {
     return angle - PE_TURN * rint(angle / PE_TURN);
 }
@@ -58,17 +58,17 @@ static void read_phases(const pe_observation *seen, const pe_observed_wave *wave
 /* Refine an offset by ever faster waves; those that are far off are left out. Returns the
  * largest difference of phases that is left, in errors; anything from `limit` on if it is not
  * below that, or if too many waves are off. */
-static double refine(const phases *waves, double limit, double *offset)
+static double refine_offset(const phases *waves, double limit, double *offset)
 {
     const size_t allowed = pe_observation_bad_waves(waves->count);
     double worst = 0;
     size_t bad = 0;
     for (size_t i = 0; i < waves->count; i++) {
-        double off = wrapped(waves->phase[i] - waves->frequency[i] * *offset);
+        double off = wrap_angle(waves->phase[i] - waves->frequency[i] * *offset);
         *offset += fabs(off) < 1 ? off / waves->frequency[i] : 0;
     }
     for (size_t i = 0; worst < limit && i < waves->count; i++) {
-        double off = fabs(wrapped(waves->phase[i] - waves->frequency[i] * *offset));
+        double off = fabs(wrap_angle(waves->phase[i] - waves->frequency[i] * *offset));
         if (off >= waves->error[i])
             worst = ++bad > allowed ? limit : worst;
         else
@@ -81,13 +81,13 @@ static double refine(const phases *waves, double limit, double *offset)
  * others, which say which turn. */
 static bool search_turns(const phases *waves, size_t from, double *ret_offset)
 {
-    const double start = wrapped(waves->phase[from]) / waves->frequency[from];
+    const double start = wrap_angle(waves->phase[from]) / waves->frequency[from];
     double best = 1;
     bool found = false;
     for (int turns = 0; turns <= (waves->count > 1 ? TURNS_MAX : 0); turns++)
         for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {
             double offset = start + sign * turns * PE_TURN / waves->frequency[from];
-            double worst = refine(waves, best, &offset);
+            double worst = refine_offset(waves, best, &offset);
             if (worst < best) {
                 best = worst / 4; /* one with more turns must be much better */
                 *ret_offset = offset;

@@ -22,9 +22,9 @@ static void propose_law(const pe_observation *seen, pe_proposals *proposals,
         zero = zero && pe_observation_entry(seen, 0, c) == 0;
     pe_wave_law_base(law, exponent, 1, "base", "10000", base, sizeof base);
     pe_propose_number(amplitude, sizeof amplitude, "amplitude", law->amplitude, 2e-3, "1");
-    pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s", (number)seen->rows,
-               (number)seen->columns, rest, base, law->positions, amplitude,
-               zero ? "&zero_first_row=true" : "");
+    pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
+                       (number)seen->rows, (number)seen->columns, rest, base, law->positions,
+                       amplitude, zero ? "&zero_first_row=true" : "");
 }
 
 /* Sines in even columns and cosines in odd ones, of base^(-2j/dim) in column j. */

@@ -11,14 +11,15 @@ void pe_recognise_integer(pe_observation *seen, pe_proposals *proposals)
     double first = pe_observation_entry(seen, 0, 0), second = pe_observation_entry(seen, 1, 0);
     pe_propose_number(offset, sizeof offset, "offset", first, 0, "0");
     pe_propose_number(step, sizeof step, "step", second - first, 1e-7, "1");
-    pe_propose(proposals, "encoding", "length=%llu%s%s", (unsigned long long)seen->rows, offset,
-               step);
+    pe_propose_request(proposals, "encoding", "length=%llu%s%s", (unsigned long long)seen->rows,
+                       offset, step);
 }
 
 void pe_recognise_normalized(pe_observation *seen, pe_proposals *proposals)
 {
     if (seen->columns == 1 && seen->sampled >= 2)
-        pe_propose(proposals, "encoding", "length=%llu", (unsigned long long)seen->rows);
+        pe_propose_request(proposals, "encoding", "length=%llu",
+                           (unsigned long long)seen->rows);
 }
 
 /* The number whose bits are a row; below 0 if they are no bits. */
@@ -43,8 +44,9 @@ void pe_recognise_binary(pe_observation *seen, pe_proposals *proposals)
     for (size_t order = 0; order < PE_COUNT(ORDERS); order++) {
         double number = number_of_row(seen, strcmp(ORDERS[order], "msb") == 0);
         if (number >= 0)
-            pe_propose(proposals, "encoding", "length=%llu&width=%llu&order=%s&offset=%.0f",
-                       (unsigned long long)seen->rows, (unsigned long long)seen->columns,
-                       ORDERS[order], number);
+            pe_propose_request(proposals, "encoding",
+                               "length=%llu&width=%llu&order=%s&offset=%.0f",
+                               (unsigned long long)seen->rows,
+                               (unsigned long long)seen->columns, ORDERS[order], number);
     }
 }

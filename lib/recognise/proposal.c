@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, ...)
+void pe_propose_request(pe_proposals *proposals, const char *tensor, const char *query, ...)
 {
     if (proposals->count == PE_PROPOSALS_MAX)
         return;

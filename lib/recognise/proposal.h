@@ -33,7 +33,7 @@ typedef struct pe_proposals {
 
 /* Propose a request for `tensor`; the query is a printf format, "length=%llu&dim=%llu". It need
  * not be legal. */
-void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, ...)
+void pe_propose_request(pe_proposals *proposals, const char *tensor, const char *query, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Write "&name=text" unless the number's decimal is that of the default; nothing then. */

@@ -140,8 +140,8 @@ static void propose_coarse(const pe_observation *seen, const pe_rotary_table *ta
         if (!is_coarsely(seen, table, THETAS[i]))
             continue;
         pe_propose_number(theta, sizeof theta, "rope_theta", THETAS[i], 0, "10000");
-        pe_propose(proposals, table->tensor, "length=%llu&dim=%llu%s%s", table->rows,
-                   2ull * table->columns.count, table->query, theta);
+        pe_propose_request(proposals, table->tensor, "length=%llu&dim=%llu%s%s", table->rows,
+                           2ull * table->columns.count, table->query, theta);
     }
     proposals->low_precision = false;
     proposals->angle = 0;
@@ -160,9 +160,9 @@ static void propose_tables(pe_observation *seen, pe_proposals *proposals, const 
     propose_laws(seen, &table, &law, proposals);
     proposals->first_distance = law.first_distance;
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
-        pe_propose(proposals, tensor, "preset=%s&length=%llu&dim=%llu%s%s",
-                   pe_rotary_presets[i].name, table.rows, 2ull * columns.count, query,
-                   law.positions);
+        pe_propose_request(proposals, tensor, "preset=%s&length=%llu&dim=%llu%s%s",
+                           pe_rotary_presets[i].name, table.rows, 2ull * columns.count, query,
+                           law.positions);
 }
 
 /* ---- inverse frequencies ---- */
@@ -205,7 +205,7 @@ static void propose_plain(const pe_rotary_table *table, const double *frequencie
         return;
     pe_propose_number(theta, sizeof theta, "rope_theta",
                       pe_exp_double(-power * pe_log_double(last)), 2e-7, "10000");
-    pe_propose(proposals, table->tensor, "length=1&dim=%zu%s", 2 * count, theta);
+    pe_propose_request(proposals, table->tensor, "length=1&dim=%zu%s", 2 * count, theta);
 }
 
 /* Propose inverse frequencies for a falling vector that begins with 1. */
@@ -239,8 +239,8 @@ static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
     proposals->low_precision = false;
     free(errors);
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
-        pe_propose(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",
-                   pe_rotary_presets[i].name, 2ull * seen->rows);
+        pe_propose_request(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",
+                           pe_rotary_presets[i].name, 2ull * seen->rows);
 }
 
 void pe_recognise_rope(pe_observation *seen, pe_proposals *proposals)

@@ -23,7 +23,7 @@ static const double FACTORS[] = {8,   4,   2,  16, 32, 40, 64, 10, 20,  3,   6, 
                                  1.5, 2.5, 12, 24, 7,  9,  48, 80, 100, 128, 256};
 
 /* Add a number to a list without repeating it. */
-static void add(double *list, size_t *count, size_t most, double number)
+static void add_distinct(double *list, size_t *count, size_t most, double number)
 {
     for (size_t i = 0; i < *count; i++)
         if (list[i] == number)
@@ -65,15 +65,15 @@ static size_t list_thetas(pe_rotary_trial *self, double thetas[THETAS_MAX])
         double error = fmax(2 * self->log_error, 1e-9), theta = pe_exp_double(self->log_theta);
         for (size_t i = 0; i < PE_ROTARY_THETAS; i++)
             if (fabs(pe_log_double(pe_rotary_thetas[i]) - self->log_theta) <= 4 * error)
-                add(thetas, &count, THETAS_MAX, pe_rotary_thetas[i]);
-        add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, fmin(error, 0.05)));
+                add_distinct(thetas, &count, THETAS_MAX, pe_rotary_thetas[i]);
+        add_distinct(thetas, &count, THETAS_MAX, pe_find_decimal(theta, fmin(error, 0.05)));
     }
     return count;
 }
 
 static void add_factor(pe_rotary_trial *self, double factor)
 {
-    add(self->factors, &self->factor_count, PE_ROTARY_FACTORS_MAX, factor);
+    add_distinct(self->factors, &self->factor_count, PE_ROTARY_FACTORS_MAX, factor);
 }
 
 /* Published factors, and those that the last measured frequencies and the amplitude tell. */
@@ -141,7 +141,7 @@ static void search_fine(pe_rotary_trial *self)
     }
 }
 
-static void search_all(pe_rotary_trial *self)
+static void search_laws(pe_rotary_trial *self)
 {
     double thetas[THETAS_MAX];
     self->ranking.predicted = self->base + self->seen->count;
@@ -170,7 +170,7 @@ size_t pe_rotary_search(const pe_rotary_observation *seen,
     self.ranking.columns =
         calloc((size_t)1 << PE_ROTARY_KNOWN_BITS, sizeof *self.ranking.columns);
     if (self.base && self.ranking.columns)
-        search_all(&self);
+        search_laws(&self);
     free(self.ranking.columns);
     free(self.base);
     return self.ranking.kept;

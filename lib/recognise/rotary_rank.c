@@ -153,7 +153,7 @@ static size_t find_same(const pe_rotary_ranking *self, const pe_rotary_law *law)
 }
 
 /* Keep a law if it is one of the best; of those that are the same table the best one. */
-static void keep(pe_rotary_ranking *self, const pe_rotary_law *law)
+static void keep_best_law(pe_rotary_ranking *self, const pe_rotary_law *law)
 {
     const size_t same = find_same(self, law);
     size_t place = self->kept;
@@ -192,5 +192,5 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
                                        : frequency_distance(self, step);
     law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + cost;
     if (law.distance < 0.75 * CAP)
-        keep(self, &law);
+        keep_best_law(self, &law);
 }

@@ -76,8 +76,8 @@ void pe_rotary_propose_rows(const pe_rotary_table *table, const pe_rotary *rotar
     pe_propose_number(theta, sizeof theta, "rope_theta", rotary->theta, 0, "10000");
     pe_propose_number(part, sizeof part, "partial_rotary_factor",
                       find_part(pairs, pairs - rotary->still), 0, "1");
-    pe_propose(proposals, table->tensor, "%s&dim=%zu%s%s%s%s%s", rows, rotary->width,
-               table->query, theta, text.text, part, spacing);
+    pe_propose_request(proposals, table->tensor, "%s&dim=%zu%s%s%s%s%s", rows, rotary->width,
+                       table->query, theta, text.text, part, spacing);
 }
 
 void pe_rotary_propose(const pe_rotary_table *table, const pe_rotary_law *law,

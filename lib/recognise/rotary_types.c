@@ -225,7 +225,7 @@ static void try_dynamic(pe_rotary_trial *self)
 /* ---- in float32, as transformers does it ---- */
 
 /* A theta that grows by growth^(d/(d-2)), in float64. */
-static double grown(const pe_rotary *rotary, double growth)
+static double grow_theta(const pe_rotary *rotary, double growth)
 {
     double d = (double)rotary->width;
     return rotary->theta * pe_power_double(growth, d / (d - 2));
@@ -238,17 +238,18 @@ static double keep_theta(const pe_rotary *rotary)
 
 static double grow_ntk(const pe_rotary *rotary)
 {
-    return grown(rotary, rotary->factor);
+    return grow_theta(rotary, rotary->factor);
 }
 
 static double grow_dynamic(const pe_rotary *rotary)
 {
     if (rotary->alpha > 0)
-        return grown(rotary, rotary->alpha);
+        return grow_theta(rotary, rotary->alpha);
     if (rotary->seq_len <= rotary->original)
         return rotary->theta;
-    return grown(rotary, rotary->factor * (double)rotary->seq_len / (double)rotary->original -
-                             (rotary->factor - 1));
+    return grow_theta(rotary,
+                      rotary->factor * (double)rotary->seq_len / (double)rotary->original -
+                          (rotary->factor - 1));
 }
 
 /* The index, as yarn counts, of a frequency that makes so many turns. */
@@ -271,7 +272,7 @@ static float kept_by_yarn(const pe_rotary *rotary, size_t i)
 }
 
 /* A frequency, divided: of a reciprocal the divisor is multiplied instead. */
-static float divided(float frequency, float power, double factor)
+static float divide_frequency(float frequency, float power, double factor)
 {
     return power > 0 ? 1 / ((float)factor * power) : frequency / (float)factor;
 }
@@ -290,13 +291,13 @@ static float divide_float(const pe_rotary *rotary, size_t i, float frequency, fl
 
 static float divide_float_each(const pe_rotary *rotary, size_t i, float frequency, float power)
 {
-    return divided(frequency, power, pe_rotary_divisors(rotary)[i]);
+    return divide_frequency(frequency, power, pe_rotary_divisors(rotary)[i]);
 }
 
 static float blend_yarn(const pe_rotary *rotary, size_t i, float frequency, float power)
 {
     float kept = kept_by_yarn(rotary, i);
-    return divided(frequency, power, rotary->factor) * (1 - kept) + frequency * kept;
+    return divide_frequency(frequency, power, rotary->factor) * (1 - kept) + frequency * kept;
 }
 
 static float blend_llama3(const pe_rotary *rotary, size_t i, float frequency, float power)

@@ -63,8 +63,8 @@ static void add_common(intervals *list, interval one, interval other)
 }
 
 /* Where within `from` a column has an entry whose arc cosine is from `least` to `most`. */
-static void narrow(const pe_row_signal *signal, interval from, double relative, interval arc,
-                   intervals *ret)
+static void narrow_interval(const pe_row_signal *signal, interval from, double relative,
+                            interval arc, intervals *ret)
 {
     const double w = signal->frequency, far = fmax(fabs(from.low), fabs(from.high));
     const double error = relative * w * far + ARC_ERROR * (relative > 1e-12);
@@ -101,7 +101,7 @@ static bool find_arc(const pe_row_law *law, double entry, interval *ret_arc)
 }
 
 /* The interval that is most likely the right one. */
-static pe_row_position choose(const intervals *left)
+static pe_row_position choose_interval(const intervals *left)
 {
     pe_row_position best = {.found = false};
     double least = INFINITY;
@@ -135,14 +135,14 @@ pe_row_position pe_row_position_fit(const pe_row_law *law, const double *row)
         const double relative =
             signal->frequency == 1 ? fmin(law->recipe, PRODUCT_ERROR) : law->recipe;
         for (size_t k = 0; k < now->count; k++)
-            narrow(signal, now->items[k], relative, arc, next);
+            narrow_interval(signal, now->items[k], relative, arc, next);
         if (next->full)
             return (pe_row_position){.found = false};
         intervals *kept = now;
         now = next;
         next = kept;
     }
-    return choose(now);
+    return choose_interval(now);
 }
 
 double pe_row_position_number(pe_row_position position)

@@ -27,7 +27,7 @@ static int64_t find_row(const double *rows, size_t count, bool turned, size_t i)
 
 /* Whether rows rise by one, but for both ends, where they may be constant: at row 0, and at
  * some row. *ret_rise is the entry before the first one that is higher. */
-static bool rises(const double *rows, size_t count, bool turned, size_t *ret_rise)
+static bool rows_rise(const double *rows, size_t count, bool turned, size_t *ret_rise)
 {
     size_t i = 0;
     int64_t first = find_row(rows, count, turned, 0), row = first;
@@ -51,8 +51,8 @@ static bool read_ramp(const double *rows, size_t count, uint64_t keys, ramp *ret
     for (size_t i = 0; i < count; i++)
         if (!(fabs(rows[i]) < 0x1p31) || rint(rows[i]) != rows[i])
             return false;
-    ret_ramp->turned = !rises(rows, count, false, &rise);
-    if (ret_ramp->turned && !rises(rows, count, true, &rise))
+    ret_ramp->turned = !rows_rise(rows, count, false, &rise);
+    if (ret_ramp->turned && !rows_rise(rows, count, true, &rise))
         return false;
     bool turned = ret_ramp->turned;
     int64_t first = find_row(rows, count, turned, 0), last = (int64_t)count - 1;
@@ -111,8 +111,8 @@ static void propose_index(const pe_observation *seen, pe_proposals *proposals)
     if (ramp_found && (!found.turned || is_clipped(&line))) {
         write_limits(&found, limits);
         pe_distances_queries(&line, found.zero, queries);
-        pe_propose(proposals, "index", "length=%llu%s&form=compact&dim=1%s",
-                   (unsigned long long)line.keys, queries, limits);
+        pe_propose_request(proposals, "index", "length=%llu%s&form=compact&dim=1%s",
+                           (unsigned long long)line.keys, queries, limits);
     }
     pe_distances_done(&line);
 }
@@ -157,9 +157,9 @@ static void propose_vectors(const pe_observation *seen, bool has_columns, const 
         found.high = found.low + (int64_t)table.stored_rows - 1;
         write_limits(&found, limits);
         pe_distances_queries(&lines, found.zero, queries);
-        pe_propose(proposals, tensor, "length=%llu%s&dim=%llu%s&set=%s",
-                   (unsigned long long)lines.keys, queries, (unsigned long long)lines.heads,
-                   limits, seen->set_name);
+        pe_propose_request(proposals, tensor, "length=%llu%s&dim=%llu%s&set=%s",
+                           (unsigned long long)lines.keys, queries,
+                           (unsigned long long)lines.heads, limits, seen->set_name);
     }
     free(rows);
     pe_distances_done(&lines);
@@ -180,9 +180,9 @@ static void propose_sinusoids(pe_observation *seen, pe_proposals *proposals)
                             .high = turned ? -law.low : law.high};
         write_limits(&found, limits);
         pe_distances_queries(&law.shape, found.zero, queries);
-        pe_propose(proposals, "keys", "length=%llu%s&dim=%llu&source=sinusoidal%s",
-                   (unsigned long long)law.shape.keys, queries, (unsigned long long)law.dim,
-                   limits);
+        pe_propose_request(proposals, "keys", "length=%llu%s&dim=%llu&source=sinusoidal%s",
+                           (unsigned long long)law.shape.keys, queries,
+                           (unsigned long long)law.dim, limits);
     }
 }
 

@@ -79,10 +79,10 @@ static void try_base(published *self, double base, bool to_last)
     self->proposals->angle = self->positions.farthest + 1;
     write_scale(self->amplitude, (double)self->seen->columns, fmax(4 * unit, 1e-9), scale);
     pe_propose_number(text, sizeof text, "base", base, 0, "10000");
-    pe_propose(self->proposals, "encoding", "%s&dim=%llu%s%s%s%s%s", self->positions.rows,
-               (unsigned long long)self->seen->columns, self->layout,
-               to_last ? "&frequencies=tensor2tensor" : "", text, self->positions.spacing,
-               scale);
+    pe_propose_request(self->proposals, "encoding", "%s&dim=%llu%s%s%s%s%s",
+                       self->positions.rows, (unsigned long long)self->seen->columns,
+                       self->layout, to_last ? "&frequencies=tensor2tensor" : "", text,
+                       self->positions.spacing, scale);
 }
 
 static void propose_published(const pe_observation *seen, pe_proposals *proposals,
@@ -172,10 +172,10 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
     measured_base bases[2 * FINENESSES];
     const size_t count = list_bases(&law, half, bases);
     for (size_t i = 0; i < count; i++)
-        pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s%s",
-                   (unsigned long long)seen->rows, (unsigned long long)seen->columns, layout,
-                   bases[i].to_last ? "&frequencies=tensor2tensor" : "", bases[i].text,
-                   law.positions, scale, zero);
+        pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s%s",
+                           (unsigned long long)seen->rows, (unsigned long long)seen->columns,
+                           layout, bases[i].to_last ? "&frequencies=tensor2tensor" : "",
+                           bases[i].text, law.positions, scale, zero);
 }
 
 void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)

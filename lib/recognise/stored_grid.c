@@ -168,7 +168,7 @@ static bool grids_fit(const search *self)
 
 /* ---- all candidates ---- */
 
-static void propose(const search *self, pe_proposals *proposals)
+static void propose_interpolation(const search *self, pe_proposals *proposals)
 {
     const grid *source = &self->source, *target = &self->target;
     char width[32] = "", prefix[48] = "", from[80] = "";
@@ -179,8 +179,9 @@ static void propose(const search *self, pe_proposals *proposals)
     if (source->width != source->height) /* a stored table is square without */
         snprintf(from, sizeof from, "&source_height=%llu&source_width=%llu",
                  (number)source->height, (number)source->width);
-    pe_propose(proposals, "encoding", "height=%llu%s&set=%s%s%s%s", (number)target->height,
-               width, self->seen->set_name, prefix, from, self->option->text);
+    pe_propose_request(proposals, "encoding", "height=%llu%s&set=%s%s%s%s",
+                       (number)target->height, width, self->seen->set_name, prefix, from,
+                       self->option->text);
 }
 
 /* Whether pictures may have such proportions: height and width are scaled alike, more or less.
@@ -207,7 +208,7 @@ static void propose_filters(search *self, double largest, pe_proposals *proposal
             repeats_earlier(self->option, self->source.width, self->target.width))
             continue;
         if (grids_fit(self))
-            propose(self, proposals);
+            propose_interpolation(self, proposals);
     }
 }
 

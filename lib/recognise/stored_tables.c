@@ -54,10 +54,10 @@ static void propose_window(const pe_observation *seen, uint64_t rows, uint64_t f
         snprintf(stride, sizeof stride, "&step=%lld", (long long)step);
     /* rows for padding come before position 0 */
     if (first == 2 && step == 1 && first + seen->rows == rows)
-        pe_propose(proposals, "encoding", "length=%llu&set=%s&row_offset=2", (number)seen->rows,
-                   seen->set_name);
-    pe_propose(proposals, "encoding", "length=%llu&set=%s%s%s", (number)seen->rows,
-               seen->set_name, offset, stride);
+        pe_propose_request(proposals, "encoding", "length=%llu&set=%s&row_offset=2",
+                           (number)seen->rows, seen->set_name);
+    pe_propose_request(proposals, "encoding", "length=%llu&set=%s%s%s", (number)seen->rows,
+                       seen->set_name, offset, stride);
 }
 
 void pe_recognise_learned(pe_observation *seen, pe_proposals *proposals)
@@ -144,17 +144,17 @@ void pe_recognise_hierarchical(pe_observation *seen, pe_proposals *proposals)
     if (seen->rows > rows - first && /* row N is p_0 + r * (p_1 - p_0) */
         write_alpha(seen, &table, rows - first, 0, alpha, sizeof alpha, &ratio)) {
         note_ratio(&table, ratio, proposals);
-        pe_propose(proposals, "encoding", "length=%llu&set=%s%s%s", (number)seen->rows,
-                   seen->set_name, offset, alpha);
+        pe_propose_request(proposals, "encoding", "length=%llu&set=%s%s%s", (number)seen->rows,
+                           seen->set_name, offset, alpha);
     }
     if (first == 0 && seen->rows == rows &&
         write_alpha(seen, &table, 1, 1, alpha, sizeof alpha, &ratio)) {
         note_ratio(&table, ratio, proposals);
-        pe_propose(proposals, "basis", "length=1&set=%s%s", seen->set_name, alpha);
+        pe_propose_request(proposals, "basis", "length=1&set=%s%s", seen->set_name, alpha);
     }
     if (seen->rows <= rows - first) { /* the table itself, whatever alpha is */
         proposals->discrete = true;
-        pe_propose(proposals, "encoding", "length=%llu&set=%s%s", (number)seen->rows,
-                   seen->set_name, offset);
+        pe_propose_request(proposals, "encoding", "length=%llu&set=%s%s", (number)seen->rows,
+                           seen->set_name, offset);
     }
 }

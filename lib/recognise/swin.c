@@ -42,9 +42,9 @@ static void propose_shapes(const char *tensor, uint64_t tokens, bool classes, co
         for (uint64_t height = 1; height <= cells && cells <= TOKENS_MAX; height++) {
             shape own = {height, cells / height, class_token};
             if (cells % height == 0 && fits(context, &own))
-                pe_propose(proposals, tensor, "height=%llu&width=%llu%s%s",
-                           (unsigned long long)height, (unsigned long long)own.width,
-                           class_token ? "&class_token=true" : "", rest);
+                pe_propose_request(proposals, tensor, "height=%llu&width=%llu%s%s",
+                                   (unsigned long long)height, (unsigned long long)own.width,
+                                   class_token ? "&class_token=true" : "", rest);
         }
     }
 }
@@ -189,8 +189,9 @@ static void propose_coordinates(const pe_observation *seen, pe_proposals *propos
     uint64_t height = (seen->rows / columns + 1) / 2, width = (columns + 1) / 2;
     write_trained(height_text, "pretrained_height", -pe_observation_entry(seen, 0, 0), height);
     write_trained(width_text, "pretrained_width", -pe_observation_entry(seen, 0, 1), width);
-    pe_propose(proposals, "coordinates", "height=%llu&width=%llu%s%s&heads=1&hidden=1",
-               (unsigned long long)height, (unsigned long long)width, height_text, width_text);
+    pe_propose_request(proposals, "coordinates", "height=%llu&width=%llu%s%s&heads=1&hidden=1",
+                       (unsigned long long)height, (unsigned long long)width, height_text,
+                       width_text);
 }
 
 /* No biases are proposed: a network makes them. */

@@ -136,7 +136,7 @@ static int64_t choose_usual(double low, double high)
     return (int64_t)low + 1;
 }
 
-static bool fits(const runs *seen, const setting *own)
+static bool fits_runs(const runs *seen, const setting *own)
 {
     pe_t5_buckets buckets;
     if (own->max_distance <= find_exact(own) || own->max_distance > PE_DISTANCE_MAX)
@@ -164,7 +164,7 @@ static bool find_distance(const runs *seen, setting *own)
         choose_usual(fmax(low * (1 - slack), (double)find_exact(own)), high * (1 + slack));
     for (int64_t more = 0; more < 3; more++) {
         own->max_distance = usual + more;
-        if (fits(seen, own))
+        if (fits_runs(seen, own))
             return true;
     }
     return false;
@@ -208,7 +208,7 @@ static bool find_far_window(const runs *seen, setting *own)
                            (uint32_t)PUBLISHED[i], own->bidirectional);
         int64_t start = buckets.starts[t];
         own->zero = after ? second->first - start : second->last + start;
-        if (fits(seen, own))
+        if (fits_runs(seen, own))
             return true;
     }
     return false;
@@ -271,10 +271,11 @@ static void propose_buckets(const pe_distances *distances, const double *buckets
         (buckets != distances->entries || !is_plain(seen)) &&
         find_setting(seen, known, &found)) {
         pe_distances_window(distances, found.zero, window);
-        pe_propose(proposals, tensor, "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s",
-                   window, (unsigned long long)distances->heads,
-                   (long long)count_buckets(&found), (long long)found.max_distance,
-                   found.bidirectional ? "" : "&bidirectional=false", rest);
+        pe_propose_request(proposals, tensor,
+                           "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s", window,
+                           (unsigned long long)distances->heads,
+                           (long long)count_buckets(&found), (long long)found.max_distance,
+                           found.bidirectional ? "" : "&bidirectional=false", rest);
     }
     free(seen);
 }

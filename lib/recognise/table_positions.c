@@ -20,17 +20,17 @@ typedef struct fitted_row {
     pe_row_position at;
 } fitted_row;
 
-static double middle(pe_row_position at)
+static double find_middle(pe_row_position at)
 {
     return (at.low + at.high) / 2;
 }
 
-static double half(pe_row_position at)
+static double find_half_width(pe_row_position at)
 {
     return (at.high - at.low) / 2;
 }
 
-static pe_row_position opposite(pe_row_position at)
+static pe_row_position negate_position(pe_row_position at)
 {
     return (pe_row_position){at.found, -at.high, -at.low};
 }
@@ -46,8 +46,8 @@ static bool is_padding(const pe_row_law *law, const double *row)
 
 /* Fit rows: the first ones, and some that are ever further. Returns how many; 0 if one is not
  * of the law. */
-static size_t fit_some(const pe_observation *seen, const pe_row_law *law,
-                       fitted_row rows[LOOKED])
+static size_t fit_sampled_rows(const pe_observation *seen, const pe_row_law *law,
+                               fitted_row rows[LOOKED])
 {
     size_t count = 0, padding = 0;
     for (size_t row = 0; row < seen->sampled && count < LOOKED;) {
@@ -87,13 +87,15 @@ static bool is_even(fitted_row *rows, size_t count, bool signs, double *ret_step
     const pe_row_position first = rows[0].at;
     double step = 0, error = INFINITY;
     for (size_t i = 1; i < count; i++) {
-        const double row = rows[i].row - rows[0].row, expected = middle(first) + step * row;
-        if (signs && i > 1 && (expected < 0) != (middle(rows[i].at) < 0))
-            rows[i].at = opposite(rows[i].at);
-        const double found = middle(rows[i].at), own = half(rows[i].at) + half(first);
+        const double row = rows[i].row - rows[0].row;
+        const double expected = find_middle(first) + step * row;
+        if (signs && i > 1 && (expected < 0) != (find_middle(rows[i].at) < 0))
+            rows[i].at = negate_position(rows[i].at);
+        const double found = find_middle(rows[i].at);
+        const double own = find_half_width(rows[i].at) + find_half_width(first);
         if (!(fabs(found - expected) <= error * row + own + 1e-9))
             return false;
-        step = (found - middle(first)) / row;
+        step = (found - find_middle(first)) / row;
         error = own / row;
     }
     const pe_row_position steps = {true, step - error, step + error};
@@ -112,7 +114,7 @@ static bool find_even(const fitted_row *found, size_t count, bool signs, double 
         for (size_t i = 0; i < count; i++)
             rows[i] = found[i];
         if (way > 0)
-            rows[way - 1].at = opposite(rows[way - 1].at);
+            rows[way - 1].at = negate_position(rows[way - 1].at);
         if (!is_even(rows, count, signs, ret_step, &offset))
             continue;
         *ret_offset = pe_row_position_number(offset);
@@ -143,9 +145,9 @@ static bool are_distinct(const fitted_row *rows, size_t count)
     for (size_t i = 0; i < count && distinct < DISTINCT; i++) {
         bool is_new = true;
         for (size_t k = 0; k < distinct; k++)
-            is_new = is_new && fabs(kept[k] - middle(rows[i].at)) > 1e-6;
+            is_new = is_new && fabs(kept[k] - find_middle(rows[i].at)) > 1e-6;
         if (is_new)
-            kept[distinct++] = middle(rows[i].at);
+            kept[distinct++] = find_middle(rows[i].at);
     }
     return distinct == DISTINCT;
 }
@@ -203,7 +205,7 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
                            pe_table_positions *ret)
 {
     fitted_row rows[LOOKED];
-    const size_t count = fit_some(seen, law, rows);
+    const size_t count = fit_sampled_rows(seen, law, rows);
     double offset, step;
     if (count < DISTINCT || !are_distinct(rows, count))
         return false;

@@ -9,8 +9,8 @@ static void propose_ones(const pe_distances *line, pe_proposals *proposals)
 {
     if (line->queries > 1 && line->queries == line->keys && line->entries[0] == 1 &&
         pe_distances_are_equal(line))
-        pe_propose(proposals, "toeplitz", "length=%llu&heads=%llu",
-                   (unsigned long long)line->keys, (unsigned long long)line->heads);
+        pe_propose_request(proposals, "toeplitz", "length=%llu&heads=%llu",
+                           (unsigned long long)line->keys, (unsigned long long)line->heads);
 }
 
 void pe_recognise_urpe(pe_observation *seen, pe_proposals *proposals)

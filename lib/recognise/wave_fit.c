@@ -85,7 +85,7 @@ typedef struct fit {
 } fit;
 
 /* Solve a symmetric system of three equations by elimination; false if it is singular. */
-static bool solve(double m[3][4])
+static bool solve_system(double m[3][4])
 {
     for (int i = 0; i < 3; i++) {
         if (fabs(m[i][i]) < 1e-300)
@@ -105,7 +105,7 @@ static bool solve(double m[3][4])
 }
 
 /* The residual's limit, so that one bad number does not decide. */
-static double limited(double residual, double limit)
+static double clip_residual(double residual, double limit)
 {
     return residual > limit ? limit : residual < -limit ? -limit : residual;
 }
@@ -134,7 +134,7 @@ static sums sum_products(const fit *own, const double *x, size_t stride, size_t 
     for (size_t k = 0; k < count; k++) {
         const double slope = with_frequency ? (double)k * (own->b * cosine - own->a * sine) : 0;
         const double rest =
-            limited(x[k * stride] - own->a * cosine - own->b * sine, within.limit);
+            clip_residual(x[k * stride] - own->a * cosine - own->b * sine, within.limit);
         if (fabs(rest) <= within.trim) {
             total.used++;
             total.magnitudes += fabs(rest);
@@ -157,15 +157,15 @@ static sums sum_products(const fit *own, const double *x, size_t stride, size_t 
 
 /* One step: without `with_frequency` only amplitudes change. Returns the mean of the residuals'
  * magnitudes before it in *ret_spread. */
-static bool improve(fit *own, const double *x, size_t stride, size_t count,
-                    first_distance within, bool with_frequency, double *ret_spread)
+static bool improve_fit(fit *own, const double *x, size_t stride, size_t count,
+                        first_distance within, bool with_frequency, double *ret_spread)
 {
     const sums total = sum_products(own, x, stride, count, within, with_frequency);
     double m[3][4] = {{total.aa, total.ab, total.aw, total.a},
                       {total.ab, total.bb, total.bw, total.b},
                       {total.aw, total.bw, with_frequency ? total.ww : 1, total.w}};
     *ret_spread = total.magnitudes / (double)(total.used > 0 ? total.used : 1);
-    if (2 * total.used < count || !solve(m))
+    if (2 * total.used < count || !solve_system(m))
         return false;
     own->a += m[0][3];
     own->b += m[1][3];
@@ -207,7 +207,7 @@ pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, doubl
     first_distance within = {INFINITY, INFINITY};
     for (int i = 0; i < STEPS; i++) {
         double spread;
-        if (!improve(&own, x, stride, count, within, i > 0, &spread))
+        if (!improve_fit(&own, x, stride, count, within, i > 0, &spread))
             return none;
         within.limit = i > 1 ? 0.02 * largest : INFINITY;
         if (i >= STEPS - 4)

@@ -10,7 +10,7 @@
 #define AMPLITUDES      31   /* of which the middle one is taken */
 #define OFFSET_ABSOLUTE 0.02 /* positions: nearer to a whole number, it is one */
 
-static double within(double error)
+static double clamp_error(double error)
 {
     return fmin(fmax(error, NEAREST), FARTHEST);
 }
@@ -67,10 +67,10 @@ bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
         ret_law->ratio = geometry.ratio;
         ret_law->ratio_error = geometry.ratio_error;
         ret_law->first = geometry.first;
-        ret_law->step = pe_find_decimal(geometry.first, within(geometry.first_error));
+        ret_law->step = pe_find_decimal(geometry.first, clamp_error(geometry.first_error));
     }
     ret_law->offset = rows;
-    pe_wave_positions(rows * ret_law->step, ret_law->step, within(geometry.first_error),
+    pe_wave_positions(rows * ret_law->step, ret_law->step, clamp_error(geometry.first_error),
                       ret_law->positions, sizeof ret_law->positions);
     return true;
 }
@@ -80,6 +80,6 @@ void pe_wave_law_base(const pe_wave_law *law, double exponent, double finer, con
 {
     dd log = pe_log((dd){law->ratio, 0});
     double base = pe_exp_double(-exponent * log.hi);
-    pe_propose_number(dst, size, name, base, finer * within(exponent * law->ratio_error),
+    pe_propose_number(dst, size, name, base, finer * clamp_error(exponent * law->ratio_error),
                       default_text);
 }

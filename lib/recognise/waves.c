@@ -29,8 +29,8 @@ void pe_recognise_periodic(pe_observation *seen, pe_proposals *proposals)
     proposals->first_distance = law.first_distance;
     double step = pe_find_decimal(law.first / (PE_TURN / 4), 1e-3);
     pe_wave_positions(law.offset * step, step, 0, positions, sizeof positions);
-    pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s", (number)seen->rows,
-               (number)seen->columns, positions);
+    pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s", (number)seen->rows,
+                       (number)seen->columns, positions);
 }
 
 /* ---- rotation_matrix ---- */
@@ -60,9 +60,9 @@ void pe_recognise_rotation_matrix(pe_observation *seen, pe_proposals *proposals)
     proposals->angle = law.step * ((double)view->shape[0] + law.first_distance);
     pe_wave_law_base(&law, (double)view->shape[1] / 2, 1, "base", "10000", base, sizeof base);
     for (int shift = 0; shift < 2; shift++)
-        pe_propose(proposals, "matrix", "length=%llu&dim=%llu%s%s%s", (number)view->shape[0],
-                   (number)view->shape[1], base, law.positions,
-                   shift ? "&convention=shift" : "");
+        pe_propose_request(proposals, "matrix", "length=%llu&dim=%llu%s%s%s",
+                           (number)view->shape[0], (number)view->shape[1], base, law.positions,
+                           shift ? "&convention=shift" : "");
 }
 
 /* ---- xpos ---- */
@@ -144,7 +144,7 @@ static void propose_centres(const pe_observation *seen, pe_proposals *proposals,
         char centre[TEXT];
         pe_propose_number(centre, sizeof centre, "centre", centres[i], 0, "0");
         if (i == 0 || (fabs(centres[i] - measured) <= error && centres[i] != centres[0]))
-            pe_propose(proposals, tensor, "%s%s", query, centre);
+            pe_propose_request(proposals, tensor, "%s%s", query, centre);
     }
 }
 

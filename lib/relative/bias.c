@@ -29,7 +29,7 @@ typedef struct bias_run {
 } bias_run;
 
 /* A pe_settle for the entries of a bias_run. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_entry(const void *context, size_t i, void *dst)
 {
     const bias_run *own = context;
     own->bias->function(own->bias->source, own->head, own->distance + i, dst);
@@ -44,19 +44,19 @@ static void write_growing(const pe_bias *bias, size_t head, uint64_t distance, u
     double low[PE_BIAS_PART], high[PE_BIAS_PART];
     if (!pe_dtype_is_short(bias->dtype)) {
         for (uint64_t i = 0; i < count; i++)
-            settle(&own, (size_t)i, to + i * size);
+            settle_entry(&own, (size_t)i, to + i * size);
         return;
     }
     for (size_t part; count > 0; count -= part, own.distance += part, to += part * size) {
         part = count < PE_BIAS_PART ? (size_t)count : PE_BIAS_PART;
         bias->intervals(bias->source, head, own.distance, part, low, high);
-        pe_round_intervals(bias->dtype, low, high, part, settle, &own, to);
+        pe_round_intervals(bias->dtype, low, high, part, settle_entry, &own, to);
     }
 }
 
 /* Copy elements in reverse order. */
-static void reverse(const unsigned char *from, uint64_t count, size_t size,
-                    unsigned char *restrict to)
+static void copy_reversed(const unsigned char *from, uint64_t count, size_t size,
+                          unsigned char *restrict to)
 {
     PE_BY_SIZE(size, for (uint64_t i = 0; i < count; i++)
                          memcpy(to + i * SIZE, from + (count - 1 - i) * SIZE, SIZE))
@@ -72,13 +72,14 @@ static void write_falling(const pe_bias *bias, size_t head, uint64_t farthest, u
     for (size_t some; count > 0; count -= some, farthest -= some, to += some * size) {
         some = count < PE_BIAS_PART ? (size_t)count : PE_BIAS_PART;
         write_growing(bias, head, farthest - some + 1, some, part);
-        reverse(part, some, size, to);
+        copy_reversed(part, some, size, to);
     }
 }
 
 /* A pe_write_distances whose source is a pe_bias. An entry is computed once for both signs of
  * its distance. */
-static void write(const void *context, size_t head, int64_t first, uint64_t count, void *dst)
+static void write_distances(const void *context, size_t head, int64_t first, uint64_t count,
+                            void *dst)
 {
     const pe_bias *bias = context;
     const size_t size = pe_dtype_size(bias->dtype);
@@ -93,7 +94,7 @@ static void write(const void *context, size_t head, int64_t first, uint64_t coun
     uint64_t mirrored = after > 0 ? after - 1 : 0; /* distances 1, 2 … have been written */
     if (mirrored > before)
         mirrored = before;
-    reverse(middle + size, mirrored, size, middle - mirrored * size);
+    copy_reversed(middle + size, mirrored, size, middle - mirrored * size);
     write_falling(bias, head, (uint64_t)-first, before - mirrored, dst);
 }
 
@@ -110,7 +111,7 @@ bool pe_bias_init(pe_bias *bias, pe_bias_function *function, pe_bias_intervals *
     bias->function = function;
     bias->intervals = intervals;
     bias->source = source;
-    return pe_toeplitz_init(&bias->toeplitz, write, bias, pace);
+    return pe_toeplitz_init(&bias->toeplitz, write_distances, bias, pace);
 }
 
 void pe_bias_done(pe_bias *bias)

@@ -29,7 +29,7 @@ static void copy_text(char *dst, size_t size, const char *text)
     memcpy(dst + cut, ELLIPSIS, sizeof ELLIPSIS);
 }
 
-static int gravity(pe_status status)
+static int rank_severity(pe_status status)
 {
     switch (status) {
     case PE_OK:
@@ -67,7 +67,7 @@ static pe_reason find_reason(pe_status status)
 
 static void raise_status(pe_error *error, pe_status status)
 {
-    if (gravity(status) > gravity(error->status))
+    if (rank_severity(status) > rank_severity(error->status))
         error->status = status;
 }
 
@@ -112,14 +112,14 @@ void pe_error_append(pe_error *error, const pe_error *other)
 
 #define SPELLING_MAX 40
 
-static size_t smallest(size_t a, size_t b, size_t c)
+static size_t find_minimum(size_t a, size_t b, size_t c)
 {
     size_t least = a < b ? a : b;
     return least < c ? least : c;
 }
 
 /* A letter in lower case; every separator of words becomes an underscore. */
-static char folded(char letter)
+static char fold_letter(char letter)
 {
     if (letter >= 'A' && letter <= 'Z')
         return (char)(letter - 'A' + 'a');
@@ -129,16 +129,16 @@ static char folded(char letter)
 static bool is_same(const char *a, const char *b, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (folded(a[i]) != folded(b[i]))
+        if (fold_letter(a[i]) != fold_letter(b[i]))
             return false;
     return true;
 }
 
 /* Fold a text of at most SPELLING_MAX letters. */
-static void fold(const char *text, size_t length, char dst[SPELLING_MAX])
+static void fold_text(const char *text, size_t length, char dst[SPELLING_MAX])
 {
     for (size_t i = 0; i < length; i++)
-        dst[i] = folded(text[i]);
+        dst[i] = fold_letter(text[i]);
 }
 
 /* The number of edits (insert, delete, replace a letter, swap neighbours) that turn a into b,
@@ -147,16 +147,16 @@ static size_t edit_distance(const char *given, const char *candidate)
 {
     size_t n = strlen(given), m = strlen(candidate), rows[3][SPELLING_MAX + 1];
     char a[SPELLING_MAX], b[SPELLING_MAX];
-    fold(given, n, a);
-    fold(candidate, m, b);
+    fold_text(given, n, a);
+    fold_text(candidate, m, b);
     for (size_t j = 0; j <= m; j++)
         rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            row[j] =
-                smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = find_minimum(above[j] + 1, row[j - 1] + 1,
+                                  above[j - 1] + (a[i - 1] != b[j - 1]));
             bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
             if (swapped && two_above[j - 2] + 1 < row[j])
                 row[j] = two_above[j - 2] + 1;
@@ -172,8 +172,8 @@ static bool has_words(const char *name, const char *part)
     if (count < 2 || length < count + 2)
         return false;
     const char *rest = name + length - count;
-    return (is_same(name, part, count) && folded(name[count]) == '_') ||
-           (is_same(rest, part, count) && folded(rest[-1]) == '_');
+    return (is_same(name, part, count) && fold_letter(name[count]) == '_') ||
+           (is_same(rest, part, count) && fold_letter(rest[-1]) == '_');
 }
 
 #define EDITED    SPELLING_MAX       /* farther than any names that share words */
@@ -199,7 +199,7 @@ static size_t name_distance(const char *given, const char *candidate, size_t lim
     return edits <= 1 + n / 3 ? EDITED + edits : UNRELATED;
 }
 
-const char *pe_nearest(const char *given, const char *const *candidates, size_t count)
+const char *pe_find_nearest_name(const char *given, const char *const *candidates, size_t count)
 {
     size_t length = strlen(given), best = UNRELATED;
     const char *nearest = NULL;
@@ -241,7 +241,7 @@ pe_problem *pe_error_add_choice(pe_error *error, const char *parameter, const ch
             pe_problem_suggest(problem, dtype);
             return problem;
         }
-    pe_problem_suggest(problem, pe_nearest(given, choices, count));
+    pe_problem_suggest(problem, pe_find_nearest_name(given, choices, count));
     return problem;
 }
 

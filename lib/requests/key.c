@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *append(char *at, const char *text)
+static char *append_text(char *at, const char *text)
 {
     size_t length = strlen(text);
     memcpy(at, text, length);
@@ -27,7 +27,7 @@ static char *write_value(char *at, const pe_parameter *parameter, const pe_value
         text = parameter->choices[value->integer];
         break;
     case PE_STORED: /* with the name, since answers show it */
-        at = append(append(at, value->text), ":");
+        at = append_text(append_text(at, value->text), ":");
         text = pe_set_digest(value->set);
         break;
     case PE_REAL_LIST:
@@ -42,7 +42,7 @@ static char *write_value(char *at, const pe_parameter *parameter, const pe_value
     case PE_TEXT_LIST:
         break; /* no scheme has them */
     }
-    return append(at, text);
+    return append_text(at, text);
 }
 
 /* An upper bound of the bytes that write_value writes. */

@@ -1,5 +1,5 @@
 /* Options: what arguments say by a table of the caller's own. */
-#include "requests/reading.h"
+#include "requests/argument_reader.h"
 
 #include <assert.h>
 #include <stdarg.h>

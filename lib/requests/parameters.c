@@ -261,7 +261,7 @@ static void read_boolean(const pe_parameter *parameter, const char *text, pe_kin
     else
         pe_problem_suggest(
             refuse_text(parameter, PE_MALFORMED, PE_REASON_VALUE, kind, text, reterr),
-            pe_nearest(text, WORDS, 2));
+            pe_find_nearest_name(text, WORDS, 2));
 }
 
 /* Whether an argument that was written as `kind` may be read by this row. */

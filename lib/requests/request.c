@@ -2,14 +2,14 @@
  * planned, and the canonical key is written. */
 #include "requests/request.h"
 
+#include "requests/argument_reader.h"
 #include "requests/plan.h"
-#include "requests/reading.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool allocate(pe_request *request, size_t count)
+static bool allocate_values(pe_request *request, size_t count)
 {
     request->value_count = count;
     request->owned = calloc(count, sizeof *request->owned);
@@ -61,7 +61,7 @@ pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, 
     reterr->scheme = scheme;
     if (request)
         request->values.scheme = scheme;
-    if (!request || !given || !allocate(request, values)) {
+    if (!request || !given || !allocate_values(request, values)) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
         goto fail;
     }

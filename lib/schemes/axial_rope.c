@@ -319,8 +319,8 @@ static bool set_frequencies(axial_state *state)
         int32_t axis = axes->axis_of_pair[p];
         pe_wide *own = &axes->frequencies[p];
         if (axis >= 0 && state->divisors[axis] != state->times[axis])
-            *own = pe_wide_mul_whole(pe_wide_div_small(*own, state->divisors[axis]),
-                                     state->times[axis], &whole);
+            *own = pe_wide_mul_with_carry(pe_wide_div_small(*own, state->divisors[axis]),
+                                          state->times[axis], &whole);
     }
     return true;
 }

@@ -116,7 +116,8 @@ static dd compute_bias(const kerple *state, size_t head, uint64_t distance)
     if (state->kernel == LOG)
         bias = dd_mul_double(pe_log1p(dd_two_prod(pace.a, (double)distance)), pace.p);
     else /* the root of a square is exact, and so may be a rounding boundary */
-        bias = dd_snap(dd_mul_double(pe_unscaled(pe_power((double)distance, pace.p)), pace.a));
+        bias = dd_snap(
+            dd_mul_double(pe_apply_exponent(pe_power((double)distance, pace.p)), pace.a));
     return dd_neg(bias);
 }
 

@@ -1,6 +1,6 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
 #include "kernels/by_size.h"
-#include "relative/offsets.h"
+#include "relative/grid_offsets.h"
 #include "trained/gather.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* Rotary position embedding: the cosines and sines that rotate queries and keys. */
 #include "numerics/dtype.h"
-#include "relative/relative.h"
 #include "waves/fill.h"
 #include "waves/rotary_extras.h"
 #include "waves/rotary_presets.h"
@@ -8,7 +7,6 @@
 
 #include <stdlib.h>
 
-static const char *const PERMUTATIONS[] = {"half_to_interleaved", "interleaved_to_half", NULL};
 static const char *const TEMPERATURES[] = {"llama4", "ministral3", NULL};
 enum temperature { LLAMA4, MINISTRAL3 };
 
@@ -22,14 +20,6 @@ static const pe_parameter PARAMETERS[] = {
      .type = PE_BOOLEAN,
      .help = "true: one tensor cos_sin instead of cos and sin, as the cache of vLLM and of "
              "flash-attention; by default two"},
-    {.name = "permutation",
-     .type = PE_CHOICE,
-     .choices = PERMUTATIONS,
-     .help = "adds a tensor that takes the columns of tables and heads from one layout to the "
-             "other, and the rows of projections: W[permutation]; by default there is none"},
-    {PE_HEADS_PARAMETER, .help =
-                             "heads of the projection, which has heads * dim rows; not given "
-                             "unless permutation is"},
     {.name = "softmax_factor",
      .type = PE_BOOLEAN,
      .when = "rope_type",
@@ -62,13 +52,11 @@ static const pe_tensor_help TENSORS[] = {
     {"sin", "[n, dim/2] or [n, dim]", "attention factor times sin(k * w_i)"},
     {"cos_sin", "[n, dim]", "all cosines, then all sines; only with cos_sin=true, first then"},
     {"inv_freq", "[dim/2]", "w_i, in radians per position"},
-    {"permutation", "[heads*dim]",
-     "the column that becomes this one; only with permutation, as index of columns or rows"},
     {"softmax_factor", "[1]",
      "(0.1 * mscale_all_dim * ln(factor) + 1)^2; only with softmax_factor=true"},
     {"temperature", "[n]", "multiplies the query; only with temperature"},
 };
-enum tensor { COS, SIN, COS_SIN, INV_FREQ, PERMUTATION, SOFTMAX_FACTOR, TEMPERATURE };
+enum tensor { COS, SIN, COS_SIN, INV_FREQ, SOFTMAX_FACTOR, TEMPERATURE };
 
 /* ---- the request ---- */
 
@@ -80,7 +68,6 @@ static bool is_set(const pe_values *values, const char *name)
 typedef struct rope {
     pe_wave wave; /* of cosines */
     pe_rotary rotary;
-    pe_rotary_order order;
     pe_temperature temperature;
     enum tensor kinds[PE_COUNT(TENSORS)]; /* of the request's tensors */
 
@@ -123,20 +110,11 @@ static void check_temperature(const pe_positions *positions, pe_error *reterr)
 }
 
 /* Check what is asked for beside the tables. */
-static void check_extras(const pe_values *values, const pe_positions *positions, uint64_t heads,
+static void check_extras(const pe_values *values, const pe_positions *positions,
                          pe_error *reterr)
 {
-    check_companion(values, "heads", "permutation", reterr);
-    if (pe_is_present(values, "permutation") && !pe_is_present(values, "heads"))
-        pe_refuse(
-            values, "heads", reterr,
-            "given with permutation: how many the projection has, whose rows are permuted");
     check_companion(values, "temperature_beta", "temperature", reterr);
     check_companion(values, "temperature_length", "temperature", reterr);
-    if (pe_is_present(values, "permutation") &&
-        heads * (uint64_t)pe_integer(values, "dim") > INT32_MAX)
-        pe_refuse(values, "heads", reterr,
-                  "such that heads * dim is below 2^31, as the permutation is of i32");
     if (pe_is_present(values, "temperature"))
         check_temperature(positions, reterr);
     if (is_set(values, "cos_sin") && pe_choice(values, "table") == PE_ROTARY_FULL)
@@ -148,12 +126,11 @@ static void add_tensor(rope *state, pe_plan *plan, enum tensor kind, size_t rank
                        const uint64_t *shape)
 {
     state->kinds[plan->count] = kind;
-    pe_plan_add(plan, TENSORS[kind].name, kind == PERMUTATION ? PE_I32 : state->wave.dtype,
-                rank, shape);
+    pe_plan_add(plan, TENSORS[kind].name, state->wave.dtype, rank, shape);
     pe_plan_price(plan, kind == TEMPERATURE ? 300 : pe_wave_entry_price(&state->wave));
 }
 
-static void plan_tensors(const pe_values *values, rope *state, uint64_t heads, pe_plan *plan)
+static void plan_tensors(const pe_values *values, rope *state, pe_plan *plan)
 {
     const uint64_t pairs = state->rotary.width / 2, rows = state->wave.positions.count;
     uint64_t shape[2] = {rows, state->wave.columns};
@@ -166,9 +143,6 @@ static void plan_tensors(const pe_values *values, rope *state, uint64_t heads, p
     }
     plan->price = PE_WAVE_FREQUENCY_PRICE * (double)shape[1];
     add_tensor(state, plan, INV_FREQ, 1, &pairs);
-    if (pe_is_present(values, "permutation"))
-        add_tensor(state, plan, PERMUTATION, 1,
-                   (uint64_t[]){heads * (uint64_t)pe_integer(values, "dim")});
     if (is_set(values, "softmax_factor"))
         add_tensor(state, plan, SOFTMAX_FACTOR, 1, (uint64_t[]){1});
     if (pe_is_present(values, "temperature"))
@@ -180,7 +154,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     size_t before = reterr->count;
     rope *state = ret_state;
     pe_wave *wave = &state->wave;
-    uint64_t heads = pe_is_present(values, "heads") ? (uint64_t)pe_integer(values, "heads") : 1;
     state->rotary = pe_rotary_read(values);
     *wave = pe_wave_read(values, pe_rotary_columns(values, &state->rotary), PE_WAVE_COSINES,
                          reterr);
@@ -189,23 +162,18 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     wave->copies = pe_rotary_copies(values);
     pe_rotary_check(values, &state->rotary, reterr);
     if (reterr->count == before)
-        check_extras(values, &wave->positions, heads, reterr);
+        check_extras(values, &wave->positions, reterr);
     if (reterr->count > before)
         return;
     const dd attention = pe_rotary_attention(&state->rotary);
     wave->amplitude = attention.hi;
     wave->amplitude_rest = attention.lo;
-    if (pe_is_present(values, "permutation"))
-        state->order =
-            (pe_rotary_order){.dim = (uint64_t)pe_integer(values, "dim"),
-                              .width = state->rotary.width,
-                              .to_interleaved = pe_choice(values, "permutation") == 0};
     if (pe_is_present(values, "temperature")) {
         state->temperature = read_temperature(values);
         pe_plan_settle(plan, "temperature_beta", state->temperature.beta);
         pe_plan_settle(plan, "temperature_length", (double)state->temperature.length);
     }
-    plan_tensors(values, state, heads, plan);
+    plan_tensors(values, state, plan);
 }
 
 /* ---- tables ---- */
@@ -243,9 +211,6 @@ static void fill(const void *context, pe_window window, void *dst)
     case INV_FREQ:
         pe_wave_write_radians(wave->dtype, wave->frequencies + window.first, window.rows, dst);
         return;
-    case PERMUTATION:
-        pe_rotary_order_fill(&state->order, window.first, window.rows, dst);
-        return;
     case SOFTMAX_FACTOR:
         pe_round_dd(wave->dtype, pe_rotary_softmax_factor(&state->rotary), dst);
         return;
@@ -275,7 +240,7 @@ const pe_scheme pe_scheme_rope = {
             .reference = "arXiv:2104.09864, section 3.4; scalings: arXiv:2306.15595, "
                          "arXiv:2309.00071, arXiv:2402.13753",
             .example = "length=4&dim=8",
-            .revision = 2,
+            .revision = 3,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(preset, pe_rotary_presets),
             PE_LIST(tensor, TENSORS),

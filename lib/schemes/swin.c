@@ -1,6 +1,6 @@
 /* Swin Transformer's bias of attention in a window: a learned number for each head and offset.
  */
-#include "relative/offsets.h"
+#include "relative/grid_offsets.h"
 #include "relative/relative.h"
 #include "trained/resized_table.h"
 

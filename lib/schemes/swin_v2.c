@@ -2,7 +2,7 @@
 #include "kernels/intervals.h"
 #include "numerics/dtype.h"
 #include "relative/bias.h"
-#include "relative/offsets.h"
+#include "relative/grid_offsets.h"
 #include "relative/relative.h"
 #include "trained/bias_enclosure.h"
 

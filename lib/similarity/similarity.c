@@ -192,7 +192,7 @@ static void check_overflow(const similarity *state, pe_pace *pace)
 }
 
 /* Turn the rows into what is compared, some at a time. False: the runner cancelled it. */
-static bool normalise(pe_similarity_matrix *matrix, pe_pace *pace)
+static bool normalise_rows(pe_similarity_matrix *matrix, pe_pace *pace)
 {
     double row_price = NORM_PRICE * (double)matrix->d;
     size_t most = (size_t)pe_rows_of_price(row_price, PE_QUESTION_PRICE);
@@ -211,7 +211,8 @@ static bool prepare(void *context, pe_pace *pace)
     const pe_tensor *table = &state->base.plan.tensors[0];
     if (!pe_similarity_init(&state->matrix, (size_t)table->shape[0], (size_t)table->shape[1],
                             state->metric) ||
-        !compute_rows(&state->matrix, &state->base, pace) || !normalise(&state->matrix, pace))
+        !compute_rows(&state->matrix, &state->base, pace) ||
+        !normalise_rows(&state->matrix, pace))
         return false;
     check_overflow(state, pace);
     return pace->reterr->status == PE_OK;
@@ -248,7 +249,7 @@ static void fill(const void *context, pe_window window, void *dst)
 
 /* ---- the derived schemes ---- */
 
-static void derive(size_t index)
+static void derive_scheme(size_t index)
 {
     const pe_scheme *base = pe_scheme_at(index);
     size_t count = base->info.parameter_count;
@@ -276,15 +277,15 @@ static void derive(size_t index)
     scheme->info.similarity_of = base->info.name;
 }
 
-static void derive_all(void)
+static void derive_schemes(void)
 {
     for (size_t i = 0; i < SCHEME_COUNT; i++)
-        derive(i);
+        derive_scheme(i);
 }
 
 const pe_scheme *pe_similarity_find(const char *name)
 {
-    pthread_once(&derived_once, derive_all);
+    pthread_once(&derived_once, derive_schemes);
     for (size_t i = 0; i < SCHEME_COUNT; i++)
         if (strcmp(derived[i].scheme.info.similarity_of, name) == 0)
             return &derived[i].scheme;

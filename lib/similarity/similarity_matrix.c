@@ -32,7 +32,7 @@ uint64_t pe_similarity_bytes(uint64_t n, uint64_t d)
     return count_panels(n) * PE_PANEL * d * sizeof(double);
 }
 
-static double *element(const pe_similarity_matrix *matrix, size_t row, size_t column)
+static double *locate_element(const pe_similarity_matrix *matrix, size_t row, size_t column)
 {
     return &matrix->panels[(row / PE_PANEL * matrix->d + column) * PE_PANEL + row % PE_PANEL];
 }
@@ -42,36 +42,36 @@ void pe_similarity_set_rows(pe_similarity_matrix *matrix, size_t first, size_t c
 {
     for (size_t r = 0; r < count; r++)
         for (size_t c = 0; c < matrix->d; c++)
-            *element(matrix, first + r, c) = rows[r * matrix->d + c];
+            *locate_element(matrix, first + r, c) = rows[r * matrix->d + c];
 }
 
 /* ---- norms ---- */
 
 /* Multiply a row by a power of two that brings its largest value near 1, so that no square
  * overflows. Angles stay as they are. */
-static void scale(const pe_similarity_matrix *matrix, size_t row)
+static void scale_row(const pe_similarity_matrix *matrix, size_t row)
 {
     double largest = 0;
     int exponent;
     for (size_t c = 0; c < matrix->d; c++)
-        largest = fmax(largest, fabs(*element(matrix, row, c)));
+        largest = fmax(largest, fabs(*locate_element(matrix, row, c)));
     frexp(largest, &exponent);
     for (size_t c = 0; c < matrix->d; c++)
-        *element(matrix, row, c) = ldexp(*element(matrix, row, c), -exponent);
+        *locate_element(matrix, row, c) = ldexp(*locate_element(matrix, row, c), -exponent);
 }
 
 /* Subtract the mean from a row. A constant row becomes exactly 0: it has no correlation. */
-static void center(const pe_similarity_matrix *matrix, size_t row)
+static void center_row(const pe_similarity_matrix *matrix, size_t row)
 {
-    double sum = 0, first = *element(matrix, row, 0);
+    double sum = 0, first = *locate_element(matrix, row, 0);
     bool constant = true;
     for (size_t c = 0; c < matrix->d; c++) {
-        sum += *element(matrix, row, c);
-        constant = constant && *element(matrix, row, c) == first;
+        sum += *locate_element(matrix, row, c);
+        constant = constant && *locate_element(matrix, row, c) == first;
     }
     for (size_t c = 0; c < matrix->d; c++)
-        *element(matrix, row, c) =
-            constant ? 0 : *element(matrix, row, c) - sum / (double)matrix->d;
+        *locate_element(matrix, row, c) =
+            constant ? 0 : *locate_element(matrix, row, c) - sum / (double)matrix->d;
 }
 
 void pe_similarity_normalise(pe_similarity_matrix *matrix, size_t first, size_t count)
@@ -79,11 +79,11 @@ void pe_similarity_normalise(pe_similarity_matrix *matrix, size_t first, size_t 
     for (size_t row = first; row < first + count; row++) {
         double square = 0;
         if (matrix->metric == PE_COSINE || matrix->metric == PE_PEARSON)
-            scale(matrix, row);
+            scale_row(matrix, row);
         if (matrix->metric == PE_PEARSON)
-            center(matrix, row);
+            center_row(matrix, row);
         for (size_t c = 0; c < matrix->d; c++)
-            square += *element(matrix, row, c) * *element(matrix, row, c);
+            square += *locate_element(matrix, row, c) * *locate_element(matrix, row, c);
         matrix->norms[row] = square > 0 ? sqrt(square) : NAN;
     }
 }
@@ -117,8 +117,8 @@ static const pe_pair_kind SUMS[] = {[PE_L2] = PE_PAIR_SQUARES,
                                     [PE_PEARSON] = PE_PAIR_PRODUCTS};
 
 /* Turn the sums of a row with rows [column, column + count) into the metric, in place. */
-static void finish(const pe_similarity_matrix *matrix, size_t row, size_t column, size_t count,
-                   double *sums)
+static void apply_metric(const pe_similarity_matrix *matrix, size_t row, size_t column,
+                         size_t count, double *sums)
 {
     switch (matrix->metric) {
     case PE_L1:
@@ -163,13 +163,13 @@ static void compare_chunk(const pe_similarity_matrix *matrix, const size_t *rows
     const double *starts[PE_PAIR_ROWS];
     size_t column = panel * PE_PANEL, columns = panel_count * PE_PANEL;
     for (size_t r = 0; r < PE_PAIR_ROWS; r++) /* the last row is repeated if there are fewer */
-        starts[r] = element(matrix, rows[r < count ? r : count - 1], 0);
-    pe_kernel_get()->pairs(SUMS[matrix->metric], starts, element(matrix, column, 0), matrix->d,
-                           panel_count, sums[0], CHUNK_ROWS);
+        starts[r] = locate_element(matrix, rows[r < count ? r : count - 1], 0);
+    pe_kernel_get()->pairs(SUMS[matrix->metric], starts, locate_element(matrix, column, 0),
+                           matrix->d, panel_count, sums[0], CHUNK_ROWS);
     if (columns > matrix->n - column)
         columns = matrix->n - column;
     for (size_t r = 0; r < count; r++) {
-        finish(matrix, rows[r], column, columns, sums[r]);
+        apply_metric(matrix, rows[r], column, columns, sums[r]);
         take(context, index + r, column, columns, sums[r]);
     }
 }

@@ -54,7 +54,7 @@ static void *take_idle(pe_pool *pool, size_t capacity, size_t *ret_capacity)
 }
 
 /* Map a block that begins at a multiple of 2 MB, so that all of it can be huge pages. */
-static void *map(size_t capacity)
+static void *map_block(size_t capacity)
 {
     if (capacity > SIZE_MAX / 2)
         return NULL;
@@ -71,7 +71,7 @@ static void *map(size_t capacity)
     return start + lead;
 }
 
-static void unmap(void *block, size_t capacity)
+static void unmap_block(void *block, size_t capacity)
 {
     munmap(block, capacity);
     atomic_fetch_sub(&mapped, capacity);
@@ -100,7 +100,7 @@ void *pe_buffer_allocate(pe_pool *pool, size_t size, size_t *ret_capacity)
     if (capacity < HUGE_PAGE) /* what pe_buffer_release decides by */
         return aligned_alloc(ALIGNMENT, capacity);
     void *block = pool ? take_idle(pool, capacity, ret_capacity) : NULL;
-    block = block ? block : map(capacity);
+    block = block ? block : map_block(capacity);
     if (block && pool)
         atomic_fetch_add_explicit(&pool->references, 1, memory_order_relaxed);
     return block;
@@ -108,13 +108,13 @@ void *pe_buffer_allocate(pe_pool *pool, size_t size, size_t *ret_capacity)
 
 /* Return the oldest idle blocks to the system until the others are within the limit. The caller
  * holds the lock. */
-static void trim(pe_pool *pool, uint64_t limit)
+static void trim_idle_blocks(pe_pool *pool, uint64_t limit)
 {
     idle_block *idle = pool->idle;
     size_t dropped = 0;
     while (dropped < pool->idle_count && pool->idle_bytes > limit) {
         pool->idle_bytes -= idle[dropped].capacity;
-        unmap(idle[dropped].block, idle[dropped].capacity);
+        unmap_block(idle[dropped].block, idle[dropped].capacity);
         dropped++;
     }
     pool->idle_count -= dropped;
@@ -128,7 +128,7 @@ static bool keep_idle(pe_pool *pool, void *block, size_t capacity)
     pthread_mutex_lock(&pool->lock);
     bool kept = capacity <= pool->idle_limit && pool->idle_count < IDLE_MAX;
     if (kept) {
-        trim(pool, pool->idle_limit - capacity);
+        trim_idle_blocks(pool, pool->idle_limit - capacity);
         pool->idle[pool->idle_count++] = (idle_block){block, capacity};
         pool->idle_bytes += capacity;
     }
@@ -145,7 +145,7 @@ void pe_buffer_release(pe_pool *pool, void *block, size_t capacity)
         return;
     }
     if (!pool || !keep_idle(pool, block, capacity))
-        unmap(block, capacity);
+        unmap_block(block, capacity);
     if (pool)
         unref_pool(pool);
 }
@@ -172,7 +172,7 @@ void pe_pool_limit_idle(pe_pool *pool, uint64_t bytes)
 {
     pthread_mutex_lock(&pool->lock);
     pool->idle_limit = bytes;
-    trim(pool, bytes);
+    trim_idle_blocks(pool, bytes);
     pthread_mutex_unlock(&pool->lock);
 }
 

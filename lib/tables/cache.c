@@ -59,7 +59,7 @@ pe_pool *pe_cache_pool(pe_cache *cache)
 /* ---- the hash table; the lock is held ---- */
 
 /* Find an entry that serves the request: one that is there, or else one that is in flight. */
-static pe_entry *find(pe_cache *cache, const pe_request *request)
+static pe_entry *find_entry(pe_cache *cache, const pe_request *request)
 {
     pe_entry *found = NULL;
     pe_link *link = pe_chains_find(&cache->entries, request->key_hash);
@@ -94,7 +94,7 @@ static void list_as_newest(pe_cache *cache, pe_entry *entry)
     cache->newest = entry;
 }
 
-static void unlist(pe_cache *cache, pe_entry *entry)
+static void unlist_entry(pe_cache *cache, pe_entry *entry)
 {
     if (entry->newer)
         entry->newer->older = entry->older;
@@ -115,9 +115,9 @@ static void limit_idle_memory(pe_cache *cache)
                        stats->budget > stats->bytes ? stats->budget - stats->bytes : 0);
 }
 
-static void evict(pe_cache *cache, pe_entry *entry)
+static void evict_entry(pe_cache *cache, pe_entry *entry)
 {
-    unlist(cache, entry);
+    unlist_entry(cache, entry);
     pe_shortcuts_remove(cache->shortcuts, entry);
     entry->listed = false;
     cache->stats.bytes -= entry->bytes;
@@ -132,11 +132,11 @@ static void evict(pe_cache *cache, pe_entry *entry)
 static void make_room(pe_cache *cache, uint64_t incoming)
 {
     while (cache->oldest && cache->stats.bytes + incoming > cache->stats.budget)
-        evict(cache, cache->oldest);
+        evict_entry(cache, cache->oldest);
 }
 
 /* Keep an entry whose table has been computed, unless it is larger than the whole budget. */
-static void keep(pe_cache *cache, pe_entry *entry)
+static void list_computed_entry(pe_cache *cache, pe_entry *entry)
 {
     entry->bytes = sizeof *entry + entry->key_length + pe_table_footprint(entry->table);
     if (entry->bytes > cache->stats.budget) {
@@ -173,7 +173,7 @@ static uint64_t count_block_bytes(const pe_cache *cache, const pe_request *reque
 
 /* Compute the table of a new entry, with the lock released meanwhile, and wake those who wait
  * for it. */
-static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
+static void compute_entry(pe_cache *cache, const pe_request *request, pe_entry *entry)
 {
     pe_error error;
     /* evict for a large table before it is computed, so that it can reuse the evicted memory */
@@ -189,7 +189,7 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
     if (status == PE_OK) {
         cache->stats.computed++;
         entry->state = PE_ENTRY_READY;
-        keep(cache, entry);
+        list_computed_entry(cache, entry);
     } else {
         pe_entry_fail(entry, &error, abandoned);
         pe_failures_add(&cache->failures, entry);
@@ -199,16 +199,16 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
 }
 
 /* Mark a listed entry as used just now; returns a new reference. */
-static pe_entry *use(pe_cache *cache, pe_entry *entry)
+static pe_entry *mark_used(pe_cache *cache, pe_entry *entry)
 {
-    unlist(cache, entry);
+    unlist_entry(cache, entry);
     list_as_newest(cache, entry);
     return pe_entry_ref(entry);
 }
 
 /* Wait until an entry has been computed. Returns a new reference, also if that has failed; NULL
  * if it was abandoned. */
-static pe_entry *await(pe_cache *cache, pe_entry *entry)
+static pe_entry *await_entry(pe_cache *cache, pe_entry *entry)
 {
     cache->stats.coalesced++;
     pe_entry_ref(entry);
@@ -223,17 +223,18 @@ static pe_entry *await(pe_cache *cache, pe_entry *entry)
 
 /* Find an entry that serves the request, wait for it, or compute it. Returns a new reference;
  * NULL if memory ran out. The entry may have failed. */
-static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome *ret_outcome)
+static pe_entry *acquire_entry(pe_cache *cache, const pe_request *request,
+                               pe_outcome *ret_outcome)
 {
     pe_entry *entry;
-    while ((entry = find(cache, request))) {
+    while ((entry = find_entry(cache, request))) {
         if (entry->state == PE_ENTRY_READY) {
             *ret_outcome = PE_HIT;
             cache->stats.hits++;
-            return use(cache, entry);
+            return mark_used(cache, entry);
         }
         *ret_outcome = PE_COALESCED;
-        pe_entry *awaited = await(cache, entry);
+        pe_entry *awaited = await_entry(cache, entry);
         if (awaited)
             return awaited;
     }
@@ -243,7 +244,7 @@ static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome 
     *ret_outcome = PE_MISS;
     cache->stats.misses++;
     pe_chains_add(&cache->entries, &entry->link);
-    compute(cache, request, entry);
+    compute_entry(cache, request, entry);
     return entry;
 }
 
@@ -255,7 +256,7 @@ pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **re
     pe_outcome outcome = PE_MISS;
     pe_error_init(reterr);
     pthread_mutex_lock(&cache->lock);
-    pe_entry *entry = acquire(cache, request, &outcome);
+    pe_entry *entry = acquire_entry(cache, request, &outcome);
     if (!entry || (entry->state != PE_ENTRY_READY && !entry->error))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
     else if (entry->state != PE_ENTRY_READY)
@@ -274,10 +275,10 @@ pe_lookup pe_cache_try_get(pe_cache *cache, const pe_request *request, pe_entry 
 {
     pe_lookup lookup = PE_ABSENT;
     pthread_mutex_lock(&cache->lock);
-    pe_entry *entry = find(cache, request);
+    pe_entry *entry = find_entry(cache, request);
     if (entry && entry->state == PE_ENTRY_READY) {
         lookup = PE_FOUND;
-        *ret_entry = use(cache, entry);
+        *ret_entry = mark_used(cache, entry);
     } else if (entry) {
         lookup = PE_IN_FLIGHT;
     }
@@ -322,7 +323,7 @@ void *pe_cache_find_shortcut(pe_cache *cache, const char *text, size_t length,
     if (shortcut) {
         cache->stats.hits++;
         object = shortcut->object;
-        *ret_entry = use(cache, shortcut->entry);
+        *ret_entry = mark_used(cache, shortcut->entry);
     }
     pthread_mutex_unlock(&cache->lock);
     return object;
@@ -349,12 +350,12 @@ void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats)
 
 /* Count the bytes that an entry has gained in the budget. That may evict entries, this one too;
  * the caller's reference keeps it alive. */
-static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
+static void charge_entry(pe_cache *cache, pe_entry *entry, size_t bytes)
 {
     pthread_mutex_lock(&cache->lock);
     if (entry->listed && entry->bytes + bytes > cache->stats.budget) {
         /* the entry alone is over the budget now: evict it, not first all the others */
-        evict(cache, entry);
+        evict_entry(cache, entry);
     } else if (entry->listed) {
         cache->stats.bytes += bytes;
         entry->bytes += bytes;
@@ -370,7 +371,7 @@ void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id, const c
     size_t gained;
     void *object = pe_entry_get_attachment(entry, id, variant, build, context, &gained);
     if (gained)
-        charge(cache, entry, gained);
+        charge_entry(cache, entry, gained);
     return object;
 }
 
@@ -382,7 +383,7 @@ void pe_cache_free(pe_cache *cache)
         return;
     cache->stats.budget = 0; /* so that no evicted memory stays idle */
     while (cache->oldest)
-        evict(cache, cache->oldest);
+        evict_entry(cache, cache->oldest);
     pe_failures_done(&cache->failures);
     pe_pool_close(cache->pool);
     pthread_cond_destroy(&cache->computed);

@@ -8,7 +8,7 @@ static pe_link **find_chain(const pe_chains *chains, uint64_t hash)
     return &chains->first[(hash ^ hash >> 32) & (chains->count - 1)];
 }
 
-static void put(pe_chains *chains, pe_link *added)
+static void insert_link(pe_chains *chains, pe_link *added)
 {
     pe_link **chain = find_chain(chains, added->hash);
     added->next = *chain;
@@ -23,7 +23,7 @@ bool pe_chains_grow(pe_chains *chains, size_t count)
     for (size_t i = 0; i < chains->count; i++)
         for (pe_link *next, *link = chains->first[i]; link; link = next) {
             next = link->next;
-            put(&larger, link);
+            insert_link(&larger, link);
         }
     free(chains->first);
     *chains = larger;
@@ -36,7 +36,7 @@ bool pe_chains_add(pe_chains *chains, pe_link *added)
     if (chains->members >= count &&
         !pe_chains_grow(chains, count > 0 ? 2 * count : PE_CHAINS_FIRST) && count == 0)
         return false;
-    put(chains, added);
+    insert_link(chains, added);
     chains->members++;
     return true;
 }

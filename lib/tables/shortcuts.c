@@ -28,7 +28,7 @@ pe_shortcut *pe_shortcuts_find(pe_shortcut *const *slots, const char *text, size
 }
 
 /* Take a shortcut out of its slot and its entry's list, and free it. */
-static void delete (pe_shortcut **slots, pe_shortcut *shortcut)
+static void delete_shortcut(pe_shortcut **slots, pe_shortcut *shortcut)
 {
     pe_shortcut **link = &shortcut->entry->shortcuts;
     while (*link != shortcut)
@@ -49,7 +49,7 @@ void pe_shortcuts_add(pe_shortcut **slots, pe_entry *entry, void *object, const 
     uint64_t hash = pe_hash_text(text, length);
     size_t slot = hash & (PE_SHORTCUT_SLOTS - 1);
     if (slots[slot])
-        delete (slots, slots[slot]);
+        delete_shortcut(slots, slots[slot]);
     *shortcut = (pe_shortcut){.entry = entry,
                               .next = entry->shortcuts,
                               .object = object,
@@ -64,5 +64,5 @@ void pe_shortcuts_add(pe_shortcut **slots, pe_entry *entry, void *object, const 
 void pe_shortcuts_remove(pe_shortcut **slots, pe_entry *entry)
 {
     while (entry->shortcuts)
-        delete (slots, entry->shortcuts);
+        delete_shortcut(slots, entry->shortcuts);
 }

@@ -105,7 +105,7 @@ void pe_stream_end_at(pe_stream *stream, uint64_t end)
     stream->wanted = wanted < stream->rows ? wanted : stream->rows;
 }
 
-static void fill(const pe_stream *stream, uint64_t row, uint64_t rows, void *dst)
+static void fill_rows(const pe_stream *stream, uint64_t row, uint64_t rows, void *dst)
 {
     pe_request_fill(stream->request, stream->state, (pe_window){stream->tensor, row, rows},
                     dst);
@@ -117,7 +117,7 @@ static void fill_block(pe_stream *stream, uint64_t row)
     uint64_t rest = (row < stream->wanted ? stream->wanted : stream->rows) - row;
     stream->first = row;
     stream->filled = rest < stream->block_rows ? rest : stream->block_rows;
-    fill(stream, row, stream->filled, stream->block);
+    fill_rows(stream, row, stream->filled, stream->block);
 }
 
 static bool is_in_block(const pe_stream *stream, uint64_t offset)
@@ -148,7 +148,7 @@ static size_t fill_directly(const pe_stream *stream, uint64_t offset, uint64_t m
     if (is_in_block(stream, offset) || rows < direct_rows(stream) ||
         offset % stream->row_bytes != 0 || (uintptr_t)dst % ROW_ALIGNMENT != 0)
         return 0;
-    fill(stream, row, rows, dst);
+    fill_rows(stream, row, rows, dst);
     return (size_t)(rows * stream->row_bytes);
 }
 
@@ -191,7 +191,7 @@ size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size
     return done;
 }
 
-bool pe_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t size)
+bool pe_stream_read_fully(pe_stream *stream, uint64_t offset, void *dst, size_t size)
 {
     size_t done = 0, got = 1;
     while (done < size && got > 0)

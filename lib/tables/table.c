@@ -145,8 +145,8 @@ static bool fill_tensor(const pe_request *request, const void *state, size_t ind
 }
 
 /* Prepare the scheme and fill the chosen tensors. */
-static pe_status compute(const pe_request *request, const pe_runner *runner, pe_table *table,
-                         pe_error *reterr)
+static pe_status compute_tensors(const pe_request *request, const pe_runner *runner,
+                                 pe_table *table, pe_error *reterr)
 {
     void *state = NULL;
     if (pe_request_prepare(request, runner, &state, reterr) != PE_OK)
@@ -174,7 +174,7 @@ pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
     if (!table->block)
         goto fail;
     if (pe_request_begin(request, runner, reterr))
-        compute(request, runner, table, reterr);
+        compute_tensors(request, runner, table, reterr);
     pe_request_end(request, runner);
     if (reterr->status != PE_OK)
         goto fail;

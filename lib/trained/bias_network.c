@@ -25,7 +25,8 @@ static pe_bias_weight make_weight(double number)
     return (pe_bias_weight){significand, (unsigned)(53 - exponent), number < 0};
 }
 
-static void refuse(const pe_weights *weights, const char *name, double number, pe_error *reterr)
+static void refuse_weight(const pe_weights *weights, const char *name, double number,
+                          pe_error *reterr)
 {
     char given[96];
     snprintf(given, sizeof given, "%s with %g in %s", weights->set_name, number, name);
@@ -51,7 +52,7 @@ static bool read_tensor(pe_pace *pace, const pe_weights *weights, const char *na
             pe_trained_row(&tensor, row, c, part, elements);
             for (size_t i = 0; i < part; i++) {
                 if (fabs(elements[i]) > PE_BIAS_WEIGHT_MAX) {
-                    refuse(weights, name, elements[i], pace->reterr);
+                    refuse_weight(weights, name, elements[i], pace->reterr);
                     return false;
                 }
                 *ret_weights++ = make_weight(elements[i]);
@@ -102,7 +103,7 @@ double pe_bias_network_cell_price(uint64_t heads, uint64_t hidden)
 /* ---- sums ---- */
 
 /* Add `a` · weight, |a| < 2^10, to a sum; bits below 2^-256 are cut off. */
-static void add(uint64_t sum[LIMBS], const pe_fixed *a, const pe_bias_weight *weight)
+static void add_product(uint64_t sum[LIMBS], const pe_fixed *a, const pe_bias_weight *weight)
 {
     uint64_t product[LIMBS], shifted[LIMBS] = {0};
     pe_fixed size = a->whole < 0 ? pe_fixed_sub((pe_fixed){0}, *a) : *a;
@@ -155,16 +156,16 @@ bool pe_bias_network_compute(const pe_bias_network *network, const pe_fixed coor
     size_t hidden = network->hidden;
     for (size_t j = 0; j < hidden; j++) {
         uint64_t sum[LIMBS] = {0};
-        add(sum, &coordinates[0], &network->w1[2 * j]);
-        add(sum, &coordinates[1], &network->w1[2 * j + 1]);
-        add(sum, &one, &network->b1[j]);
+        add_product(sum, &coordinates[0], &network->w1[2 * j]);
+        add_product(sum, &coordinates[1], &network->w1[2 * j + 1]);
+        add_product(sum, &one, &network->b1[j]);
         network->units[j] = make_fixed(sum);
     }
     for (size_t h = 0; h < network->heads; h++) {
         uint64_t sum[LIMBS] = {0};
         for (size_t j = 0; j < hidden; j++)
             if (network->units[j].whole >= 0) /* relu */
-                add(sum, &network->units[j], &network->w2[h * hidden + j]);
+                add_product(sum, &network->units[j], &network->w2[h * hidden + j]);
         pe_fixed output = make_fixed(sum);
         if (output.whole < PE_BIAS_OUTPUT_MIN)
             return false;

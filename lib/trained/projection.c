@@ -170,8 +170,8 @@ typedef struct bounds {
     double low[2][PE_KERNEL_PAIRS], high[2][PE_KERNEL_PAIRS];
 } bounds;
 
-static void seed(const pe_projection *projection, uint64_t point, size_t first, size_t count,
-                 bounds *ret_bounds)
+static void compute_bounds(const pe_projection *projection, uint64_t point, size_t first,
+                           size_t count, bounds *ret_bounds)
 {
     const pe_kernel *kernel = pe_kernel_get();
     uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS];
@@ -211,7 +211,7 @@ typedef struct point_columns {
 } point_columns;
 
 /* A pe_settle for the entries of point_columns. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_entry(const void *context, size_t i, void *dst)
 {
     const point_columns *own = context;
     write_exactly(own->projection, own->point, own->first + i, own->cosine, dst);
@@ -221,7 +221,7 @@ static void settle(const void *context, size_t i, void *dst)
 static void write_part(point_columns own, size_t count, const bounds *entries, void *dst)
 {
     pe_round_intervals(own.projection->dtype, entries->low[own.cosine],
-                       entries->high[own.cosine], count, settle, &own, dst);
+                       entries->high[own.cosine], count, settle_entry, &own, dst);
 }
 
 /* Write columns [first, first + count) of a point, at most PE_KERNEL_PAIRS, to its row. */
@@ -230,7 +230,7 @@ static void write_columns(const pe_projection *projection, uint64_t point, size_
 {
     const size_t size = pe_dtype_size(projection->dtype);
     bounds entries;
-    seed(projection, point, first, count, &entries);
+    compute_bounds(projection, point, first, count, &entries);
     write_part((point_columns){projection, point, first, false}, count, &entries,
                row + first * size);
     write_part((point_columns){projection, point, first, true}, count, &entries,

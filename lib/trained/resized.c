@@ -258,7 +258,7 @@ typedef struct target_cell {
 } target_cell;
 
 /* A pe_settle for the columns of a target_cell. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_entry(const void *context, size_t i, void *dst)
 {
     const target_cell *own = context;
     write_exactly(own->work, own->x, own->work->column + i, dst);
@@ -276,7 +276,8 @@ static void write_cell(const block *work, uint64_t x, unsigned char *dst)
         rows[t] = work->sums[pe_resample_cell(&axis->resample, taps, t) - work->cell];
     pe_kernel_get()->weigh(rows, axis->rounded + x * axis->stride, taps->count, work->count,
                            false, sums);
-    pe_round_about(work->dtype, sums, bound_error(work, x), work->count, settle, &own, dst);
+    pe_round_about(work->dtype, sums, bound_error(work, x), work->count, settle_entry, &own,
+                   dst);
 }
 
 /* Write the block of target cells [first, end) of the row, each `stride` bytes after the one

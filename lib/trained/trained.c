@@ -182,7 +182,8 @@ static void draw_variables(const pe_trained *trained, uint64_t first, size_t cou
 }
 
 /* Draw elements [first, first + count), count <= PE_DRAWS. */
-static void draw(const pe_trained *trained, uint64_t first, size_t count, double *ret_elements)
+static void draw_elements(const pe_trained *trained, uint64_t first, size_t count,
+                          double *ret_elements)
 {
     const pe_kernel *kernel = pe_kernel_get();
     double drawn[PE_DRAWS] = {0};
@@ -218,7 +219,7 @@ static void get_elements(const pe_trained *trained, uint64_t start, size_t count
     }
     for (size_t part; done < count; done += part) {
         part = count - done < PE_DRAWS ? count - done : PE_DRAWS;
-        draw(trained, start + done, part, ret_elements + done);
+        draw_elements(trained, start + done, part, ret_elements + done);
     }
 }
 
@@ -292,11 +293,11 @@ typedef struct drawn_elements {
 } drawn_elements;
 
 /* A pe_settle: draw one of them as it is. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_element(const void *context, size_t i, void *dst)
 {
     const drawn_elements *own = context;
     double element[PE_DRAWS];
-    draw(own->trained, own->first + i, 1, element);
+    draw_elements(own->trained, own->first + i, 1, element);
     pe_round_row(own->dtype, element, 1, dst);
 }
 
@@ -309,7 +310,8 @@ static void fill_nearly(const pe_trained *trained, near_draw near, pe_dtype dtyp
     draw_variables(trained, first, count, near.many, near.one, elements);
     for (size_t i = 0; i < count; i++)
         elements[i] *= trained->scale;
-    pe_round_about(dtype, elements, near.error * trained->scale, count, settle, &own, dst);
+    pe_round_about(dtype, elements, near.error * trained->scale, count, settle_element, &own,
+                   dst);
 }
 
 void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,

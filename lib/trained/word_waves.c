@@ -122,7 +122,7 @@ typedef struct row_columns {
 } row_columns;
 
 /* A pe_settle: an entry is computed from its own phase. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_entry(const void *context, size_t i, void *dst)
 {
     const row_columns *own = context;
     write_exactly(own->waves, own->line, own->first + i, own->part, own->amplitudes[i], dst);
@@ -140,7 +140,7 @@ static void round_part(const pe_word_waves *waves, const table_line *line, uint6
         low[i] = amplitudes[i] * parts[i] - margin;
         high[i] = amplitudes[i] * parts[i] + margin;
     }
-    pe_round_intervals(waves->dtype, low, high, count, settle, &own, dst);
+    pe_round_intervals(waves->dtype, low, high, count, settle_entry, &own, dst);
 }
 
 /* As round_part for f64, from double-double anchors: each is within 2^-104, and its product

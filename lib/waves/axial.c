@@ -17,7 +17,7 @@ typedef struct run {
     uint64_t count;
 } run;
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t min_count(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -127,7 +127,8 @@ bool pe_axial_prepare(pe_axial *axial, pe_pace *pace)
 /* ---- rows ---- */
 
 /* Write the rows of a run, out of the tables. */
-static void compose(const pe_axial *axial, bool cosine, const run *at, pe_composer *composer)
+static void compose_rows(const pe_axial *axial, bool cosine, const run *at,
+                         pe_composer *composer)
 {
     const size_t axes = axial->axes->count;
     const unsigned char *rows[PE_AXES_MAX];
@@ -137,7 +138,7 @@ static void compose(const pe_axial *axial, bool cosine, const run *at, pe_compos
 }
 
 /* Write the rows of a run without tables. */
-static void compute(const pe_axial *axial, bool cosine, const run *at, unsigned char *dst)
+static void compute_rows(const pe_axial *axial, bool cosine, const run *at, unsigned char *dst)
 {
     const pe_axes *axes = axial->axes;
     const size_t row_bytes = pe_axes_row_bytes(axes);
@@ -161,11 +162,11 @@ static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint
     pe_composer_init(&composer, row_bytes, rows, dst);
     for (uint64_t done = 0; done < rows;) {
         run at = find_run(axial, (first + done) % axial->cells);
-        at.count = axial->zipped && axial->kept ? 1 : smaller(at.count, rows - done);
+        at.count = axial->zipped && axial->kept ? 1 : min_count(at.count, rows - done);
         if (axial->kept)
-            compose(axial, cosine, &at, &composer);
+            compose_rows(axial, cosine, &at, &composer);
         else
-            compute(axial, cosine, &at, dst + done * row_bytes);
+            compute_rows(axial, cosine, &at, dst + done * row_bytes);
         done += at.count;
     }
     if (axial->kept)
@@ -175,7 +176,7 @@ static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint
 /* The rows of [first, first + rows) that lie before `end`. */
 static uint64_t count_rows(uint64_t first, uint64_t rows, uint64_t end)
 {
-    return first < end ? smaller(rows, end - first) : 0;
+    return first < end ? min_count(rows, end - first) : 0;
 }
 
 void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows, void *dst)
@@ -229,7 +230,7 @@ void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t r
         run at = {.count = 1};
         if (row >= axial->prefix && row < end) {
             at = find_run(axial, (row - axial->prefix) % axial->cells);
-            at.count = smaller(at.count, first + rows - row);
+            at.count = min_count(at.count, first + rows - row);
             if (axial->kept)
                 PE_BY_SIZE(pe_dtype_size(axial->axes->dtype), copy_points(axial, &at, SIZE, to))
             else

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* a * b, or PE_AXIAL_ROWS_MAX if that is less. */
-static uint64_t product(uint64_t a, uint64_t b)
+static uint64_t multiply_saturating(uint64_t a, uint64_t b)
 {
     return b != 0 && a > PE_AXIAL_ROWS_MAX / b ? PE_AXIAL_ROWS_MAX : a * b;
 }
@@ -29,7 +29,7 @@ pe_axial_request pe_axial_request_read(const pe_values *values)
                                 .cells = 1};
     for (size_t a = 0; a < request.axes; a++) {
         request.sizes[a] = (uint64_t)sizes->items[a];
-        request.cells = product(request.cells, request.sizes[a]);
+        request.cells = multiply_saturating(request.cells, request.sizes[a]);
     }
     if (pe_choice(values, "row_order") == PE_ROWS_ZIPPED)
         request.cells = request.sizes[0];
@@ -43,7 +43,7 @@ pe_axial_request pe_axial_request_read(const pe_values *values)
         request.first[a] = first->items[first->count > a ? a : 0];
     for (size_t a = 0; a < request.axes; a++)
         request.turned += request.widths[a];
-    request.rows = product(request.cells, (uint64_t)pe_integer(values, "repeats")) +
+    request.rows = multiply_saturating(request.cells, (uint64_t)pe_integer(values, "repeats")) +
                    (uint64_t)pe_integer(values, "prefix") +
                    (uint64_t)pe_integer(values, "suffix");
     return request;
@@ -101,8 +101,8 @@ static void check_split(const pe_values *values, const pe_axial_request *request
 }
 
 /* Refuse a choice unless something holds. */
-static void insist(bool holds, const char *name, const char *given, const char *rule,
-                   pe_error *reterr)
+static void check_rule(bool holds, const char *name, const char *given, const char *rule,
+                       pe_error *reterr)
 {
     if (!holds)
         pe_error_add(reterr, PE_OUT_OF_RANGE, name, given, "%s", rule);
@@ -118,16 +118,18 @@ static void check_columns(const pe_values *values, const pe_axial_request *reque
         check_widths(values, request, reterr);
     else
         check_split(values, request, reterr);
-    insist(equal || pe_choice(values, "ladder") != PE_LADDER_SPLIT, "ladder", "split",
-           "by_axis unless all axes have equally many columns", reterr);
-    insist(equal || !alternating, "arrangement", "alternating",
-           "blocks unless all axes have equally many columns", reterr);
-    insist(!by_axis || !alternating, "layout", "half_by_axis",
-           "another one with arrangement=alternating, where an axis has no block of columns",
-           reterr);
-    insist(!by_axis || pe_choice(values, "table") == PE_TABLE_FULL, "layout", "half_by_axis",
-           "another one unless table=full, since a table of half the width has each value once",
-           reterr);
+    check_rule(equal || pe_choice(values, "ladder") != PE_LADDER_SPLIT, "ladder", "split",
+               "by_axis unless all axes have equally many columns", reterr);
+    check_rule(equal || !alternating, "arrangement", "alternating",
+               "blocks unless all axes have equally many columns", reterr);
+    check_rule(
+        !by_axis || !alternating, "layout", "half_by_axis",
+        "another one with arrangement=alternating, where an axis has no block of columns",
+        reterr);
+    check_rule(
+        !by_axis || pe_choice(values, "table") == PE_TABLE_FULL, "layout", "half_by_axis",
+        "another one unless table=full, since a table of half the width has each value once",
+        reterr);
 }
 
 static void check_rows(const pe_values *values, const pe_axial_request *request,
@@ -137,7 +139,7 @@ static void check_rows(const pe_values *values, const pe_axial_request *request,
     char given[24], counted[40];
     uint64_t all = 0;
     snprintf(counted, sizeof counted, "%zu items", sizes->count);
-    insist(sizes->count <= PE_AXES_MAX, "sizes", counted, "a list of 1 to 4 items", reterr);
+    check_rule(sizes->count <= PE_AXES_MAX, "sizes", counted, "a list of 1 to 4 items", reterr);
     for (size_t a = 0; a < request->axes; a++)
         all += request->sizes[a];
     if (pe_value_find(values, "first_index")->count != 1)
@@ -145,19 +147,19 @@ static void check_rows(const pe_values *values, const pe_axial_request *request,
     pe_check_count(values, "reference_sizes", request->axes, "one for each axis", reterr);
     pe_check_count(values, "coordinates", (size_t)all, "one for each cell along each axis",
                    reterr);
-    insist(pe_choice(values, "row_order") != PE_ROWS_ZIPPED ||
-               are_equal(request->sizes, request->axes),
-           "row_order", "zipped", "another one unless all sizes are alike", reterr);
+    check_rule(pe_choice(values, "row_order") != PE_ROWS_ZIPPED ||
+                   are_equal(request->sizes, request->axes),
+               "row_order", "zipped", "another one unless all sizes are alike", reterr);
     if (pe_choice(values, "row_order") != PE_ROWS_MERGE_BLOCKS)
         return;
     const uint64_t merge = (uint64_t)pe_integer(values, "merge_size");
     snprintf(given, sizeof given, "%llu", (unsigned long long)merge);
-    insist(request->axes >= 2, "row_order", "merge_blocks", "another one for a single axis",
-           reterr);
+    check_rule(request->axes >= 2, "row_order", "merge_blocks", "another one for a single axis",
+               reterr);
     if (request->axes >= 2)
-        insist(request->sizes[request->axes - 1] % merge == 0 &&
-                   request->sizes[request->axes - 2] % merge == 0,
-               "merge_size", given, "a divisor of the last two sizes", reterr);
+        check_rule(request->sizes[request->axes - 1] % merge == 0 &&
+                       request->sizes[request->axes - 2] % merge == 0,
+                   "merge_size", given, "a divisor of the last two sizes", reterr);
 }
 
 void pe_axial_request_check(const pe_values *values, const pe_axial_request *request,

@@ -1,7 +1,7 @@
 /* Angles of the cells of an axis. */
 #include "waves/axis.h"
 
-static pe_fixed whole(uint64_t number)
+static pe_fixed make_fixed(uint64_t number)
 {
     return (pe_fixed){.whole = (int64_t)number};
 }
@@ -12,9 +12,9 @@ static pe_fixed turn_half_a_cell(const pe_axis *axis, uint64_t n)
 {
     if (axis->normalized) { /* 1/(n + 10^-6) = 10^6/(10^6 n + 1) */
         pe_fixed turns = pe_fixed_mul_integer(pe_fixed_from_double(axis->turns), 1000000);
-        return pe_fixed_div(turns, whole(2 * (1000000 * n + 1)));
+        return pe_fixed_div(turns, make_fixed(2 * (1000000 * n + 1)));
     }
-    pe_fixed stretch = whole(1), divisor = pe_fixed_from_double(axis->interpolation);
+    pe_fixed stretch = make_fixed(1), divisor = pe_fixed_from_double(axis->interpolation);
     if (axis->base_size > 0) {
         stretch = pe_fixed_from_double(axis->base_size);
         divisor = pe_fixed_mul_integer(divisor, (int64_t)axis->size);

@@ -154,7 +154,7 @@ static pe_unsettled rotate_chunk(const chunk_rotation *rotation, size_t rows,
                        chunk->rounding.nontemporal);
 }
 
-static void negate(const double *from, size_t count, double *ret_negated)
+static void negate_sines(const double *from, size_t count, double *ret_negated)
 {
     for (size_t i = 0; i < count; i++)
         ret_negated[i] = -from[i];
@@ -166,7 +166,7 @@ pe_unsettled pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos
     chunk_rotation rotation = {.chunk = chunk, .a = a, .b = b};
     double negated[PE_KERNEL_PAIRS];
     if (chunk->wave->layout == PE_WAVE_COSINES) { /* the sines a quarter turn ahead */
-        negate(a.sin, chunk->count, negated);
+        negate_sines(a.sin, chunk->count, negated);
         rotation.a = (pe_sincos){.sin = a.cos, .cos = negated};
     }
     return rotate_chunk(&rotation, rows, ahead, behind);
@@ -181,8 +181,8 @@ pe_unsettled pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_anchors_f64 *a,
     if (chunk->wave->layout == PE_WAVE_COSINES) { /* the sines a quarter turn ahead */
         memcpy(turned.sin, a->cos, chunk->count * sizeof *a->cos);
         memcpy(turned.sin_rest, a->cos_rest, chunk->count * sizeof *a->cos_rest);
-        negate(a->sin, chunk->count, turned.cos);
-        negate(a->sin_rest, chunk->count, turned.cos_rest);
+        negate_sines(a->sin, chunk->count, turned.cos);
+        negate_sines(a->sin_rest, chunk->count, turned.cos_rest);
         rotation.wide_a = &turned;
     }
     return rotate_chunk(&rotation, rows, ahead, behind);
@@ -283,7 +283,7 @@ typedef struct row_part {
 } row_part;
 
 /* A pe_settle: an entry is rounded from its exact phase, if it has a column. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_entry(const void *context, size_t i, void *dst)
 {
     const row_part *part = context;
     const pe_chunk *chunk = part->chunk;
@@ -297,7 +297,7 @@ static void resolve_part(const pe_chunk *chunk, uint64_t row_number, const doubl
 {
     const row_part part = {chunk, row_number, cosine};
     pe_round_about(chunk->wave->dtype, entries, fabs(chunk->wave->amplitude) * 0x1p-49,
-                   chunk->count, settle, &part, ret_elements);
+                   chunk->count, settle_entry, &part, ret_elements);
 }
 
 void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *sines,

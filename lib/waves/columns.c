@@ -200,8 +200,8 @@ void pe_run_write(const pe_run *run, const unsigned char *elements, size_t rows,
 }
 
 /* Write `bytes` bytes that repeat what the `ready` bytes of `copies` are. */
-static void repeat(const pe_kernel *nontemporal, const unsigned char *copies, size_t ready,
-                   unsigned char *dst, size_t bytes)
+static void repeat_bytes(const pe_kernel *nontemporal, const unsigned char *copies,
+                         size_t ready, unsigned char *dst, size_t bytes)
 {
     for (size_t part; bytes > 0; bytes -= part, dst += part) {
         part = bytes < ready ? bytes : ready;
@@ -225,8 +225,8 @@ void pe_constant_write(const pe_wave *wave, size_t begin, size_t end, uint64_t r
         memcpy(copies + at, copies, size);
     dst += begin * size * (in_pairs ? 2 : 1);
     for (uint64_t r = 0; r < rows; r++, dst += row_bytes) {
-        repeat(nontemporal, copies, ready, dst, bytes);
+        repeat_bytes(nontemporal, copies, ready, dst, bytes);
         if (wave->copies == PE_WAVE_IN_HALVES)
-            repeat(nontemporal, copies, ready, dst + wave->count * size, bytes);
+            repeat_bytes(nontemporal, copies, ready, dst + wave->count * size, bytes);
     }
 }

@@ -14,7 +14,7 @@ void pe_composer_init(pe_composer *ret_composer, size_t row_bytes, uint64_t rows
     ret_composer->used = 0;
 }
 
-static void flush(pe_composer *composer)
+static void flush_stage(pe_composer *composer)
 {
     composer->kernel->stream(composer->dst, composer->stage, composer->used);
     composer->dst += composer->used;
@@ -53,7 +53,7 @@ static void stage_piece(pe_composer *composer, piece taken, uint64_t count)
 {
     for (uint64_t some; count > 0; count -= some) {
         if (composer->used + taken.bytes > PE_COMPOSED_STAGE)
-            flush(composer);
+            flush_stage(composer);
         some = (PE_COMPOSED_STAGE - composer->used) / taken.bytes;
         some = some < count ? some : count;
         write_piece(composer, &taken, some, composer->stage + composer->used, taken.bytes);
@@ -89,6 +89,6 @@ void pe_composer_done(pe_composer *composer)
 {
     if (!composer->nontemporal)
         return;
-    flush(composer);
+    flush_stage(composer);
     composer->kernel->fence();
 }

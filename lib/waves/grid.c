@@ -18,7 +18,7 @@ typedef struct strip {
     size_t stride;
 } strip;
 
-static size_t smaller(size_t a, size_t b)
+static size_t min_count(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -58,7 +58,7 @@ bool pe_grid_prepare(pe_grid *grid)
     if (grid->x.table)
         return true;
     if (bytes > PE_GRID_TABLE_BYTES) {
-        grid->step = smaller(grid->quarter, PE_KERNEL_PAIRS);
+        grid->step = min_count(grid->quarter, PE_KERNEL_PAIRS);
         return true;
     }
     return fill_table(&grid->x) && (grid->shared || fill_table(&grid->y));
@@ -122,7 +122,7 @@ static void write_patch(const pe_grid *grid, patch cells, unsigned char *dst)
     unsigned char x_room[ROOM_BYTES], y_room[ROOM_BYTES];
     size_t step = grid->step, cell_bytes = 4 * grid->quarter * grid->element_size;
     for (size_t f = 0; f < grid->quarter; f += step) {
-        size_t pairs = smaller(grid->quarter - f, step);
+        size_t pairs = min_count(grid->quarter - f, step);
         strip xs = find_strip(grid, true, cells.x, cells.columns, f, pairs, x_room);
         strip ys = find_strip(grid, false, cells.y, cells.rows, f, pairs, y_room);
         unsigned char *cell = dst;
@@ -154,9 +154,9 @@ static void write_cells(const pe_grid *grid, uint64_t first, uint64_t count, uns
     size_t cell_bytes = 4 * grid->quarter * grid->element_size;
     while (count > 0) {
         patch cells = {first % width, first / width, 0, 1};
-        cells.columns = smaller(smaller(width - cells.x, count), limit);
+        cells.columns = min_count(min_count(width - cells.x, count), limit);
         if (cells.columns == width)
-            cells.rows = smaller(count / width, limit);
+            cells.rows = min_count(count / width, limit);
         write_patch(grid, cells, dst);
         dst += cells.rows * cells.columns * cell_bytes;
         first += cells.rows * cells.columns;
@@ -174,23 +174,23 @@ static inline __attribute__((always_inline)) void copy_strip(unsigned char *dst,
 }
 
 /* Copy a strip of single elements to consecutive ones. */
-static void gather(unsigned char *dst, strip from, size_t size, size_t count)
+static void gather_elements(unsigned char *dst, strip from, size_t size, size_t count)
 {
     PE_BY_SIZE(size, copy_strip(dst, from, SIZE, count))
 }
 
 /* Write an element `count` times. */
-static void repeat(const pe_kernel *nontemporal, unsigned char *dst,
-                   const unsigned char *element, size_t size, size_t count)
+static void repeat_element(const pe_kernel *nontemporal, unsigned char *dst,
+                           const unsigned char *element, size_t size, size_t count)
 {
     enum { BLOCK = 64, BYTES = 4096 };
     _Alignas(BLOCK) unsigned char copies[BYTES];
-    size_t bytes = count * size, ready = smaller(bytes, BYTES);
-    gather(copies, (strip){element, 0}, size, smaller(count, BLOCK / size));
+    size_t bytes = count * size, ready = min_count(bytes, BYTES);
+    gather_elements(copies, (strip){element, 0}, size, min_count(count, BLOCK / size));
     for (size_t at = BLOCK; at < ready; at += BLOCK)
         memcpy(copies + at, copies, BLOCK);
     for (size_t at = 0; at < bytes; at += BYTES)
-        pe_store(nontemporal, dst + at, copies, smaller(bytes - at, BYTES));
+        pe_store(nontemporal, dst + at, copies, min_count(bytes - at, BYTES));
 }
 
 /* What a channel encodes: an axis, by one frequency and function. */
@@ -236,14 +236,15 @@ static void write_along_x(const pe_grid *grid, const pe_kernel *nontemporal,
     unsigned char room[ROOM_BYTES];
     size_t width = grid->width, size = grid->element_size, run, done, most = width;
     for (done = 0; done < count && done < width; done += run) {
-        size_t x = (first + done) % width, once = smaller(width, count);
-        run = smaller(smaller(width - x, once - done), strip_limit(grid, 1));
-        gather(dst + done * size, channel_strip(grid, meaning, x, run, room), size, run);
+        size_t x = (first + done) % width, once = min_count(width, count);
+        run = min_count(min_count(width - x, once - done), strip_limit(grid, 1));
+        gather_elements(dst + done * size, channel_strip(grid, meaning, x, run, room), size,
+                        run);
     }
     while (2 * most * size <= ROOM_BYTES)
         most *= 2;
     for (; done < count; done += run) { /* all rows are equal; the first ones stay in caches */
-        run = smaller(smaller(done, most), count - done);
+        run = min_count(min_count(done, most), count - done);
         pe_store(done < most ? NULL : nontemporal, dst + done * size, dst, run * size);
     }
 }
@@ -259,11 +260,11 @@ static void write_along_y(const pe_grid *grid, const pe_kernel *nontemporal,
     uint64_t end = first + count;
     while (first < end) {
         size_t y = first / grid->width, last = (end - 1) / grid->width;
-        size_t rows = smaller(last - y + 1, strip_limit(grid, 1));
+        size_t rows = min_count(last - y + 1, strip_limit(grid, 1));
         strip entries = channel_strip(grid, meaning, y, rows, room);
         for (; rows > 0; rows--, entries.entries += entries.stride) {
-            size_t run = smaller(grid->width - first % grid->width, end - first);
-            repeat(nontemporal, dst, entries.entries, size, run);
+            size_t run = min_count(grid->width - first % grid->width, end - first);
+            repeat_element(nontemporal, dst, entries.entries, size, run);
             dst += run * size;
             first += run;
         }
@@ -286,7 +287,7 @@ static void write_by_rows(const pe_grid *grid, channel_meaning meaning, uint64_t
     size_t size = grid->element_size, table_rows = (size_t)axis->wave.positions.count;
     strip column = {axis->table + table_column(grid, meaning) * size, 2 * grid->quarter * size};
     if (table_rows <= ROOM_BYTES / size && table_rows <= count) { /* into the L1 cache */
-        gather(room, column, size, table_rows);
+        gather_elements(room, column, size, table_rows);
         column = (strip){room, size};
     }
     PE_BY_SIZE(size, gather_strips(dst, column, axis->rows + first, SIZE, count))
@@ -300,7 +301,7 @@ static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
     const pe_kernel *nontemporal = pe_streaming_kernel(count * grid->element_size);
     while (count > 0) {
         channel_meaning meaning = find_channel(grid, first / plane);
-        size_t part = smaller(plane - first % plane, count);
+        size_t part = min_count(plane - first % plane, count);
         if (grid->x.rows)
             write_by_rows(grid, meaning, first % plane, part, dst);
         else if (meaning.encodes_x)

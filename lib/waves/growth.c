@@ -44,7 +44,8 @@ static void write_loss(const pe_growth *growth, pe_growth_table table, uint64_t 
 {
     const double position = pe_position_get(&growth->positions, row).hi;
     const double exponent = fabs((position - growth->centre) * growth->rates[i].hi);
-    const double amplitude = pe_unscaled(compute_amplitude(growth, table.sign, row, i)).hi;
+    const double amplitude =
+        pe_apply_exponent(compute_amplitude(growth, table.sign, row, i)).hi;
     double loss = 3 * exponent * amplitude;
     if (table.kind != PE_GROWTH_AMPLITUDES)
         loss += pe_wave_loss(amplitude, position, growth->frequencies[i]);
@@ -108,8 +109,8 @@ static void compute_amplitudes(growth_chunk *chunk, uint64_t row, bool leap)
 {
     for (size_t i = 0; i < chunk->count; i++) {
         chunk->exact[i] = leap ? dd_mul(chunk->exact[i], chunk->leaps[i])
-                               : pe_unscaled(compute_amplitude(chunk->growth, chunk->table.sign,
-                                                               row, chunk->first + i));
+                               : pe_apply_exponent(compute_amplitude(
+                                     chunk->growth, chunk->table.sign, row, chunk->first + i));
         chunk->amplitudes[i] = chunk->exact[i].hi;
     }
 }
@@ -138,7 +139,7 @@ static void prepare_powers(growth_chunk *chunk, size_t rows)
     dd ratios[PAIRS];
     for (size_t i = 0; i < chunk->count; i++) {
         dd rate = dd_mul_double(growth->rates[chunk->first + i], growth->positions.step);
-        ratios[i] = pe_unscaled(pe_exp(dd_mul_double(rate, chunk->table.sign)));
+        ratios[i] = pe_apply_exponent(pe_exp(dd_mul_double(rate, chunk->table.sign)));
         chunk->leaps[i] = (dd){1, 0};
     }
     for (size_t r = 0; r < rows; r++)
@@ -176,14 +177,14 @@ typedef struct chunk_row {
 } chunk_row;
 
 /* A pe_settle for the entries of a chunk_row. */
-static void settle(const void *context, size_t i, void *dst)
+static void settle_entry(const void *context, size_t i, void *dst)
 {
     const chunk_row *own = context;
     write_entry(own->chunk->growth, own->chunk->table, own->row, own->chunk->first + i, dst);
 }
 
 /* Turn the angles that have begun by those of r rows. */
-static void turn(const growth_chunk *chunk, size_t r, pe_anchors *ret_turned)
+static void turn_angles(const growth_chunk *chunk, size_t r, pe_anchors *ret_turned)
 {
     const pe_rows apart = {(unsigned char *)ret_turned->sin, (unsigned char *)ret_turned->cos,
                            0, false};
@@ -204,7 +205,8 @@ static void write_entries(const growth_chunk *chunk, uint64_t row, const pe_anch
     if (chunk->table.kind == PE_GROWTH_AMPLITUDES)
         wave = chunk->ones;
     kernel->bracket(chunk->amplitudes, powers, wave, chunk->count, UNCERTAINTY, below, above);
-    pe_round_intervals(chunk->growth->dtype, below, above, chunk->count, settle, &own, dst);
+    pe_round_intervals(chunk->growth->dtype, below, above, chunk->count, settle_entry, &own,
+                       dst);
 }
 
 /* Write entries to their columns of a row. */
@@ -228,7 +230,7 @@ static void write_each(const growth_chunk *chunk, uint64_t row, unsigned char *d
 {
     const chunk_row own = {chunk, row};
     for (size_t i = 0; i < chunk->count; i++)
-        settle(&own, i, dst + i * pe_dtype_size(chunk->growth->dtype));
+        settle_entry(&own, i, dst + i * pe_dtype_size(chunk->growth->dtype));
 }
 
 /* Write the chunk's columns of rows [first, first + rows). */
@@ -251,7 +253,7 @@ static void fill_chunk(growth_chunk *chunk, uint64_t first, uint64_t rows, size_
         } else {
             begin_row(chunk, first + r, r);
             if (turned)
-                turn(chunk, r % TURNS, &anchors);
+                turn_angles(chunk, r % TURNS, &anchors);
             write_entries(chunk, first + r, turned ? &anchors : &chunk->begun,
                           even ? chunk->powers[r % BLOCK] : chunk->ones, entries);
         }

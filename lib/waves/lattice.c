@@ -11,7 +11,7 @@
 
 #define ROOM_BYTES (32 << 10) /* for a strip that is in no table, and for the rows of a run */
 
-static size_t smaller(size_t a, size_t b)
+static size_t min_count(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -35,8 +35,8 @@ typedef struct band {
 static band find_band(const pe_lattice_axis *axis, size_t first)
 {
     size_t rest = axis->wave.count - first;
-    size_t count = smaller(rest, PE_KERNEL_PAIRS);
-    return (band){axis, first, count, smaller(2 * count, axis->wave.columns - 2 * first)};
+    size_t count = min_count(rest, PE_KERNEL_PAIRS);
+    return (band){axis, first, count, min_count(2 * count, axis->wave.columns - 2 * first)};
 }
 
 /* Compute the entries of `count` places from `first` on. Returns the bytes from place to place.
@@ -62,8 +62,8 @@ static inline __attribute__((always_inline)) void spread_sized(unsigned char *ds
 }
 
 /* Copy elements to columns that are `stride` columns apart. */
-static void spread(unsigned char *dst, const unsigned char *from, size_t size, size_t count,
-                   size_t stride)
+static void spread_elements(unsigned char *dst, const unsigned char *from, size_t size,
+                            size_t count, size_t stride)
 {
     if (stride == 1)
         memcpy(dst, from, count * size);
@@ -81,9 +81,10 @@ static void place_entries(const band *some, const unsigned char *entries, size_t
         return;
     }
     size_t first = some->first * axis->stride;
-    spread(row + (axis->sines + first) * size, entries, size, some->count, axis->stride);
-    spread(row + (axis->cosines + first) * size, entries + some->count * size, size,
-           some->count, axis->stride);
+    spread_elements(row + (axis->sines + first) * size, entries, size, some->count,
+                    axis->stride);
+    spread_elements(row + (axis->cosines + first) * size, entries + some->count * size, size,
+                    some->count, axis->stride);
 }
 
 /* Write what an axis has in `count` rows, `stride` bytes from row to row, at consecutive places
@@ -149,7 +150,7 @@ static bool fill_table(const pe_lattice *lattice, pe_lattice_axis *axis, pe_pace
         return false;
     memset(axis->table, 0, axis->places * stride);
     for (size_t place = 0, count; place < axis->places; place += count) {
-        count = smaller(axis->places - place, most);
+        count = min_count(axis->places - place, most);
         if (!pe_pace_may_continue(pace, BYTE_PRICE * (double)(count * stride)))
             return false;
         write_axis(lattice, axis, place, true, count, axis->table + place * stride, stride);
@@ -178,13 +179,13 @@ static run find_run(const pe_lattice *lattice, uint64_t first, uint64_t points)
     const size_t axes = lattice->axis_count, width = lattice->axes[axes - 1].places;
     run at = {.count = (size_t)points};
     if (!lattice->together)
-        at.count = smaller((size_t)points, width - first % width);
+        at.count = min_count((size_t)points, width - first % width);
     for (size_t a = axes; a-- > 0; first /= lattice->together ? 1 : lattice->axes[a].places)
         at.places[a] = (size_t)(lattice->together ? first : first % lattice->axes[a].places);
     return at;
 }
 
-static void compose(const pe_lattice *lattice, const run *at, pe_composer *composer)
+static void compose_rows(const pe_lattice *lattice, const run *at, pe_composer *composer)
 {
     const unsigned char *rows[PE_LATTICE_AXES];
     for (size_t a = 0; a < lattice->axis_count; a++)
@@ -193,7 +194,7 @@ static void compose(const pe_lattice *lattice, const run *at, pe_composer *compo
 }
 
 /* Write the rows of a run without tables. */
-static void compute(const pe_lattice *lattice, const run *at, unsigned char *dst)
+static void compute_rows(const pe_lattice *lattice, const run *at, unsigned char *dst)
 {
     for (size_t a = 0; a < lattice->axis_count; a++) {
         bool moves = lattice->together || a + 1 == lattice->axis_count;
@@ -205,18 +206,18 @@ static void compute(const pe_lattice *lattice, const run *at, unsigned char *dst
 void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points, void *dst)
 {
     const size_t row_bytes = count_row_bytes(lattice);
-    const size_t fit = smaller(ROOM_BYTES / row_bytes, count_strip_places(lattice));
+    const size_t fit = min_count(ROOM_BYTES / row_bytes, count_strip_places(lattice));
     unsigned char *at = dst;
     pe_composer composer;
     pe_composer_init(&composer, row_bytes, points, dst);
     for (run some; points > 0; points -= some.count, first += some.count) {
         some = find_run(lattice, first, points);
         if (lattice->kept) {
-            compose(lattice, &some, &composer);
+            compose_rows(lattice, &some, &composer);
             continue;
         }
-        some.count = smaller(some.count, fit > 0 ? fit : 1);
-        compute(lattice, &some, at);
+        some.count = min_count(some.count, fit > 0 ? fit : 1);
+        compute_rows(lattice, &some, at);
         at += some.count * row_bytes;
     }
     if (lattice->kept)

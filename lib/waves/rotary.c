@@ -41,7 +41,7 @@ static pe_fixed dynamic_growth(const pe_rotary *rotary)
 }
 
 /* Multiply frequency i by ratio^i. */
-static void steepen(pe_wide *frequencies, size_t count, pe_wide ratio)
+static void multiply_by_powers(pe_wide *frequencies, size_t count, pe_wide ratio)
 {
     pe_wide power = ratio;
     for (size_t i = 1; i < count; i++) {
@@ -62,7 +62,7 @@ static void scale_theta(const pe_rotary *rotary, pe_wide *frequencies)
     else if (rotary->seq_len > rotary->original)
         growth = dynamic_growth(rotary);
     if (pe_fixed_compare(growth, (pe_fixed){0, NOTHING}) > 0)
-        steepen(
+        multiply_by_powers(
             frequencies, count,
             pe_wide_power_of_log2((uint64_t)growth.whole, growth.part, 2, rotary->width - 2));
 }
@@ -70,7 +70,7 @@ static void scale_theta(const pe_rotary *rotary, pe_wide *frequencies)
 /* ---- division, and blends of divided and original frequencies ---- */
 
 /* linear: divide by the factor. */
-static void divide_all(const pe_rotary *rotary, pe_wide *frequencies)
+static void divide_by_factor(const pe_rotary *rotary, pe_wide *frequencies)
 {
     for (size_t i = 0; i < rotary->width / 2; i++)
         frequencies[i] = pe_wide_div_double(frequencies[i], rotary->factor);
@@ -90,7 +90,7 @@ static void divide_each(const pe_rotary *rotary, pe_wide *frequencies)
 }
 
 /* part·w/f + (1-part)·w. */
-static pe_wide blend(pe_wide frequency, double factor, pe_wide part)
+static pe_wide blend_frequency(pe_wide frequency, double factor, pe_wide part)
 {
     pe_wide divided = pe_wide_div_double(frequency, factor);
     return pe_wide_sub(frequency, pe_wide_mul(part, pe_wide_sub(frequency, divided)));
@@ -143,7 +143,7 @@ static void blend_by_index(const pe_rotary *rotary, pe_wide *frequencies)
     bounds_of_blend(rotary, &low, &high);
     if (pe_fixed_compare(low, high) > 0) {
         if (high.whole >= 0)
-            divide_all(rotary, frequencies);
+            divide_by_factor(rotary, frequencies);
         return;
     }
     pe_fixed slope = pe_fixed_div(one, pe_fixed_sub(high, low));
@@ -152,8 +152,9 @@ static void blend_by_index(const pe_rotary *rotary, pe_wide *frequencies)
         if (pe_fixed_compare(index, high) >= 0)
             frequencies[i] = pe_wide_div_double(frequencies[i], rotary->factor);
         else if (pe_fixed_compare(index, low) > 0)
-            frequencies[i] = blend(frequencies[i], rotary->factor,
-                                   pe_fixed_mul_fraction(pe_fixed_sub(index, low), slope));
+            frequencies[i] =
+                blend_frequency(frequencies[i], rotary->factor,
+                                pe_fixed_mul_fraction(pe_fixed_sub(index, low), slope));
     }
 }
 
@@ -172,8 +173,8 @@ static void blend_by_wavelength(const pe_rotary *rotary, pe_wide *frequencies)
             continue;
         pe_wide divided = pe_wide_div_double(frequencies[i], rotary->factor);
         if (pe_fixed_compare(turns, low) > 0) /* 1 - s, s = (turns - low)/(high - low) */
-            divided = blend(frequencies[i], rotary->factor,
-                            pe_fixed_mul_fraction(pe_fixed_sub(high, turns), slope));
+            divided = blend_frequency(frequencies[i], rotary->factor,
+                                      pe_fixed_mul_fraction(pe_fixed_sub(high, turns), slope));
         frequencies[i] = divided;
     }
 }
@@ -183,7 +184,7 @@ static void zero_the_last(const pe_rotary *rotary, pe_wide *frequencies)
 {
     size_t count = rotary->width / 2;
     memset(frequencies + count - rotary->still, 0, rotary->still * sizeof *frequencies);
-    divide_all(rotary, frequencies);
+    divide_by_factor(rotary, frequencies);
 }
 
 /* ---- attention factors ---- */

@@ -1,24 +1,10 @@
-/* Permutations of columns, and temperatures of queries. */
+/* Temperatures of queries. */
 #include "waves/rotary_extras.h"
 
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 
 #include <math.h>
-
-void pe_rotary_order_fill(const pe_rotary_order *order, uint64_t first, uint64_t count,
-                          int32_t *dst)
-{
-    uint64_t half = order->width / 2;
-    for (uint64_t r = first; r < first + count; r++) {
-        uint64_t column = r % order->dim, from = column;
-        if (column < order->width && order->to_interleaved)
-            from = column / 2 + column % 2 * half;
-        else if (column < order->width)
-            from = column < half ? 2 * column : 2 * (column - half) + 1;
-        *dst++ = (int32_t)(r - column + from);
-    }
-}
 
 /* The floor of a position of a row, which is at least 0. */
 static int64_t floor_of_position(const pe_positions *positions, uint64_t row)

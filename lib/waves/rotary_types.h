@@ -18,7 +18,7 @@
     TYPE(DEFAULT, "default", NULL, NULL, NULL, NULL, keep_theta, keep_float,                   \
          {.scaled = try_plain})                                                                \
     /* position interpolation, arXiv:2306.15595 */                                             \
-    TYPE(LINEAR, "linear", NULL, divide_all, NULL, NULL, keep_theta, divide_float,             \
+    TYPE(LINEAR, "linear", NULL, divide_by_factor, NULL, NULL, keep_theta, divide_float,       \
          {.scaled = try_linear})                                                               \
     /* a larger theta */                                                                       \
     TYPE(NTK, "ntk", NULL, scale_theta, NULL, check_growth, grow_ntk, keep_float,              \

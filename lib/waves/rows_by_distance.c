@@ -38,7 +38,7 @@ typedef struct block_state {
 } block_state;
 
 /* *ret_phases = frequencies times x. */
-static void multiply(const pe_chunk *chunk, double x, pe_phases *ret_phases)
+static void multiply_frequencies(const pe_chunk *chunk, double x, pe_phases *ret_phases)
 {
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
@@ -51,8 +51,8 @@ static void multiply(const pe_chunk *chunk, double x, pe_phases *ret_phases)
 }
 
 /* *ret_phases = start + n·step. The error of phases cut to 128 bits stays below 2^-74 turns. */
-static void advance(const pe_phases *start, const pe_phases *step, uint64_t n, size_t count,
-                    pe_phases *ret_phases)
+static void advance_phases(const pe_phases *start, const pe_phases *step, uint64_t n,
+                           size_t count, pe_phases *ret_phases)
 {
     for (size_t i = 0; i < count; i++) {
         pe_uint128 first = (pe_uint128)start->high[i] << 64 | start->low[i];
@@ -104,7 +104,7 @@ static void make_distances(block_state *state)
     size_t near = state->radius < NEAR_COUNT ? state->radius : NEAR_COUNT;
     pe_anchors far[PE_RADIUS_MAX / NEAR_COUNT];
     pe_phases leap;
-    advance(&NO_PHASES, &state->step, NEAR_COUNT, chunk->count, &leap);
+    advance_phases(&NO_PHASES, &state->step, NEAR_COUNT, chunk->count, &leap);
     compute_series(chunk, &state->half, &state->step, near, state->distances);
     compute_series(chunk, &leap, &leap, (state->radius - near) / NEAR_COUNT, far);
     for (size_t j = NEAR_COUNT; j < state->radius; j += NEAR_COUNT)
@@ -112,17 +112,17 @@ static void make_distances(block_state *state)
                        &state->distances[j], NULL);
 }
 
-static void begin(block_state *state, const pe_chunk *chunk, uint64_t rows)
+static void begin_blocks(block_state *state, const pe_chunk *chunk, uint64_t rows)
 {
     const pe_positions *positions = &chunk->wave->positions;
     state->chunk = chunk;
     state->radius = pe_choose_radius(rows, PE_RADIUS_MAX);
     state->origin = NO_PHASES;
     if (positions->offset != 0)
-        multiply(chunk, positions->offset, &state->origin);
-    multiply(chunk, positions->step, &state->step);
-    multiply(chunk, positions->step / 2, &state->half);
-    advance(&NO_PHASES, &state->step, 2 * state->radius, chunk->count, &state->block);
+        multiply_frequencies(chunk, positions->offset, &state->origin);
+    multiply_frequencies(chunk, positions->step, &state->step);
+    multiply_frequencies(chunk, positions->step / 2, &state->half);
+    advance_phases(&NO_PHASES, &state->step, 2 * state->radius, chunk->count, &state->block);
     state->middle_row = 0;
     make_distances(state);
 }
@@ -137,7 +137,7 @@ static void compute_middle(block_state *state, uint64_t row, pe_anchors *ret_anc
     if (state->middle_row > 0 && state->middle_row + 2 * state->radius == row) {
         pe_phases_advance(chunk->kernel, chunk->count, middle, &state->block);
     } else {
-        advance(&state->origin, &state->step, row, chunk->count, middle);
+        advance_phases(&state->origin, &state->step, row, chunk->count, middle);
         for (size_t i = 0; i < chunk->count; i++) { /* middle -= half */
             middle->high[i] -= half->high[i] + (middle->low[i] < half->low[i]);
             middle->low[i] -= half->low[i];
@@ -157,8 +157,8 @@ static void compute_middle(block_state *state, uint64_t row, pe_anchors *ret_anc
 
 /* Write a row with uncertain entries again. It lies `distance` + 1/2 steps from the middle,
  * ahead of it or behind it. */
-static void resolve(const block_state *state, const pe_anchors *middle, size_t distance,
-                    bool is_behind, uint64_t row_number, unsigned char *row)
+static void resolve_row(const block_state *state, const pe_anchors *middle, size_t distance,
+                        bool is_behind, uint64_t row_number, unsigned char *row)
 {
     pe_anchors ahead, behind;
     const pe_anchors *entries = is_behind ? &behind : &ahead;
@@ -180,11 +180,11 @@ static void write_block(const block_state *state, const pe_anchors *middle, uint
         pe_chunk_rotate(chunk, pe_sincos_init(middle), distances, radius, dst, dst - row_bytes);
     for (; unsettled.ahead; unsettled.ahead &= unsettled.ahead - 1) {
         size_t j = (size_t)__builtin_ctzll(unsettled.ahead);
-        resolve(state, middle, j, false, row + j, dst + (ptrdiff_t)j * row_bytes);
+        resolve_row(state, middle, j, false, row + j, dst + (ptrdiff_t)j * row_bytes);
     }
     for (; unsettled.behind; unsettled.behind &= unsettled.behind - 1) {
         size_t j = (size_t)__builtin_ctzll(unsettled.behind);
-        resolve(state, middle, j, true, row - 1 - j, dst - (ptrdiff_t)(j + 1) * row_bytes);
+        resolve_row(state, middle, j, true, row - 1 - j, dst - (ptrdiff_t)(j + 1) * row_bytes);
     }
 }
 
@@ -194,7 +194,7 @@ void pe_rows_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t rows,
     size_t row_bytes = pe_wave_row_bytes(chunk->wave);
     block_state state;
     pe_anchors middle;
-    begin(&state, chunk, rows);
+    begin_blocks(&state, chunk, rows);
     for (uint64_t done = 0; done < rows;) {
         size_t radius = pe_next_radius(state.radius, rows, &done);
         compute_middle(&state, first + done + radius, &middle);

@@ -32,13 +32,14 @@ typedef struct block_maker {
     pe_anchors_f64 distances[PE_RADIUS_MAX_F64]; /* of j + 1/2 steps */
 } block_maker;
 
-static void anchor(const pe_chunk *chunk, const pe_phases *at, pe_anchors_f64 *ret_anchors)
+static void compute_anchors(const pe_chunk *chunk, const pe_phases *at,
+                            pe_anchors_f64 *ret_anchors)
 {
     chunk->kernel->anchor_f64(at->high, at->low, chunk->count, ret_anchors);
 }
 
 /* Multiply anchors by the wave's amplitude. */
-static void amplify(const pe_chunk *chunk, pe_anchors_f64 *anchors)
+static void amplify_anchors(const pe_chunk *chunk, pe_anchors_f64 *anchors)
 {
     const dd amplitude = {chunk->wave->amplitude, chunk->wave->amplitude_rest};
     for (size_t i = 0; !pe_is_plain(chunk->wave) && i < chunk->count; i++) {
@@ -68,8 +69,8 @@ static void compute_middle(block_maker *maker, uint64_t row, pe_anchors_f64 *ret
         maker->added = 0;
     }
     maker->at = row;
-    anchor(chunk, middle, ret_anchors);
-    amplify(chunk, ret_anchors);
+    compute_anchors(chunk, middle, ret_anchors);
+    amplify_anchors(chunk, ret_anchors);
 }
 
 static void make_distances(block_maker *maker)
@@ -79,12 +80,12 @@ static void make_distances(block_maker *maker)
     for (size_t i = 0; i < chunk->count; i++)
         pe_phases_set(&step, i, maker->step[i]);
     for (size_t j = 0; j < maker->radius; j++) {
-        anchor(chunk, &at, &maker->distances[j]);
+        compute_anchors(chunk, &at, &maker->distances[j]);
         pe_phases_advance(chunk->kernel, chunk->count, &at, &step);
     }
 }
 
-static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
+static void begin_blocks(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
 {
     const pe_positions *positions = &chunk->wave->positions;
     maker->chunk = chunk;
@@ -145,7 +146,7 @@ static void write_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t ro
     size_t row_bytes = pe_wave_row_bytes(chunk->wave);
     block_maker maker;
     pe_anchors_f64 middle;
-    begin(&maker, chunk, rows);
+    begin_blocks(&maker, chunk, rows);
     for (uint64_t done = 0; done < rows;) {
         size_t radius = pe_next_radius(maker.radius, rows, &done);
         compute_middle(&maker, first + done + radius, &middle);
@@ -165,8 +166,8 @@ static void write_row(const pe_chunk *chunk, uint64_t row, unsigned char *dst)
         pe_phases_set(&at, i,
                       pe_position_phase(&chunk->wave->positions, row,
                                         chunk->wave->frequencies[chunk->first + i]));
-    anchor(chunk, &at, &anchors);
-    amplify(chunk, &anchors);
+    compute_anchors(chunk, &at, &anchors);
+    amplify_anchors(chunk, &anchors);
     for (size_t i = 0; i < chunk->count; i++) {
         sines[i] = (dd){anchors.sin[i], anchors.sin_rest[i]};
         cosines[i] = (dd){anchors.cos[i], anchors.cos_rest[i]};

@@ -11,7 +11,7 @@
 #define PART ((size_t)1 << 20) /* bytes that are read at once */
 
 /* Write "FILE: reason" and return false. */
-static bool fail(char *reterr, size_t size, const char *file, const char *reason)
+static bool report_failure(char *reterr, size_t size, const char *file, const char *reason)
 {
     snprintf(reterr, size, "%s: %s", file, reason);
     return false;
@@ -41,15 +41,15 @@ bool command_input_open(command_input *ret_input, const char *file, char *reterr
     *ret_input = (command_input){.spool.fd = -1};
     ret_input->fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
     if (ret_input->fd < 0 || fstat(ret_input->fd, &status) != 0)
-        return fail(reterr, size, file, strerror(errno));
+        return report_failure(reterr, size, file, strerror(errno));
     const off_t origin = S_ISREG(status.st_mode) ? lseek(ret_input->fd, 0, SEEK_CUR) : -1;
     ret_input->seekable = origin >= 0 && status.st_size > origin;
     ret_input->origin = ret_input->seekable ? (uint64_t)origin : 0;
     ret_input->start = malloc(PART);
     if (!ret_input->start)
-        return fail(reterr, size, file, "out of memory");
+        return report_failure(reterr, size, file, "out of memory");
     if (!read_fully(ret_input->fd, ret_input->start, PART, &ret_input->held))
-        return fail(reterr, size, file, strerror(errno));
+        return report_failure(reterr, size, file, strerror(errno));
     ret_input->whole = ret_input->held < PART;
     ret_input->size = ret_input->seekable && !ret_input->whole
                           ? (uint64_t)(status.st_size - origin)
@@ -123,22 +123,22 @@ const char *command_input_media_type(const command_input *input, const char *fil
 /* ---- all of it ---- */
 
 /* Keep what has not come as a file in one without a name. */
-static bool spool(command_input *input, uint64_t limit, const char *directory, char *reterr,
-                  size_t size)
+static bool spool_body(command_input *input, uint64_t limit, const char *directory,
+                       char *reterr, size_t size)
 {
     size_t got = input->held;
     bool written = http_spool_write(&input->spool, directory, input->start, got);
     while (written && got > 0 && input->spool.size <= limit) {
         if (!read_fully(input->fd, input->start, PART, &got))
-            return fail(reterr, size, "standard input", strerror(errno));
+            return report_failure(reterr, size, "standard input", strerror(errno));
         written = got == 0 || http_spool_write(&input->spool, directory, input->start, got);
     }
     input->size = input->spool.size;
-    return written || fail(reterr, size, directory, "has no room for the body");
+    return written || report_failure(reterr, size, directory, "has no room for the body");
 }
 
 /* Read the rest into memory, up to a byte above the limit. */
-static bool gather(command_input *input, uint64_t limit, char *reterr, size_t size)
+static bool load_body(command_input *input, uint64_t limit, char *reterr, size_t size)
 {
     size_t room = PART, got = 1;
     while (got > 0 && input->held <= limit) {
@@ -146,11 +146,11 @@ static bool gather(command_input *input, uint64_t limit, char *reterr, size_t si
             room *= 2;
             char *moved = realloc(input->start, room);
             if (!moved)
-                return fail(reterr, size, "the body", "out of memory");
+                return report_failure(reterr, size, "the body", "out of memory");
             input->start = moved;
         }
         if (!read_fully(input->fd, input->start + input->held, room - input->held, &got))
-            return fail(reterr, size, "the body", strerror(errno));
+            return report_failure(reterr, size, "the body", strerror(errno));
         input->held += got;
     }
     input->size = input->held;
@@ -163,8 +163,8 @@ bool command_input_load(command_input *input, uint64_t limit, bool spooled,
 {
     if (input->whole || (spooled && input->seekable))
         return true;
-    return spooled ? spool(input, limit, directory, reterr, size)
-                   : gather(input, limit, reterr, size);
+    return spooled ? spool_body(input, limit, directory, reterr, size)
+                   : load_body(input, limit, reterr, size);
 }
 
 bool command_input_read(const command_input *input, uint64_t offset, void *dst, size_t size)

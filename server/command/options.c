@@ -39,7 +39,7 @@ static const option_row OPTIONS[] = {
 
 /* ---- reading ---- */
 
-static bool report(FILE *errors, const char *argument, const char *reason)
+static bool report_argument(FILE *errors, const char *argument, const char *reason)
 {
     fprintf(errors, "posenc: %s: %s\n", argument, reason);
     return false;
@@ -53,14 +53,14 @@ static bool read_field(command_options *options, char *text, FILE *errors)
 #undef NAME
     char *colon = strchr(text, ':');
     if (!colon)
-        return report(errors, text, "a header field is a name, a colon and a value");
+        return report_argument(errors, text, "a header field is a name, a colon and a value");
     *colon = '\0';
     for (size_t i = 0; i < API_HEADER_COUNT; i++)
         if (strcasecmp(names[i], text) == 0) {
             options->fields[i] = colon + 1 + strspn(colon + 1, " \t");
             return true;
         }
-    report(errors, text, "the service reads no header field of this name, but these:");
+    report_argument(errors, text, "the service reads no header field of this name, but these:");
     for (size_t i = 0; i < API_HEADER_COUNT; i++)
         fprintf(errors, "%s%s", names[i], i + 1 < API_HEADER_COUNT ? ", " : "\n");
     return false;
@@ -160,23 +160,27 @@ static bool is_change(const command_options *options)
 static bool take_operands(command_options *options, int count, char **operands, FILE *errors)
 {
     if (count == 0)
-        return report(errors, "no target",
-                      "posenc '/v1/encodings/rope?length=8&dim=4' asks for a table; --help "
-                      "says more");
+        return report_argument(
+            errors, "no target",
+            "posenc '/v1/encodings/rope?length=8&dim=4' asks for a table; --help "
+            "says more");
     if (count > 2)
-        return report(errors, operands[2],
-                      "there is a target and at most one file; in a shell, quote the URL");
+        return report_argument(
+            errors, operands[2],
+            "there is a target and at most one file; in a shell, quote the URL");
     options->target = find_target(operands[0]);
     options->file = count > 1 ? operands[1] : NULL;
     if (options->target[0] != '/')
-        return report(errors, operands[0],
-                      "a target is a path that begins with a slash, such as /v1/schemes");
+        return report_argument(
+            errors, operands[0],
+            "a target is a path that begins with a slash, such as /v1/schemes");
     if (!options->method)
         options->method = options->file ? "POST" : "GET";
     accept_format(options);
     if (is_change(options) && !options->data_directory[0])
-        return report(errors, options->target,
-                      "without --data-dir no set outlives the command; name a directory");
+        return report_argument(
+            errors, options->target,
+            "without --data-dir no set outlives the command; name a directory");
     return true;
 }
 

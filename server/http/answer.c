@@ -53,7 +53,7 @@ api_request http_exchange_request(http_exchange *exchange, uint64_t spend)
     };
 }
 
-static api_progress ask(http_exchange *exchange, uint64_t spend, api_reply **ret_reply)
+static api_progress ask_api(http_exchange *exchange, uint64_t spend, api_reply **ret_reply)
 {
     const api_request request = http_exchange_request(exchange, spend);
     return api_handle(exchange->shared->service, &request, ret_reply);
@@ -62,8 +62,8 @@ static api_progress ask(http_exchange *exchange, uint64_t spend, api_reply **ret
 /* ---- replies ---- */
 
 /* A reply that turns the request away; metrics and the access log state the reason. */
-static api_reply *reject(http_exchange *exchange, rejection reason, api_fault fault,
-                         const char *detail)
+static api_reply *reject_request(http_exchange *exchange, rejection reason, api_fault fault,
+                                 const char *detail)
 {
     exchange->rejected = reason;
     return api_fault_reply_explained(exchange->shared->service, fault, detail);
@@ -78,8 +78,8 @@ static api_reply *limit_streams(http_exchange *exchange, api_reply *reply)
         metrics_count_stream(shared->metrics, 0) < shared->settings->streams)
         return reply;
     api_reply_unref(reply);
-    return reject(exchange, REJECTED_STREAM_LIMIT, API_FAULT_OVERLOADED,
-                  "too many streams are under way; try again");
+    return reject_request(exchange, REJECTED_STREAM_LIMIT, API_FAULT_OVERLOADED,
+                          "too many streams are under way; try again");
 }
 
 static size_t find_route(const http_exchange *exchange)
@@ -89,14 +89,14 @@ static size_t find_route(const http_exchange *exchange)
 }
 
 /* Count, log and queue a reply. */
-static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
+static enum MHD_Result send_reply(http_exchange *exchange, api_reply *reply)
 {
     http_shared *shared = exchange->shared;
     bool logged = shared->settings->access_log;
     bool draining = atomic_load_explicit(&shared->draining, memory_order_relaxed);
     trace_echo echo;
     http_response prepared;
-    departures_remove(shared->departures, &exchange->client);
+    disconnects_remove(shared->disconnects, &exchange->client);
     watch_enter(exchange->mark, WATCH_SEND);
     http_headers_join(&exchange->headers, exchange->connection);
     http_access access = {.connection = exchange->connection,
@@ -130,12 +130,12 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     return http_response_queue(exchange->connection, reply, &prepared);
 }
 
-static api_reply *refuse_full(http_exchange *exchange)
+static api_reply *refuse_full_queue(http_exchange *exchange)
 {
     rejection reason =
         atomic_load(&exchange->shared->stopping) ? REJECTED_DRAINING : REJECTED_QUEUE_FULL;
-    return reject(exchange, reason, API_FAULT_OVERLOADED,
-                  "too many computations are waiting; try again");
+    return reject_request(exchange, reason, API_FAULT_OVERLOADED,
+                          "too many computations are waiting; try again");
 }
 
 /* ---- slow answers: the connection is suspended, a worker answers and resumes it ---- */
@@ -148,12 +148,12 @@ static job_progress run_job(worker_job *job)
     http_exchange *exchange = (http_exchange *)job;
     bool dear = !job->waited && job->price >= WORKERS_CHEAP;
     uint64_t spend = dear ? job->price : WORKERS_CHEAP - 1;
-    api_progress progress = ask(exchange, spend, &exchange->reply);
+    api_progress progress = ask_api(exchange, spend, &exchange->reply);
     if (progress == API_LATER) {
         job->price = exchange->price;
         if (workers_have_place(exchange->shared->workers, job->price))
             return JOB_PRICED;
-        exchange->reply = refuse_full(exchange);
+        exchange->reply = refuse_full_queue(exchange);
         return JOB_ENDED;
     }
     exchange->awaited = exchange->awaited || progress == API_BUSY;
@@ -173,11 +173,11 @@ void http_exchange_end_job(worker_job *job)
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    exchange->reply = refuse_full(exchange);
+    exchange->reply = refuse_full_queue(exchange);
     http_exchange_end_job(job);
 }
 
-/* The client has left: nobody needs the job any more. Runs on the thread of the departures. */
+/* The client has left: nobody needs the job any more. Runs on the thread of the disconnects. */
 static void client_left(waiting_client *client)
 {
     http_exchange *exchange =
@@ -189,8 +189,8 @@ static void client_left(waiting_client *client)
 
 /* Suspend the connection and let a worker answer. `completions` was read before the api
  * answered `progress`. */
-static enum MHD_Result suspend(http_exchange *exchange, api_progress progress,
-                               uint64_t completions)
+static enum MHD_Result suspend_for_worker(http_exchange *exchange, api_progress progress,
+                                          uint64_t completions)
 {
     http_shared *shared = exchange->shared;
     bool only_reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
@@ -210,7 +210,8 @@ static enum MHD_Result suspend(http_exchange *exchange, api_progress progress,
         abandon_job(&exchange->job);
         return MHD_YES;
     }
-    departures_add(shared->departures, &exchange->client); /* the job may have ended already */
+    disconnects_add(shared->disconnects,
+                    &exchange->client); /* the job may have ended already */
     return MHD_YES;
 }
 
@@ -220,29 +221,31 @@ enum MHD_Result http_exchange_answer(http_exchange *exchange)
     api_reply *reply = exchange->reply;
     if (reply) {
         exchange->reply = NULL;
-        return finish(exchange, reply);
+        return send_reply(exchange, reply);
     }
     if (exchange->form.malformed)
-        return finish(exchange,
-                      api_fault_reply_explained(
-                          shared->service, API_FAULT_MALFORMED,
-                          "the body must be a form of a part `file`, and a part `config` "
-                          "beside it or none, as curl -F file=@model.safetensors -F "
-                          "config=@config.json sends"));
+        return send_reply(exchange,
+                          api_fault_reply_explained(
+                              shared->service, API_FAULT_MALFORMED,
+                              "the body must be a form of a part `file`, and a part `config` "
+                              "beside it or none, as curl -F file=@model.safetensors -F "
+                              "config=@config.json sends"));
     if (exchange->body.too_large || exchange->form.config.too_large)
-        return finish(exchange, api_fault_reply(shared->service, API_FAULT_PAYLOAD_TOO_LARGE));
+        return send_reply(exchange,
+                          api_fault_reply(shared->service, API_FAULT_PAYLOAD_TOO_LARGE));
     if (exchange->body.out_of_memory || exchange->form.config.out_of_memory)
-        return finish(exchange,
-                      reject(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_UNAVAILABLE, NULL));
+        return send_reply(exchange, reject_request(exchange, REJECTED_UPLOAD_MEMORY,
+                                                   API_FAULT_UNAVAILABLE, NULL));
     if (exchange->body.unwritable)
-        return finish(exchange,
-                      reject(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_OVERLOADED,
-                             "there is no room for the body in the server's spool-dir; try "
-                             "again later, or with a shorter one"));
+        return send_reply(
+            exchange,
+            reject_request(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_OVERLOADED,
+                           "there is no room for the body in the server's spool-dir; try "
+                           "again later, or with a shorter one"));
     uint64_t completions = workers_completions(shared->workers);
     exchange->arrived = api_moment(shared->service);
-    api_progress progress = ask(exchange, 0, &reply);
+    api_progress progress = ask_api(exchange, 0, &reply);
     if (progress == API_DONE)
-        return finish(exchange, reply);
-    return suspend(exchange, progress, completions);
+        return send_reply(exchange, reply);
+    return suspend_for_worker(exchange, progress, completions);
 }

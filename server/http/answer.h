@@ -32,7 +32,7 @@ typedef struct http_exchange {
     bool judged;    /* the api has judged the head */
     bool in_parts;  /* the body is a form, the api says */
     bool awaited;   /* the api has answered API_BUSY */
-    bool left;      /* the client did, while it waited; set before departures_remove returns */
+    bool left;      /* the client did, while it waited; set before disconnects_remove returns */
     uint64_t price; /* of the work, as the api says; 0: unknown */
     char target[];
 } http_exchange;

@@ -77,16 +77,16 @@ static job_progress compute_ahead(worker_job *job)
     return JOB_ENDED;
 }
 
-static void resume(worker_job *job)
+static void resume_connection(worker_job *job)
 {
     MHD_resume_connection(((body_stream *)job)->connection);
 }
 
 /* The workers stop. */
-static void interrupt(worker_job *job)
+static void break_stream(worker_job *job)
 {
     ((body_stream *)job)->broken = true;
-    resume(job);
+    resume_connection(job);
 }
 
 /* The price of a turn of so many nanoseconds, in multiply-adds of 0.4 ns. */
@@ -101,16 +101,17 @@ static ssize_t await_bytes(body_stream *stream)
 {
     stream->job = (worker_job){.price = estimate_price(stream->turn),
                                .run = compute_ahead,
-                               .end = resume,
-                               .abandon = interrupt};
+                               .end = resume_connection,
+                               .abandon = break_stream};
     MHD_suspend_connection(stream->connection);
     if (!workers_continue(stream->rules->workers, &stream->job))
-        interrupt(&stream->job);
+        break_stream(&stream->job);
     return 0; /* the stream may be the worker's from here on */
 }
 
 /* Take bytes that have been computed. */
-static size_t take_ahead(body_stream *stream, uint64_t position, char *buffer, size_t room)
+static size_t copy_computed_bytes(body_stream *stream, uint64_t position, char *buffer,
+                                  size_t room)
 {
     const size_t taken = (size_t)(position - stream->position), left = stream->held - taken;
     const size_t size = left < room ? left : room;
@@ -122,7 +123,7 @@ static size_t take_ahead(body_stream *stream, uint64_t position, char *buffer, s
 
 static ssize_t read_slow(body_stream *stream, uint64_t position, char *buffer, size_t room)
 {
-    const size_t size = take_ahead(stream, position, buffer, room);
+    const size_t size = copy_computed_bytes(stream, position, buffer, room);
     if (size > 0)
         return (ssize_t)size;
     if (stream->complete)

@@ -7,7 +7,7 @@
 #include "http/connections.h"
 
 #include "clock.h"
-#include "http/door.h"
+#include "http/overload.h"
 #include "net/acceptor.h"
 #include "net/systemd.h"
 #include "observe/heap.h"
@@ -50,7 +50,7 @@ struct http_connections {
 /* Uncount a connection that libmicrohttpd has closed without reporting it. It reports a
  * connection when the event thread starts to serve it, but closes it silently if that thread
  * lacks memory; this shows when the descriptor is used again. */
-static void uncount_lost(http_connections *self, int fd)
+static void uncount_lost_connection(http_connections *self, int fd)
 {
     if ((uint64_t)fd < self->first_dummy && !atomic_exchange(&self->reported[fd], true))
         atomic_fetch_sub_explicit(&self->count, 1, memory_order_relaxed);
@@ -60,7 +60,7 @@ static void uncount_lost(http_connections *self, int fd)
 static bool has_room(void *context, int fd)
 {
     http_connections *self = context;
-    uncount_lost(self, fd);
+    uncount_lost_connection(self, fd);
     return atomic_load_explicit(&self->count, memory_order_relaxed) < (long long)self->limit;
 }
 
@@ -68,7 +68,7 @@ static bool has_room(void *context, int fd)
 static char *answer(void *context, const char *method, char *target)
 {
     const http_connections *self = context;
-    return door_answer(self->service, self->metrics, method, target);
+    return overload_answer(self->service, self->metrics, method, target);
 }
 
 /* The acceptor's `take`. The connection counts from here on, not from libmicrohttpd's report:
@@ -80,7 +80,7 @@ static void take(void *context, int fd, const struct sockaddr *address, socklen_
     if ((uint64_t)fd < self->first_dummy)
         atomic_store(&self->reported[fd], false);
     if (MHD_add_connection(self->daemon, fd, address, length) != MHD_YES) /* it closed fd */
-        uncount_lost(self, fd);
+        uncount_lost_connection(self, fd);
 }
 
 /* ---- waking the event threads ---- */
@@ -257,7 +257,7 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
     self->service = service;
     self->metrics = metrics;
     provide_descriptors(self);
-    self->refusal = door_refusal(service);
+    self->refusal = overload_refusal(service);
     if (self->reported && self->refusal && start_watch(self, settings))
         return self;
     http_connections_free(self);

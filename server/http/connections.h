@@ -4,7 +4,7 @@
 #define HTTP_CONNECTIONS_H
 
 #include "api.h"
-#include "net/watch.h"
+#include "net/deadlines.h"
 #include "observe/metrics.h"
 #include "settings/settings.h"
 

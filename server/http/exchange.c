@@ -58,7 +58,7 @@ void http_exchange_end(void *cls, struct MHD_Connection *connection, void **cont
     http_exchange *exchange = *context;
     if (!exchange)
         return;
-    departures_remove(exchange->shared->departures, &exchange->client);
+    disconnects_remove(exchange->shared->disconnects, &exchange->client);
     watch_enter(exchange->mark, WATCH_HEAD);
     metrics_count_under_way(exchange->shared->metrics, -1);
     http_headers_done(&exchange->headers);
@@ -122,7 +122,7 @@ static bool complete_headers(http_exchange *exchange)
 }
 
 /* Let the api judge the head. */
-static api_reply *judge(http_exchange *exchange)
+static api_reply *judge_head(http_exchange *exchange)
 {
     api_service *service = exchange->shared->service;
     const api_request request = http_exchange_request(exchange, 0);
@@ -140,7 +140,7 @@ static api_reply *judge(http_exchange *exchange)
 
 /* Judge the head: first its framing, since the length of the body depends on that. False: the
  * answer must not wait for the body. */
-static bool admit(http_exchange *exchange, const http_head *head)
+static bool admit_request(http_exchange *exchange, const http_head *head)
 {
     http_shared *shared = exchange->shared;
     http_upload *body = &exchange->body;
@@ -148,7 +148,7 @@ static bool admit(http_exchange *exchange, const http_head *head)
                                  &exchange->headers, &exchange->rejected);
     if (exchange->reply)
         return false;
-    exchange->reply = judge(exchange);
+    exchange->reply = judge_head(exchange);
     if (!exchange->reply && exchange->in_parts)
         http_form_begin(&exchange->form, exchange->connection,
                         exchange->headers.values[API_HEADER_CONTENT_TYPE], body,
@@ -160,7 +160,7 @@ static bool admit(http_exchange *exchange, const http_head *head)
 }
 
 /* Take a part of the body. False: close the connection without an answer. */
-static bool take_part(http_exchange *exchange, const char *part, size_t size)
+static bool receive_body_part(http_exchange *exchange, const char *part, size_t size)
 {
     watch_receive(exchange->mark, size);
     if (exchange->form.processor)
@@ -176,9 +176,9 @@ static bool take_part(http_exchange *exchange, const char *part, size_t size)
 }
 
 /* A call of the handler, which began at `now`. */
-static enum MHD_Result handle(http_exchange *exchange, const http_head *head,
-                              struct MHD_Connection *connection, uint64_t now,
-                              const char *upload, size_t *upload_size)
+static enum MHD_Result advance_exchange(http_exchange *exchange, const http_head *head,
+                                        struct MHD_Connection *connection, uint64_t now,
+                                        const char *upload, size_t *upload_size)
 {
     if (!exchange->head_seen) {
         exchange->head_seen = true;
@@ -187,7 +187,7 @@ static enum MHD_Result handle(http_exchange *exchange, const http_head *head,
         exchange->method = head->method;
         exchange->client = find_client(connection, head->version);
         watch_enter(exchange->mark, WATCH_BODY);
-        if (admit(exchange, head))
+        if (admit_request(exchange, head))
             return MHD_YES;
         return http_exchange_answer(
             exchange); /* closes the connection, since this is the first call */
@@ -195,7 +195,7 @@ static enum MHD_Result handle(http_exchange *exchange, const http_head *head,
     if (*upload_size > 0) {
         size_t size = *upload_size;
         *upload_size = 0;
-        return take_part(exchange, upload, size) ? MHD_YES : MHD_NO;
+        return receive_body_part(exchange, upload, size) ? MHD_YES : MHD_NO;
     }
     http_form_end(&exchange->form);
     if (exchange->form.media_type)
@@ -216,7 +216,8 @@ enum MHD_Result http_exchange_handle(void *cls, struct MHD_Connection *connectio
         .method = method, .url = url, .version = version, .target = exchange->target};
     bool has_body = strcmp(method, "GET") != 0; /* small answers to GETs bear no system call */
     uint64_t work = has_body ? clock_work() : 0;
-    enum MHD_Result result = handle(exchange, &head, connection, now, upload, upload_size);
+    enum MHD_Result result =
+        advance_exchange(exchange, &head, connection, now, upload, upload_size);
     metrics_count_callback(shared->metrics, clock_now() - now);
     if (has_body)
         metrics_count_callback_work(shared->metrics, clock_work() - work);

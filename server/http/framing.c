@@ -55,8 +55,8 @@ static bool has_single_blanks(const http_head *head)
 }
 
 /* The first rule that the head breaks, or GUARD_FINE. The headers are noted on the way. */
-static guard_rule judge(struct MHD_Connection *connection, const http_head *head,
-                        http_headers *headers)
+static guard_rule judge_framing(struct MHD_Connection *connection, const http_head *head,
+                                http_headers *headers)
 {
     head_scan scan = {.headers = headers};
     guard_line(&scan.head, head->method, head->target, head->version);
@@ -77,7 +77,7 @@ api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
                       const http_head *head, bool crowded, http_headers *headers,
                       rejection *ret_why)
 {
-    guard_rule rule = judge(connection, head, headers);
+    guard_rule rule = judge_framing(connection, head, headers);
     if (rule == GUARD_FINE && (!crowded || api_is_probe(guard_path(head->target))))
         return NULL;
     *ret_why = rule == GUARD_FINE ? REJECTED_REQUEST_LIMIT : REJECTED_FRAMING;

@@ -69,7 +69,7 @@ static bool has_character(const charset set, char c)
 }
 
 /* The number of leading characters that are in the set. */
-static size_t span(const charset set, const char *text, size_t size)
+static size_t count_leading_characters(const charset set, const char *text, size_t size)
 {
     size_t i = 0;
     while (i < size && has_character(set, text[i]))
@@ -79,58 +79,11 @@ static size_t span(const charset set, const char *text, size_t size)
 
 static bool is_token(const char *text, size_t size)
 {
-    return size > 0 && span(TOKEN, text, size) == size;
-}
-
-/* ---- eight bytes at a time ----
- *
- * These tests may have false positives, so callers check a positive text byte by byte. */
-
-/* A word whose eight bytes are all x. */
-#define EACH_BYTE(x) (UINT64_C(0x0101010101010101) * (x))
-
-/* Nonzero if a byte is below `limit`, which is at most 128. Bytes from 128 on do not count. */
-static uint64_t has_byte_under_limit(uint64_t bytes, unsigned limit)
-{
-    return (bytes - EACH_BYTE(limit)) & ~bytes & EACH_BYTE(0x80);
-}
-
-static uint64_t any_equal(uint64_t bytes, unsigned char c)
-{
-    return has_byte_under_limit(bytes ^ EACH_BYTE(c), 1);
-}
-
-static uint64_t any_control(uint64_t bytes)
-{
-    return has_byte_under_limit(bytes, ' ') | any_equal(bytes, 127);
-}
-
-/* Bytes that a target must not contain, and %, which may begin a %00. */
-static uint64_t any_unusual(uint64_t bytes)
-{
-    return has_byte_under_limit(bytes, '!') | any_equal(bytes, 127) |
-           (bytes & EACH_BYTE(0x80)) | any_equal(bytes, '#') | any_equal(bytes, '%');
-}
-
-/* Whether a test is nonzero for any word of a text. The last word overlaps the one before it. A
- * text shorter than a word counts as positive. */
-static bool any_word(const char *text, size_t size, uint64_t (*any)(uint64_t bytes))
-{
-    uint64_t bytes, any_bits = 0;
-    if (size < sizeof bytes)
-        return true;
-    for (size_t i = 0; i + sizeof bytes <= size; i += sizeof bytes) {
-        memcpy(&bytes, text + i, sizeof bytes);
-        any_bits |= any(bytes);
-    }
-    memcpy(&bytes, text + size - sizeof bytes, sizeof bytes);
-    return (any_bits | any(bytes)) != 0;
+    return size > 0 && count_leading_characters(TOKEN, text, size) == size;
 }
 
 static bool holds_control(const char *text, size_t size)
 {
-    if (!any_word(text, size, any_control))
-        return false;
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)text[i];
         if ((c < ' ' && c != '\t') || c == 127)
@@ -143,9 +96,8 @@ static bool holds_control(const char *text, size_t size)
 
 static void read_target(guard_head *head, const char *target)
 {
-    size_t size = strlen(target);
-    if (!any_word(target, size, any_unusual))
-        return;
+    if (*target == '\0')
+        guard_break(head, GUARD_TARGET);
     for (const char *next = target; *next; next++) {
         unsigned char c = (unsigned char)*next;
         if (c <= ' ' || c >= 127)
@@ -155,8 +107,6 @@ static void read_target(guard_head *head, const char *target)
         else if (c == '%' && next[1] == '0' && next[2] == '0')
             guard_break(head, GUARD_NUL);
     }
-    if (size == 0)
-        guard_break(head, GUARD_TARGET);
 }
 
 const char *guard_authority(const char *target, size_t *ret_size)
@@ -221,17 +171,17 @@ static size_t bracketed_size(const char *text, size_t size)
 {
     if (size < 4 || text[0] != '[')
         return 0;
-    size_t inner = span(ADDRESS, text + 1, size - 1);
+    size_t inner = count_leading_characters(ADDRESS, text + 1, size - 1);
     return inner >= 2 && inner + 1 < size && text[inner + 1] == ']' ? inner + 2 : 0;
 }
 
 /* The size of a host name or an IPv4 address at the start of `text`. */
 static size_t host_name_size(const char *text, size_t size)
 {
-    size_t i = span(HOST, text, size);
+    size_t i = count_leading_characters(HOST, text, size);
     while (size - i > 2 && text[i] == '%' && has_character(HEX, text[i + 1]) &&
            has_character(HEX, text[i + 2]))
-        i += 3 + span(HOST, text + i + 3, size - i - 3);
+        i += 3 + count_leading_characters(HOST, text + i + 3, size - i - 3);
     return i;
 }
 

@@ -59,7 +59,7 @@ static void free_server(http_server *server)
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     http_connections_free(server->connections);
-    departures_free(server->shared.departures);
+    disconnects_free(server->shared.disconnects);
     api_reply_unref(server->shared.out_of_memory);
     free(server);
 }
@@ -86,15 +86,15 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
             "libmicrohttpd is neither 0.9.75, 0.9.76 nor 1.0 or later: requests with bare "
             "LF, NUL or folded lines in their heads are not refused",
             NULL);
-    server->shared.departures = departures_start();
-    if (server->shared.departures && http_shared_prepare(&server->shared))
+    server->shared.disconnects = disconnects_start();
+    if (server->shared.disconnects && http_shared_prepare(&server->shared))
         server->connections = http_connections_new(settings, service, metrics);
     if (server->connections) {
         server->shared.spools.most_files = http_connections_spools(server->connections);
         server->daemon = start_daemon(server, listen_fd);
     }
     if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd,
-                                                listen_send_buffer(settings, listen_fd)))
+                                                listen_send_buffer(listen_fd)))
         return server;
     free_server(server);
     return NULL;
@@ -133,7 +133,7 @@ unsigned http_stop(http_server *server, unsigned seconds)
     unsigned cut_off = (unsigned)metrics_count_under_way(server->shared.metrics, 0);
     atomic_store(&server->shared.stopping, true);
     workers_stop(server->shared.workers); /* no connection may be suspended from here on */
-    departures_stop(server->shared.departures);
+    disconnects_stop(server->shared.disconnects);
     if (cut_off > 0)
         await_idle(server, 20); /* time to send the 503 of abandoned jobs */
     http_connections_leave(server->connections);

@@ -5,7 +5,7 @@
 #include "api.h"
 #include "http/body_stream.h"
 #include "http/upload.h"
-#include "net/departures.h"
+#include "net/disconnects.h"
 #include "observe/metrics.h"
 #include "settings/settings.h"
 #include "work/workers.h"
@@ -19,7 +19,7 @@ typedef struct http_shared {
     api_service *service;
     server_metrics *metrics;
     worker_set *workers;
-    departure_list *departures;
+    disconnect_list *disconnects;
     stream_rules streams;
     http_upload_budget uploads; /* memory of bodies */
     http_upload_budget spools;  /* disk for long ones */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Create the file and remove its name. */
-static bool create(http_spool *spool, const char *directory)
+static bool create_file(http_spool *spool, const char *directory)
 {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/posenc-body-XXXXXX", directory);
@@ -22,7 +22,7 @@ static bool create(http_spool *spool, const char *directory)
     return spool->fd >= 0 && unlink(path) == 0;
 }
 
-static bool write_all(http_spool *spool, const char *data, size_t size)
+static bool write_fully(http_spool *spool, const char *data, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t written =
@@ -39,7 +39,7 @@ static bool write_all(http_spool *spool, const char *data, size_t size)
 
 bool http_spool_write(http_spool *spool, const char *directory, const void *data, size_t size)
 {
-    if ((spool->fd >= 0 || create(spool, directory)) && write_all(spool, data, size))
+    if ((spool->fd >= 0 || create_file(spool, directory)) && write_fully(spool, data, size))
         return true;
     const log_field fields[] = {{.name = "directory", .text = directory},
                                 {.name = "reason", .text = strerror(errno)},

@@ -26,7 +26,7 @@ static size_t choose_capacity(const http_upload *upload, size_t needed)
 }
 
 /* Reserve bytes in a budget. */
-static bool reserve(http_upload_budget *budget, uint64_t bytes)
+static bool reserve_bytes(http_upload_budget *budget, uint64_t bytes)
 {
     if (atomic_fetch_add(&budget->used, bytes) + bytes <= budget->limit &&
         (!budget->memory || api_memory_reserve(budget->memory, bytes)))
@@ -35,7 +35,7 @@ static bool reserve(http_upload_budget *budget, uint64_t bytes)
     return false;
 }
 
-static void give_back(http_upload_budget *budget, uint64_t bytes)
+static void release_bytes(http_upload_budget *budget, uint64_t bytes)
 {
     atomic_fetch_sub(&budget->used, bytes);
     if (budget->memory)
@@ -43,17 +43,17 @@ static void give_back(http_upload_budget *budget, uint64_t bytes)
 }
 
 /* Reserve memory in the budget and allocate it. False if either fails. */
-static bool grow(http_upload *upload, http_upload_budget *budget, size_t needed)
+static bool grow_buffer(http_upload *upload, http_upload_budget *budget, size_t needed)
 {
     size_t capacity = choose_capacity(upload, needed), more = capacity - upload->capacity;
-    if (reserve(budget, more)) {
+    if (reserve_bytes(budget, more)) {
         char *data = realloc(upload->data, capacity);
         if (data) {
             upload->data = data;
             upload->capacity = capacity;
             return true;
         }
-        give_back(budget, more);
+        release_bytes(budget, more);
     }
     return false;
 }
@@ -82,7 +82,7 @@ void http_upload_take(http_upload *upload, http_upload_budget *budget, const cha
     if (size > upload->limit - http_upload_size(upload))
         upload->too_large = true;
     if (!is_discarded(upload) && upload->capacity - upload->size < size)
-        upload->out_of_memory = !grow(upload, budget, upload->size + size);
+        upload->out_of_memory = !grow_buffer(upload, budget, upload->size + size);
     if (is_discarded(upload)) {
         upload->discarded += size;
         return;
@@ -131,13 +131,13 @@ static bool write_gathered(http_upload *upload, http_upload_budget *disk, const 
 void http_upload_write(http_upload *upload, http_upload_budget *disk, const char *directory)
 {
     size_t size = upload->size;
-    bool fits = reserve(disk, size);
+    bool fits = reserve_bytes(disk, size);
     if (fits && write_gathered(upload, disk, directory)) {
         upload->size = 0;
         return;
     }
     if (fits)
-        give_back(disk, size);
+        release_bytes(disk, size);
     upload->unwritable = true;
 }
 
@@ -161,7 +161,7 @@ void http_upload_drop_spool(http_upload *upload, http_upload_budget *disk)
     if (upload->spool.fd >= 0)
         atomic_fetch_sub(&disk->files, 1);
     http_spool_close(&upload->spool);
-    give_back(disk, upload->spool.size);
+    release_bytes(disk, upload->spool.size);
     upload->spool.size = 0;
 }
 
@@ -170,5 +170,5 @@ void http_upload_done(http_upload *upload, http_upload_budget *budget, http_uplo
     http_upload_drop_spool(upload, disk);
     free(upload->data);
     if (upload->capacity > 0)
-        give_back(budget, upload->capacity);
+        release_bytes(budget, upload->capacity);
 }

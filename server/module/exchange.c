@@ -83,7 +83,7 @@ static char *take_body(void *context)
 
 /* ---- the reply ---- */
 
-static api_reply *answer(module_exchange *self, api_service *service)
+static api_reply *answer_request(module_exchange *self, api_service *service)
 {
     if (!self->head)
         return api_fault_reply(service, API_FAULT_UNAVAILABLE);
@@ -134,7 +134,7 @@ static char *write_fields(const module_exchange *self)
     return api_text_take(&out);
 }
 
-static void count(const module_exchange *self, uint64_t began)
+static void count_request(const module_exchange *self, uint64_t began)
 {
     server_metrics *metrics = module_metrics();
     api_body *body = api_reply_body(self->reply);
@@ -158,9 +158,9 @@ module_exchange *posenc_ask(char *head, char *body, size_t body_size)
     *self = (module_exchange){.head = head, .body = body, .body_size = body_size};
     metrics_count_under_way(module_metrics(), 1);
     module_begin_computing(&self->spent);
-    self->reply = answer(self, module_service());
+    self->reply = answer_request(self, module_service());
     module_end_computing(&self->spent);
-    count(self, began);
+    count_request(self, began);
     self->fields = write_fields(self);
     if (self->fields)
         return self;

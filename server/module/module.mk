@@ -68,7 +68,7 @@ $(WASM)/posenc.wasm: $(WASM_OBJECTS) server/module/imports.txt
 	$(Q)wasm-opt -O2 --enable-bulk-memory -o $@ $(WASM)/linked.wasm
 
 # the sums of `make bits` as a program for WebAssembly
-$(WASM)/bits.wasm: $(patsubst %.c,$(WASM)/%.o,tests/bench/bits.c server/module/absent.c server/module/memory.c $(LIB_SOURCES))
+$(WASM)/bits.wasm: $(patsubst %.c,$(WASM)/%.o,tests/bench/bits.c server/module/stubs.c server/module/memory.c $(LIB_SOURCES))
 	$(call say,LINK  $@)
 	$(Q)$(WASM_CC) -Wl,-z,stack-size=1048576 -o $@ $^ -lm
 

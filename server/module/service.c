@@ -92,7 +92,7 @@ static bool is_abandoned(void *context)
 
 /* ---- computing ---- */
 
-static uint64_t longest(void)
+static uint64_t computation_limit(void)
 {
     return module.settings.compute_seconds * CLOCK_SECOND;
 }
@@ -100,7 +100,7 @@ static uint64_t longest(void)
 void module_begin_computing(const uint64_t *spent)
 {
     module.began = clock_now();
-    module.until = module.began + (module_is_late(*spent) ? 0 : longest() - *spent);
+    module.until = module.began + (module_is_late(*spent) ? 0 : computation_limit() - *spent);
 }
 
 void module_end_computing(uint64_t *spent)
@@ -110,7 +110,7 @@ void module_end_computing(uint64_t *spent)
 
 bool module_is_late(uint64_t spent)
 {
-    return spent >= longest();
+    return spent >= computation_limit();
 }
 
 api_service *module_service(void)
@@ -134,7 +134,7 @@ static bool is_own(const char *name, size_t size)
 }
 
 /* Whether a module has the setting of an argument --NAME=VALUE. */
-static bool accepts(const char *argument)
+static bool accepts_argument(const char *argument)
 {
     const char *name = argument + strspn(argument, "-");
     size_t size = strcspn(name, "=");
@@ -151,7 +151,7 @@ static bool read_settings(char *settings)
     int count = STANDARD_COUNT;
     memcpy(arguments, STANDARD, sizeof STANDARD);
     for (char *next = settings; *next; next += strlen(next) + 1) {
-        if (!accepts(next))
+        if (!accepts_argument(next))
             return false;
         if (count == (int)(STANDARD_COUNT + OWN_COUNT)) {
             fputs("posenc: a setting is given twice\n", stderr);

@@ -43,7 +43,7 @@ static void set_buffer(const acceptor *self, int fd, const struct sockaddr *addr
 
 /* Accept at most `count` connections. False if the process lacks a resource: the caller should
  * try again a little later. */
-static bool accept_some(acceptor *self, size_t count)
+static bool accept_connections(acceptor *self, size_t count)
 {
     while (count-- > 0) {
         struct sockaddr_storage storage;
@@ -91,7 +91,7 @@ static void drain_backlog(acceptor *self)
     const struct timespec handshakes = {.tv_nsec = HANDSHAKE_NS};
     drop_new_handshakes(self->listen_fd);
     nanosleep(&handshakes, NULL);
-    accept_some(self, BACKLOG_MAX);
+    accept_connections(self, BACKLOG_MAX);
     shutdown(self->listen_fd, SHUT_RDWR);
 }
 
@@ -103,7 +103,7 @@ static int poll_timeout(bool may_accept, nfds_t refused)
     return refused > 0 ? TEND_DELAY : -1;
 }
 
-static void *accept_all(void *context)
+static void *run_acceptor(void *context)
 {
     enum { LISTEN, WAKE, REFUSED }; /* the entries of the refused connections come last */
     acceptor *self = context;
@@ -119,7 +119,7 @@ static void *accept_all(void *context)
         shed_tend(self->shed, polls + REFUSED, clock_now());
         if (polls[WAKE].revents)
             break;
-        may_accept = !polls[LISTEN].revents || accept_some(self, BATCH);
+        may_accept = !polls[LISTEN].revents || accept_connections(self, BATCH);
     }
     if (!self->host.shared)
         drain_backlog(self);
@@ -146,7 +146,7 @@ acceptor *acceptor_start(int listen_fd, const acceptor_host *host)
     int flags = fcntl(listen_fd, F_GETFL);
     if (self->shed && self->wake_fd >= 0 && flags >= 0 &&
         fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
-        pthread_create(&self->thread, NULL, accept_all, self) == 0)
+        pthread_create(&self->thread, NULL, run_acceptor, self) == 0)
         return self;
     free_acceptor(self);
     return NULL;

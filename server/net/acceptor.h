@@ -5,7 +5,7 @@
 #ifndef ACCEPTOR_H
 #define ACCEPTOR_H
 
-#include "net/shed.h"
+#include "net/load_shedding.h"
 
 #include <stdbool.h>
 #include <sys/socket.h>

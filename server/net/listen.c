@@ -89,12 +89,10 @@ static int open_unix(const server_settings *settings, char *ret_url, size_t size
     return fd;
 }
 
-int listen_send_buffer(const server_settings *settings, int fd)
+int listen_send_buffer(int fd)
 {
     socket_address address;
     socklen_t length;
-    if (settings->send_buffer > 0)
-        return (int)settings->send_buffer;
     if (!address_read(fd, &address, &length))
         return 0;
     if (address.any.sa_family == AF_UNIX)
@@ -109,7 +107,7 @@ static void set_options(const server_settings *settings, int fd)
 {
     socket_address address;
     socklen_t length;
-    int send_buffer = listen_send_buffer(settings, fd);
+    int send_buffer = listen_send_buffer(fd);
     unsigned user_timeout = ((unsigned)settings->send_seconds + 2) * 1000; /* milliseconds */
     if (!address_read(fd, &address, &length) || address.any.sa_family == AF_UNIX)
         return;

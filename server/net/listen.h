@@ -16,7 +16,7 @@ bool listen_is_unix(int fd);
 
 /* The send buffer, in bytes, of connections that come by a listening socket; 0: the kernel's.
  */
-int listen_send_buffer(const server_settings *settings, int fd);
+int listen_send_buffer(int fd);
 
 /* Close the socket. If listen_open created a Unix socket, remove its path. */
 void listen_close(const server_settings *settings, int fd);

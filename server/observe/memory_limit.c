@@ -10,7 +10,7 @@
 
 #define PATH_SIZE 1024
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_bytes(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -30,10 +30,10 @@ uint64_t memory_limit_of_group(const char *root, const char *path, const char *f
     snprintf(folder, sizeof folder, "%s", path);
     for (char *slash; (slash = strrchr(folder, '/')); *slash = '\0') {
         snprintf(whole, sizeof whole, "%s%s/%s", root, folder, file);
-        limit = least(limit, read_limit(whole));
+        limit = min_bytes(limit, read_limit(whole));
     }
     snprintf(whole, sizeof whole, "%s/%s", root, file);
-    return least(limit, read_limit(whole));
+    return min_bytes(limit, read_limit(whole));
 }
 
 /* The limits of one line of /proc/self/cgroup: "0::PATH" or "NUMBER:CONTROLLERS:PATH". */

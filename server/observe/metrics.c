@@ -105,7 +105,7 @@ void metrics_count_connection(server_metrics *metrics, int change)
 }
 
 /* Change a counter and return its new value. */
-static uint64_t count(atomic_ullong *counter, int change)
+static uint64_t adjust_gauge(atomic_ullong *counter, int change)
 {
     unsigned long long added = (unsigned long long)change; /* -1 wraps around */
     return atomic_fetch_add(counter, added) + added;
@@ -113,12 +113,12 @@ static uint64_t count(atomic_ullong *counter, int change)
 
 uint64_t metrics_count_under_way(server_metrics *metrics, int change)
 {
-    return count(&metrics->under_way, change);
+    return adjust_gauge(&metrics->under_way, change);
 }
 
 uint64_t metrics_count_stream(server_metrics *metrics, int change)
 {
-    return count(&metrics->streams, change);
+    return adjust_gauge(&metrics->streams, change);
 }
 
 static void write_head(api_text *out, const char *name, const char *type, const char *help)
@@ -179,7 +179,7 @@ static void write_work(server_metrics *metrics, api_text *out)
                     &metrics->callback_work, HISTOGRAM_STAYS);
 }
 
-static unsigned long long rejected(server_metrics *metrics, rejection reason)
+static unsigned long long load_rejection_count(server_metrics *metrics, rejection reason)
 {
     return atomic_load_explicit(&metrics->rejected[reason], memory_order_relaxed);
 }
@@ -191,7 +191,7 @@ static void write_rejected(server_metrics *metrics, api_text *out)
                "Requests and connections turned away, by reason:" REJECTIONS(REJECTION) ".");
 #undef REJECTION
     for (rejection reason = REJECTED_NOT + 1; reason < REJECTION_COUNT; reason++) {
-        const unsigned long long count = rejected(metrics, reason);
+        const unsigned long long count = load_rejection_count(metrics, reason);
         if (count > 0)
             api_text_add(out, "posenc_rejected_total{reason=\"%s\"} %llu\n",
                          rejection_name(reason), count);
@@ -257,12 +257,12 @@ static void write_traffic(server_metrics *metrics, size_t waiting, api_text *out
         {"posenc_connections", "gauge", "Connections open.",
          (unsigned long long)atomic_load(&metrics->connections)},
         {"posenc_connections_refused_total", "counter", "Connections refused at the limit.",
-         rejected(metrics, REJECTED_CONNECTION_LIMIT)},
+         load_rejection_count(metrics, REJECTED_CONNECTION_LIMIT)},
         {"posenc_connections_late_total", "counter",
          "Connections closed for missing a deadline.",
-         rejected(metrics, REJECTED_HEADER_DEADLINE) +
-             rejected(metrics, REJECTED_BODY_DEADLINE) +
-             rejected(metrics, REJECTED_SLOW_READER)},
+         load_rejection_count(metrics, REJECTED_HEADER_DEADLINE) +
+             load_rejection_count(metrics, REJECTED_BODY_DEADLINE) +
+             load_rejection_count(metrics, REJECTED_SLOW_READER)},
         {"posenc_requests_under_way", "gauge", "Requests that have begun and not yet ended.",
          atomic_load(&metrics->under_way)},
         {"posenc_streams", "gauge", "Tables that are computed while clients read them.",

@@ -6,13 +6,13 @@
 #define REQUESTS_LEAST    ((uint64_t)16 << 20) /* a quarter of the rest if that is more */
 #define LEAST_CONNECTIONS 8
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_bytes(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
 /* Lower a setting to what there is room for; returns what it is then. */
-static uint64_t lower(uint64_t *setting, uint64_t most, bool *lowered)
+static uint64_t lower_setting(uint64_t *setting, uint64_t most, bool *lowered)
 {
     if (*setting > most) {
         *setting = most;
@@ -31,18 +31,19 @@ static uint64_t *memory_of_sets(server_settings *settings)
 memory_shares settings_divide_memory(server_settings *settings, uint64_t system)
 {
     memory_shares shares = {.total = settings->memory_bytes ? settings->memory_bytes : system};
-    uint64_t eighth = shares.total / 8, margin = least(shares.total / 16, MARGIN_MAX);
+    uint64_t eighth = shares.total / 8, margin = min_bytes(shares.total / 16, MARGIN_MAX);
     uint64_t most = eighth / CONNECTION_BYTES;
-    lower(&settings->connections, most > LEAST_CONNECTIONS ? most : LEAST_CONNECTIONS,
-          &shares.lowered);
+    lower_setting(&settings->connections, most > LEAST_CONNECTIONS ? most : LEAST_CONNECTIONS,
+                  &shares.lowered);
     shares.own = PROGRAM_BYTES + margin + settings->connections * CONNECTION_BYTES;
-    shares.own = least(shares.own, shares.total / 2);
-    uint64_t rest = shares.total - shares.own, few = least(REQUESTS_LEAST, rest / 2);
+    shares.own = min_bytes(shares.own, shares.total / 2);
+    uint64_t rest = shares.total - shares.own, few = min_bytes(REQUESTS_LEAST, rest / 2);
     uint64_t caches = rest - (few > rest / 4 ? few : rest / 4);
     uint64_t *sets = memory_of_sets(settings);
     uint64_t beside = caches > settings->cache_bytes ? caches - settings->cache_bytes : 0;
-    shares.sets = lower(sets, beside > caches / 8 ? beside : caches / 8, &shares.lowered);
-    shares.cache = lower(&settings->cache_bytes, caches - shares.sets, &shares.lowered);
+    shares.sets =
+        lower_setting(sets, beside > caches / 8 ? beside : caches / 8, &shares.lowered);
+    shares.cache = lower_setting(&settings->cache_bytes, caches - shares.sets, &shares.lowered);
     shares.requests = rest - shares.sets - shares.cache;
     return shares;
 }

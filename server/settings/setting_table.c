@@ -53,9 +53,6 @@ const setting_row SETTINGS[SETTING_COUNT] = {
            "number of event threads, and of worker threads, but at least 2 of these; 0: one "
            "for each processor, at most "
            "8"),
-    BYTES("send-buffer", send_buffer, "0", 0, 1 << 30, NULL,
-          "send buffer of a connection; 0: 208 KiB on loopback, 384 KiB on a Unix socket, "
-          "else the kernel decides"),
     BYTES("memory-bytes", memory_bytes, "0", 0, ANY, "bytes",
           "memory of the process; cache, sets and connections are lowered to fit, and "
           "requests beyond the rest get 503; 0: what the control group or the machine has"),

@@ -125,8 +125,8 @@ static void report_value(const setting_row *setting, const char *source, const c
 }
 
 /* Set one setting from text. `source` names the flag or the variable in the error. */
-static bool set(server_settings *settings, const setting_row *setting, const char *source,
-                const char *text, FILE *errors)
+static bool assign_setting(server_settings *settings, const setting_row *setting,
+                           const char *source, const char *text, FILE *errors)
 {
     void *member = (char *)settings + setting->offset;
     bool legal = false;
@@ -187,7 +187,7 @@ static void report_unknown(const char *flag, size_t length, FILE *errors)
     char given[64];
     const char *start = flag + strspn(flag, "-");
     snprintf(given, sizeof given, "%.*s", (int)(length - (size_t)(start - flag)), start);
-    const char *nearest = pe_nearest(given, names, count);
+    const char *nearest = pe_find_nearest_name(given, names, count);
     fprintf(errors, "posenc-server: unknown argument %s; ", flag);
     if (nearest)
         fprintf(errors, "did you mean --%s?\n", nearest);
@@ -202,16 +202,16 @@ static bool read_value(server_settings *settings, const setting_row *setting, ch
 {
     const char *flag = argv[*index], *next = *index + 1 < argc ? argv[*index + 1] : NULL;
     if (equals)
-        return set(settings, setting, flag, equals + 1, errors);
+        return assign_setting(settings, setting, flag, equals + 1, errors);
     if (setting->type == SETTING_SWITCH &&
         !(next && (strcmp(next, "true") == 0 || strcmp(next, "false") == 0)))
-        return set(settings, setting, flag, "true", errors);
+        return assign_setting(settings, setting, flag, "true", errors);
     if (!next) {
         fprintf(errors, "posenc-server: %s needs a value\n", flag);
         return false;
     }
     ++*index;
-    return set(settings, setting, flag, next, errors);
+    return assign_setting(settings, setting, flag, next, errors);
 }
 
 /* Read the flag argv[*index]; *index moves to its value if that is the next argument. */
@@ -260,7 +260,7 @@ static bool read_variable(server_settings *settings, const char *variable, size_
     for (size_t i = 0; i < SETTING_COUNT; i++)
         if (strlen(environment_name(&SETTINGS[i], name)) == length &&
             memcmp(variable, name, length) == 0)
-            return set(settings, &SETTINGS[i], name, variable + length + 1, errors);
+            return assign_setting(settings, &SETTINGS[i], name, variable + length + 1, errors);
     fprintf(errors, "posenc-server: unknown variable %.*s; --help lists the variables\n",
             (int)length, variable);
     return false;
@@ -287,7 +287,8 @@ bool settings_read(server_settings *ret_settings, int argc, char *const *argv,
 {
     *ret_settings = (server_settings){.action = SETTINGS_SERVE};
     for (size_t i = 0; i < SETTING_COUNT; i++)
-        set(ret_settings, &SETTINGS[i], SETTINGS[i].name, SETTINGS[i].default_text, errors);
+        assign_setting(ret_settings, &SETTINGS[i], SETTINGS[i].name, SETTINGS[i].default_text,
+                       errors);
     bool legal = read_environment(ret_settings, environment, errors);
     for (int index = 1; index < argc; index++)
         legal = read_flag(ret_settings, argv, argc, &index, errors) && legal;

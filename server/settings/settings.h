@@ -23,9 +23,9 @@ typedef struct server_settings {
     const char *unix_socket_mode, *unix_socket_group; /* "": none */
     const char *log_format;                           /* "text" or "json" */
     bool access_log;
-    uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
-        compute_queue, compute_seconds, compute_cost, header_seconds, body_seconds,
-        send_seconds, min_rate, requests, streams;
+    uint64_t port, threads, connections, idle_seconds, drain_seconds, compute_queue,
+        compute_seconds, compute_cost, header_seconds, body_seconds, send_seconds, min_rate,
+        requests, streams;
     uint64_t memory_bytes; /* 0: see settings_divide_memory */
     uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
         body_bytes;

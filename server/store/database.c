@@ -46,12 +46,12 @@ static const char SCHEMA[] =
 
 /* ---- statements ---- */
 
-static bool run(database *self, const char *sql)
+static bool run_sql(database *self, const char *sql)
 {
     return sqlite3_exec(self->connection, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-static sqlite3_stmt *prepare(database *self, const char *sql)
+static sqlite3_stmt *prepare_statement(database *self, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
     sqlite3_prepare_v2(self->connection, sql, -1, &statement, NULL);
@@ -59,7 +59,7 @@ static sqlite3_stmt *prepare(database *self, const char *sql)
 }
 
 /* Run a statement that returns no rows, and finalize it. False if that fails or it is NULL. */
-static bool finish(sqlite3_stmt *statement)
+static bool finish_statement(sqlite3_stmt *statement)
 {
     bool done = statement && sqlite3_step(statement) == SQLITE_DONE;
     return sqlite3_finalize(statement) == SQLITE_OK && done;
@@ -68,7 +68,7 @@ static bool finish(sqlite3_stmt *statement)
 /* The integer that a query returns; -1 if the query fails. */
 static int64_t query_integer(database *self, const char *sql)
 {
-    sqlite3_stmt *statement = prepare(self, sql);
+    sqlite3_stmt *statement = prepare_statement(self, sql);
     bool has_row = statement && sqlite3_step(statement) == SQLITE_ROW;
     int64_t value = has_row ? sqlite3_column_int64(statement, 0) : -1;
     sqlite3_finalize(statement);
@@ -93,7 +93,7 @@ static const char *explain_failure(database *self)
 
 static bool uses_wal(database *self)
 {
-    sqlite3_stmt *statement = prepare(self, "PRAGMA journal_mode");
+    sqlite3_stmt *statement = prepare_statement(self, "PRAGMA journal_mode");
     bool wal = statement && sqlite3_step(statement) == SQLITE_ROW &&
                strcmp(read_text(statement, 0), "wal") == 0;
     sqlite3_finalize(statement);
@@ -101,7 +101,7 @@ static bool uses_wal(database *self)
 }
 
 /* Save the reason why a call has failed; returns false. */
-static bool fail(database *self)
+static bool note_failure(database *self)
 {
     snprintf(self->reason, sizeof self->reason, "%s", sqlite3_errmsg(self->connection));
     return false;
@@ -116,12 +116,12 @@ static bool bind_text(sqlite3_stmt *statement, int index, const char *text)
 
 /* Begin a transaction. First roll back one that is still open because its own rollback ran out
  * of memory. */
-static bool begin(database *self)
+static bool begin_transaction(database *self)
 {
     if (!sqlite3_get_autocommit(self->connection))
-        run(self, "ROLLBACK");
+        run_sql(self, "ROLLBACK");
     errno = 0; /* see outcome_of_error */
-    return run(self, "BEGIN IMMEDIATE");
+    return run_sql(self, "BEGIN IMMEDIATE");
 }
 
 /* What SQLite's last error means for the caller. `system` is errno after the failure:
@@ -138,13 +138,13 @@ static database_outcome outcome_of_error(database *self, int system)
 }
 
 /* Commit a transaction if all its steps are done; otherwise, or if that fails, roll it back. */
-static database_outcome end(database *self, bool done)
+static database_outcome end_transaction(database *self, bool done)
 {
-    if (done && run(self, "COMMIT"))
+    if (done && run_sql(self, "COMMIT"))
         return DATABASE_DONE;
     database_outcome outcome = outcome_of_error(self, errno);
-    fail(self);
-    run(self, "ROLLBACK"); /* fails if SQLite has already rolled back; that is fine */
+    note_failure(self);
+    run_sql(self, "ROLLBACK"); /* fails if SQLite has already rolled back; that is fine */
     return outcome;
 }
 
@@ -160,7 +160,8 @@ static const char *check_schema(database *self)
         return explain_failure(self);
     if (application == 0 && version == 0 &&
         query_integer(self, "SELECT count(*) FROM sqlite_schema") == 0)
-        return run(self, "BEGIN EXCLUSIVE") && run(self, SCHEMA) && run(self, "COMMIT")
+        return run_sql(self, "BEGIN EXCLUSIVE") && run_sql(self, SCHEMA) &&
+                       run_sql(self, "COMMIT")
                    ? NULL
                    : explain_failure(self);
     if (application != APPLICATION_ID)
@@ -172,10 +173,10 @@ static const char *check_schema(database *self)
 static const char *prepare_tables(database *self)
 {
     sqlite3_busy_timeout(self->connection, LOCK_WAIT);
-    run(self, LOCKING);
+    run_sql(self, LOCKING);
     if (query_integer(self, "PRAGMA page_count") == 0)
-        run(self, SHRINKING);
-    if (!run(self, SETTINGS) || !run(self, "BEGIN EXCLUSIVE; COMMIT"))
+        run_sql(self, SHRINKING);
+    if (!run_sql(self, SETTINGS) || !run_sql(self, "BEGIN EXCLUSIVE; COMMIT"))
         return sqlite3_errcode(self->connection) == SQLITE_BUSY
                    ? "another server is using it"
                    : sqlite3_errmsg(self->connection);
@@ -226,8 +227,8 @@ const char *database_reason(database *self)
 bool database_list(database *self, bool (*visit)(void *context, const database_row *row),
                    void *context)
 {
-    sqlite3_stmt *rows =
-        prepare(self, "SELECT id, name, digest, bytes, description FROM sets ORDER BY name");
+    sqlite3_stmt *rows = prepare_statement(
+        self, "SELECT id, name, digest, bytes, description FROM sets ORDER BY name");
     int step = SQLITE_ERROR;
     bool proceed = rows != NULL;
     while (proceed && (step = sqlite3_step(rows)) == SQLITE_ROW) {
@@ -241,13 +242,13 @@ bool database_list(database *self, bool (*visit)(void *context, const database_r
                   visit(context, &row);
     }
     sqlite3_finalize(rows);
-    return (proceed && step == SQLITE_DONE) || fail(self);
+    return (proceed && step == SQLITE_DONE) || note_failure(self);
 }
 
 bool database_read(database *self, int64_t id, char *dst, size_t size)
 {
     sqlite3_stmt *chunks =
-        prepare(self, "SELECT bytes FROM chunks WHERE set_id = ? ORDER BY number");
+        prepare_statement(self, "SELECT bytes FROM chunks WHERE set_id = ? ORDER BY number");
     size_t used = 0;
     int step = SQLITE_ERROR;
     if (chunks && sqlite3_bind_int64(chunks, 1, id) == SQLITE_OK)
@@ -260,17 +261,17 @@ bool database_read(database *self, int64_t id, char *dst, size_t size)
             used += part;
         }
     sqlite3_finalize(chunks);
-    return (step == SQLITE_DONE && used == size) || fail(self);
+    return (step == SQLITE_DONE && used == size) || note_failure(self);
 }
 
 /* ---- writing ---- */
 
 static bool delete_set(database *self, int64_t id)
 {
-    sqlite3_stmt *statement = prepare(self, "DELETE FROM sets WHERE id = ?");
+    sqlite3_stmt *statement = prepare_statement(self, "DELETE FROM sets WHERE id = ?");
     if (statement)
         sqlite3_bind_int64(statement, 1, id);
-    return finish(statement);
+    return finish_statement(statement);
 }
 
 /* Delete the set with a name, if there is one, and its chunks, whose pages the set that
@@ -282,30 +283,30 @@ static bool delete_named(database *self, const char *name)
         "DELETE FROM sets WHERE name = ?"};
     bool done = true;
     for (size_t i = 0; done && i < 2; i++) {
-        sqlite3_stmt *statement = prepare(self, statements[i]);
+        sqlite3_stmt *statement = prepare_statement(self, statements[i]);
         if (statement)
             bind_text(statement, 1, name);
-        done = finish(statement);
+        done = finish_statement(statement);
     }
     return done;
 }
 
 static bool insert_row(database *self, const api_stored *stored)
 {
-    sqlite3_stmt *row = prepare(
+    sqlite3_stmt *row = prepare_statement(
         self, "INSERT INTO sets (name, digest, bytes, description) VALUES (?, ?, ?, ?)");
     if (!row)
         return false;
     bool bound = bind_text(row, 1, stored->name) && bind_text(row, 2, stored->digest) &&
                  sqlite3_bind_int64(row, 3, (int64_t)stored->bytes) == SQLITE_OK &&
                  bind_text(row, 4, stored->description);
-    return finish(row) && bound;
+    return finish_statement(row) && bound;
 }
 
 static bool insert_chunks(database *self, int64_t id, const char *bytes, size_t size)
 {
     sqlite3_stmt *row =
-        prepare(self, "INSERT INTO chunks (set_id, number, bytes) VALUES (?, ?, ?)");
+        prepare_statement(self, "INSERT INTO chunks (set_id, number, bytes) VALUES (?, ?, ?)");
     bool done = row != NULL;
     for (size_t offset = 0; done && offset < size; offset += CHUNK) {
         int part = (int)(size - offset < CHUNK ? size - offset : CHUNK);
@@ -320,10 +321,11 @@ static bool insert_chunks(database *self, int64_t id, const char *bytes, size_t 
 database_outcome database_put(database *self, const api_stored *stored, const char *bytes,
                               int64_t *ret_id)
 {
-    bool done = begin(self) && delete_named(self, stored->name) && insert_row(self, stored);
+    bool done =
+        begin_transaction(self) && delete_named(self, stored->name) && insert_row(self, stored);
     int64_t id = sqlite3_last_insert_rowid(self->connection);
     database_outcome outcome =
-        end(self, done && insert_chunks(self, id, bytes, (size_t)stored->bytes));
+        end_transaction(self, done && insert_chunks(self, id, bytes, (size_t)stored->bytes));
     if (outcome != DATABASE_DONE)
         return outcome;
     *ret_id = id;
@@ -334,21 +336,22 @@ database_outcome database_put(database *self, const api_stored *stored, const ch
 
 database_outcome database_remove(database *self, int64_t id)
 {
-    return end(self, begin(self) && delete_set(self, id));
+    return end_transaction(self, begin_transaction(self) && delete_set(self, id));
 }
 
 /* ---- disk space ---- */
 
 void database_empty_log(database *self)
 {
-    run(self, "PRAGMA wal_checkpoint(TRUNCATE)");
+    run_sql(self, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 database_outcome database_sweep(database *self, bool *ret_more)
 {
     static const char some[] = "DELETE FROM chunks WHERE rowid IN (SELECT rowid FROM chunks"
                                " WHERE set_id NOT IN (SELECT id FROM sets) LIMIT 64)";
-    database_outcome outcome = end(self, begin(self) && run(self, some));
+    database_outcome outcome =
+        end_transaction(self, begin_transaction(self) && run_sql(self, some));
     *ret_more = outcome == DATABASE_DONE && sqlite3_changes(self->connection) > 0;
     database_empty_log(self);
     return outcome;
@@ -359,9 +362,10 @@ database_outcome database_shrink(database *self, bool small_step, bool *ret_more
     int64_t before = query_integer(self, "PRAGMA freelist_count"), after = before;
     database_outcome outcome = DATABASE_DONE;
     if (before > 0) {
-        outcome =
-            end(self, begin(self) && run(self, small_step ? "PRAGMA incremental_vacuum(64)"
-                                                          : "PRAGMA incremental_vacuum(4096)"));
+        outcome = end_transaction(
+            self, begin_transaction(self) &&
+                      run_sql(self, small_step ? "PRAGMA incremental_vacuum(64)"
+                                               : "PRAGMA incremental_vacuum(4096)"));
         database_empty_log(self);
         after = query_integer(self, "PRAGMA freelist_count");
     }
@@ -383,6 +387,6 @@ database_space database_measure(database *self)
 
 void database_rewrite(database *self)
 {
-    if (run(self, SHRINKING) && run(self, "VACUUM"))
+    if (run_sql(self, SHRINKING) && run_sql(self, "VACUUM"))
         database_empty_log(self);
 }

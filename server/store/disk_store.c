@@ -22,7 +22,7 @@ static bool is_tight(const disk_store *self)
     return disk_free(self->directory) < TIGHT;
 }
 
-static database_outcome shrink(disk_store *self)
+static database_outcome shrink_database(disk_store *self)
 {
     database_outcome outcome = DATABASE_DONE;
     for (bool more = true; more;)
@@ -35,7 +35,7 @@ static database_outcome try_to_remove_pieces(disk_store *self)
     database_outcome outcome = DATABASE_DONE;
     for (bool more = true; more;)
         outcome = database_sweep(self->database, &more);
-    return outcome == DATABASE_DONE ? shrink(self) : outcome;
+    return outcome == DATABASE_DONE ? shrink_database(self) : outcome;
 }
 
 /* Remove what remains of removed sets. What cannot be removed now is removed next time. */
@@ -103,7 +103,7 @@ database_outcome disk_store_put(disk_store *self, const api_stored *stored, cons
     if (outcome == DATABASE_FULL || is_tight(self))
         database_empty_log(self->database);
     if (outcome == DATABASE_DONE)
-        shrink(self); /* a larger set may have been replaced */
+        shrink_database(self); /* a larger set may have been replaced */
     return outcome;
 }
 

@@ -42,7 +42,7 @@ static bool is_reachable(void *context)
 }
 
 /* Begin a transaction on a link, whose connection may have been lost since it was used. */
-static api_store_status begin(postgres_engine *self, postgres_link *link)
+static api_store_status begin_transaction(postgres_engine *self, postgres_link *link)
 {
     api_store_status status = API_STORE_UNAVAILABLE;
     for (int tries = 0; tries < 2 && status == API_STORE_UNAVAILABLE && is_reachable(self);
@@ -53,7 +53,7 @@ static api_store_status begin(postgres_engine *self, postgres_link *link)
 }
 
 /* Commit a transaction if all of it is done, else undo it. Returns the status of the whole. */
-static api_store_status end(postgres_link *link, api_store_status status)
+static api_store_status end_transaction(postgres_link *link, api_store_status status)
 {
     if (status == API_STORE_DONE)
         status = postgres_link_run(link, "COMMIT");
@@ -100,18 +100,18 @@ static api_store_status read_set(void *context, const char *name, int64_t id, ch
     number_text text = {""};
     const link_value value = number_value(id, &text);
     pthread_mutex_lock(&self->reads);
-    api_store_status status = begin(self, self->reader);
+    api_store_status status = begin_transaction(self, self->reader);
     if (status == API_STORE_DONE)
-        status =
-            end(self->reader,
-                postgres_link_ask(self->reader,
-                                  &(link_statement){.sql = "SELECT bytes FROM posenc.chunks"
-                                                           " WHERE set_id = $1 ORDER BY number",
-                                                    .values = &value,
-                                                    .count = 1,
-                                                    .binary = true,
-                                                    .visit = take_chunk,
-                                                    .context = &reader}));
+        status = end_transaction(
+            self->reader,
+            postgres_link_ask(self->reader,
+                              &(link_statement){.sql = "SELECT bytes FROM posenc.chunks"
+                                                       " WHERE set_id = $1 ORDER BY number",
+                                                .values = &value,
+                                                .count = 1,
+                                                .binary = true,
+                                                .visit = take_chunk,
+                                                .context = &reader}));
     log_failure(self, self->reader, status, "a set cannot be read", name);
     pthread_mutex_unlock(&self->reads);
     if (status == API_STORE_DONE && reader.used == 0)
@@ -133,7 +133,7 @@ typedef struct standing_reader {
     uint64_t sets, bytes, descriptions;
 } standing_reader;
 
-static bool take_standing(void *context, const link_row *row)
+static bool read_standing(void *context, const link_row *row)
 {
     standing_reader *reader = context;
     *reader = (standing_reader){.version = link_row_number(row, 0),
@@ -146,7 +146,7 @@ static bool take_standing(void *context, const link_row *row)
 }
 
 /* Judge a change by what is stored now. */
-static api_store_status judge(postgres_link *link, const engine_change *change)
+static api_store_status judge_change(postgres_link *link, const engine_change *change)
 {
     static const char sql[] =
         "SELECT (SELECT version FROM posenc.schema_version),"
@@ -157,7 +157,7 @@ static api_store_status judge(postgres_link *link, const engine_change *change)
     api_store_status status = postgres_link_ask(link, &(link_statement){.sql = sql,
                                                                         .values = &value,
                                                                         .count = 1,
-                                                                        .visit = take_standing,
+                                                                        .visit = read_standing,
                                                                         .context = &reader});
     if (status != API_STORE_DONE)
         return status;
@@ -174,7 +174,7 @@ static api_store_status judge(postgres_link *link, const engine_change *change)
 static api_store_status lock_and_judge(postgres_link *link, const engine_change *change)
 {
     api_store_status status = postgres_link_run(link, LOCK);
-    return status == API_STORE_DONE ? judge(link, change) : status;
+    return status == API_STORE_DONE ? judge_change(link, change) : status;
 }
 
 /* ---- changing ---- */
@@ -229,12 +229,12 @@ static api_store_status insert_row(postgres_link *link, const api_stored *stored
                                 .count = 5});
 }
 
-/* All of a put between begin and end. The change is judged before its bytes are sent as well:
- * most refusals need no lock and no upload. */
+/* All of a put but the beginning and end of its transaction. The change is judged before its
+ * bytes are sent as well: most refusals need no lock and no upload. */
 static api_store_status put_in_transaction(postgres_link *link, const engine_change *change,
                                            int64_t *ret_id)
 {
-    api_store_status status = judge(link, change);
+    api_store_status status = judge_change(link, change);
     if (status == API_STORE_DONE)
         status =
             postgres_link_ask(link, &(link_statement){.sql = "SELECT nextval('posenc.numbers')",
@@ -257,14 +257,15 @@ static api_store_status remove_in_transaction(postgres_link *link, const engine_
 
 /* Do a change, of a put with ret_id. When it is done the store has been told, unless the
  * connection of the listener was lost meanwhile. */
-static api_store_status do_change(postgres_engine *self, const engine_change *change,
-                                  int64_t *ret_id)
+static api_store_status apply_change(postgres_engine *self, const engine_change *change,
+                                     int64_t *ret_id)
 {
     pthread_mutex_lock(&self->writes);
-    api_store_status status = begin(self, self->writer);
+    api_store_status status = begin_transaction(self, self->writer);
     if (status == API_STORE_DONE)
-        status = end(self->writer, ret_id ? put_in_transaction(self->writer, change, ret_id)
-                                          : remove_in_transaction(self->writer, change));
+        status = end_transaction(self->writer,
+                                 ret_id ? put_in_transaction(self->writer, change, ret_id)
+                                        : remove_in_transaction(self->writer, change));
     log_failure(self, self->writer, status, "a set cannot be stored or removed",
                 change->stored.name);
     pthread_mutex_unlock(&self->writes);
@@ -275,12 +276,12 @@ static api_store_status do_change(postgres_engine *self, const engine_change *ch
 
 static api_store_status put(void *context, const engine_change *change, int64_t *ret_id)
 {
-    return do_change(context, change, ret_id);
+    return apply_change(context, change, ret_id);
 }
 
 static api_store_status remove_set(void *context, const engine_change *change)
 {
-    return do_change(context, change, NULL);
+    return apply_change(context, change, NULL);
 }
 
 static api_store_status refresh(void *context, const char *name)

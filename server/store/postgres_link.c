@@ -35,7 +35,7 @@ struct link_row {
 /* ---- reasons ---- */
 
 /* Overwrite every occurrence of a secret in a text. */
-static void hide(char *text, const char *secret)
+static void hide_secret(char *text, const char *secret)
 {
     size_t length = secret ? strlen(secret) : 0;
     for (char *place = text; length > 0 && (place = strstr(place, secret)); place += length)
@@ -49,7 +49,7 @@ static void set_reason(postgres_link *self, const char *message)
     if (!text)
         return;
     for (size_t i = 0; i < SECRETS_MAX; i++)
-        hide(text, self->secrets[i]);
+        hide_secret(text, self->secrets[i]);
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == '\n')
         text[--length] = '\0';
@@ -114,7 +114,7 @@ void postgres_link_free(postgres_link *self)
 }
 
 /* Keep what the connection says of its failure, and drop it; returns false. */
-static bool lose(postgres_link *self)
+static bool lose_connection(postgres_link *self)
 {
     set_reason(self, PQerrorMessage(self->connection));
     postgres_link_drop(self);
@@ -144,10 +144,10 @@ bool postgres_link_open(postgres_link *self)
     postgres_link_drop(self);
     self->connection = PQconnectdbParams(keywords, values, 1);
     if (PQstatus(self->connection) != CONNECTION_OK)
-        return lose(self);
+        return lose_connection(self);
     PQsetNoticeReceiver(self->connection, ignore_notice, NULL);
     if (PQsetnonblocking(self->connection, 1) != 0)
-        return lose(self);
+        return lose_connection(self);
     if (postgres_link_run_script(self, SESSION) == API_STORE_DONE)
         return true;
     postgres_link_drop(self);
@@ -156,7 +156,7 @@ bool postgres_link_open(postgres_link *self)
 
 /* ---- waiting ---- */
 
-static uint64_t patience(const postgres_link *self)
+static uint64_t choose_timeout(const postgres_link *self)
 {
     return self->is_up && atomic_load(self->is_up) ? PATIENCE : SHORT_PATIENCE;
 }
@@ -168,7 +168,7 @@ static bool await_result(postgres_link *self)
     for (;;) {
         int unsent = PQflush(self->connection);
         if (unsent < 0)
-            return lose(self);
+            return lose_connection(self);
         if (unsent == 0 && !PQisBusy(self->connection))
             return true;
         struct pollfd socket = {PQsocket(self->connection),
@@ -176,8 +176,8 @@ static bool await_result(postgres_link *self)
         if (poll(&socket, 1, STEP) > 0) {
             heard = clock_now();
             if ((socket.revents & ~POLLOUT) && !PQconsumeInput(self->connection))
-                return lose(self);
-        } else if (clock_now() - heard > patience(self)) {
+                return lose_connection(self);
+        } else if (clock_now() - heard > choose_timeout(self)) {
             set_reason(self, "the database does not answer");
             postgres_link_drop(self);
             return false;
@@ -209,8 +209,8 @@ static api_store_status find_status(const char *state)
 }
 
 /* Judge a result, and visit its row if it has one. */
-static api_store_status take(postgres_link *self, const link_statement *statement,
-                             const PGresult *result)
+static api_store_status take_result(postgres_link *self, const link_statement *statement,
+                                    const PGresult *result)
 {
     const link_row row = {result};
     switch (PQresultStatus(result)) {
@@ -232,7 +232,7 @@ static api_store_status take(postgres_link *self, const link_statement *statemen
 }
 
 /* Take all results of what has been sent. The first failure counts. */
-static api_store_status take_all(postgres_link *self, const link_statement *statement)
+static api_store_status take_results(postgres_link *self, const link_statement *statement)
 {
     api_store_status status = API_STORE_DONE;
     for (;;) {
@@ -242,13 +242,13 @@ static api_store_status take_all(postgres_link *self, const link_statement *stat
         if (!result)
             break;
         api_store_status taken =
-            status == API_STORE_DONE ? take(self, statement, result) : API_STORE_DONE;
+            status == API_STORE_DONE ? take_result(self, statement, result) : API_STORE_DONE;
         if (taken != API_STORE_DONE)
             status = taken;
         PQclear(result);
     }
     if (PQstatus(self->connection) != CONNECTION_OK)
-        lose(self);
+        lose_connection(self);
     else if (self->is_standby)
         postgres_link_drop(self);
     self->is_standby = false;
@@ -268,11 +268,11 @@ api_store_status postgres_link_ask(postgres_link *self, const link_statement *st
         return API_STORE_UNAVAILABLE;
     if (!PQsendQueryParams(self->connection, statement->sql, (int)statement->count, NULL, texts,
                            sizes, binary, statement->binary)) {
-        lose(self);
+        lose_connection(self);
         return API_STORE_UNAVAILABLE;
     }
     PQsetSingleRowMode(self->connection);
-    return take_all(self, statement);
+    return take_results(self, statement);
 }
 
 api_store_status postgres_link_run(postgres_link *self, const char *sql)
@@ -285,10 +285,10 @@ api_store_status postgres_link_run_script(postgres_link *self, const char *sql)
     if (!self->connection)
         return API_STORE_UNAVAILABLE;
     if (!PQsendQuery(self->connection, sql)) {
-        lose(self);
+        lose_connection(self);
         return API_STORE_UNAVAILABLE;
     }
-    return take_all(self, &(link_statement){.sql = sql});
+    return take_results(self, &(link_statement){.sql = sql});
 }
 
 /* ---- rows ---- */
@@ -323,7 +323,7 @@ int postgres_link_descriptor(const postgres_link *self)
 
 bool postgres_link_receive(postgres_link *self)
 {
-    return (self->connection && PQconsumeInput(self->connection)) || lose(self);
+    return (self->connection && PQconsumeInput(self->connection)) || lose_connection(self);
 }
 
 bool postgres_link_take_notification(postgres_link *self, char *dst, size_t size)

@@ -71,7 +71,7 @@ static bool tell_row(void *context, const link_row *row)
     return reader->events->stored(reader->events->context, &stored, link_row_number(row, 0));
 }
 
-static api_store_status list_all(postgres_listener *self)
+static api_store_status list_sets(postgres_listener *self)
 {
     row_reader reader = {.events = &self->events};
     self->events.list_begins(self->events.context);
@@ -127,7 +127,7 @@ static bool read_changes(postgres_listener *self)
     if (mark.revision == self->mark.revision && mark.sets == self->mark.sets)
         return true;
     self->mark = mark;
-    return list_all(self) == API_STORE_DONE;
+    return list_sets(self) == API_STORE_DONE;
 }
 
 /* ---- notifications and inquiries ---- */
@@ -151,7 +151,7 @@ static inquiry *take_inquiries(postgres_listener *self)
     return taken;
 }
 
-static void answer(postgres_listener *self, inquiry *asked, api_store_status status)
+static void answer_inquiry(postgres_listener *self, inquiry *asked, api_store_status status)
 {
     pthread_mutex_lock(&self->lock);
     asked->status = status;
@@ -168,7 +168,7 @@ static bool follow_inquiries(postgres_listener *self)
         next = asked->next; /* its memory goes with its answer */
         if (status == API_STORE_DONE)
             status = query_name(self, asked->name);
-        answer(self, asked, status == API_STORE_DONE ? status : API_STORE_UNAVAILABLE);
+        answer_inquiry(self, asked, status == API_STORE_DONE ? status : API_STORE_UNAVAILABLE);
     }
     return status == API_STORE_DONE;
 }
@@ -212,11 +212,11 @@ static bool connect_and_list(postgres_listener *self)
     note_refusal(self, outcome);
     return outcome == SCHEMA_READY &&
            postgres_link_run(self->link, "LISTEN posenc_sets") == API_STORE_DONE &&
-           read_mark(self, &self->mark) == API_STORE_DONE && list_all(self) == API_STORE_DONE;
+           read_mark(self, &self->mark) == API_STORE_DONE && list_sets(self) == API_STORE_DONE;
 }
 
 /* Log why the database is not used, unless that was the last thing logged. */
-static void warn(postgres_listener *self)
+static void log_outage(postgres_listener *self)
 {
     const char *reason = self->is_refused ? self->refusal : postgres_link_reason(self->link);
     if (strcmp(reason, self->logged) == 0)
@@ -239,7 +239,7 @@ static void report_state(postgres_listener *self, bool is_up)
 }
 
 /* Follow what happens until the connection is lost or the thread is to stop. */
-static void follow(postgres_listener *self)
+static void follow_changes(postgres_listener *self)
 {
     uint64_t next_poll = clock_now() + POLL_EVERY;
     while (follow_notifications(self) && follow_inquiries(self) && !atomic_load(&self->stops)) {
@@ -256,39 +256,39 @@ static void follow(postgres_listener *self)
 }
 
 /* Answer inquiries that came while the database was not reached. */
-static void turn_away(postgres_listener *self)
+static void refuse_inquiries(postgres_listener *self)
 {
     for (inquiry *asked = take_inquiries(self), *next; asked; asked = next) {
         next = asked->next;
-        answer(self, asked, API_STORE_UNAVAILABLE);
+        answer_inquiry(self, asked, API_STORE_UNAVAILABLE);
     }
 }
 
-static void *run(void *argument)
+static void *run_listener(void *argument)
 {
     postgres_listener *self = argument;
     while (!atomic_load(&self->stops)) {
         bool is_connected = connect_and_list(self);
         if (!is_connected && (self->has_tried || !self->is_refused)) /* else we do not start */
-            warn(self);
+            log_outage(self);
         report_state(self, is_connected);
         if (is_connected)
-            follow(self);
+            follow_changes(self);
         if (is_connected && !atomic_load(&self->stops))
-            warn(self);
+            log_outage(self);
         report_state(self, false);
         postgres_link_drop(self->link);
-        turn_away(self);
+        refuse_inquiries(self);
         if (!is_connected && !atomic_load(&self->stops))
             wait_for_events(self, RETRY_AFTER);
     }
-    turn_away(self);
+    refuse_inquiries(self);
     return NULL;
 }
 
 /* ---- for other threads ---- */
 
-static void wake(postgres_listener *self)
+static void wake_thread(postgres_listener *self)
 {
     const uint64_t one = 1;
     ssize_t written = write(self->wake, &one, sizeof one);
@@ -305,7 +305,7 @@ api_store_status postgres_listener_refresh(postgres_listener *self, const char *
     }
     asked.next = self->inquiries;
     self->inquiries = &asked;
-    wake(self);
+    wake_thread(self);
     while (!asked.is_answered)
         pthread_cond_wait(&self->news, &self->lock);
     pthread_mutex_unlock(&self->lock);
@@ -344,8 +344,8 @@ postgres_listener *postgres_listener_start(const char *url, const engine_events 
     pthread_cond_init(&self->news, NULL);
     self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     self->link = postgres_link_new(url, NULL);
-    self->has_thread =
-        self->wake >= 0 && self->link && pthread_create(&self->thread, NULL, run, self) == 0;
+    self->has_thread = self->wake >= 0 && self->link &&
+                       pthread_create(&self->thread, NULL, run_listener, self) == 0;
     if (self->has_thread && await_first_try(self, reterr, size))
         return self;
     postgres_listener_stop(self);
@@ -358,7 +358,7 @@ void postgres_listener_stop(postgres_listener *self)
         return;
     atomic_store(&self->stops, true);
     if (self->has_thread) {
-        wake(self);
+        wake_thread(self);
         pthread_join(self->thread, NULL);
     }
     if (self->wake >= 0)

@@ -37,7 +37,7 @@ static api_store_status read_version(postgres_link *link, int64_t *ret_version)
 }
 
 /* Go from a version to this release's; the lock is held, within a transaction. */
-static api_store_status migrate(postgres_link *link)
+static api_store_status migrate_schema(postgres_link *link)
 {
     int64_t version;
     api_store_status status = read_version(link, &version);
@@ -65,7 +65,7 @@ schema_outcome postgres_schema_prepare(postgres_link *link)
     if (status == API_STORE_DONE)
         status = postgres_link_run(link, LOCK);
     if (status == API_STORE_DONE)
-        status = migrate(link);
+        status = migrate_schema(link);
     if (status == API_STORE_DONE)
         status = postgres_link_run(link, "COMMIT");
     if (status != API_STORE_DONE)

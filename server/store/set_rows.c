@@ -77,7 +77,7 @@ api_store_status set_rows_find(set_rows *self, const char *name, api_set **ret_s
 /* ---- sets in memory ---- */
 
 /* Keep a set in memory, unless it is larger than the limit; the lock is held. */
-static void keep(set_rows *self, store_row *row, api_set *set)
+static void keep_set(set_rows *self, store_row *row, api_set *set)
 {
     if (api_set_footprint(set) <= self->cached_bytes)
         index_keep(&self->index, row, set);
@@ -86,7 +86,7 @@ static void keep(set_rows *self, store_row *row, api_set *set)
 /* Evict sets until those in memory are within the limit. Their memory is freed outside the
  * lock.
  */
-static void evict(set_rows *self)
+static void evict_sets(set_rows *self)
 {
     for (;;) {
         api_set *evicted = NULL;
@@ -105,9 +105,9 @@ void set_rows_keep(set_rows *self, const char *name, int64_t id, api_set *set)
     pthread_mutex_lock(&self->lock);
     store_row *row = index_find(&self->index, name);
     if (row && row->id == id)
-        keep(self, row, set);
+        keep_set(self, row, set);
     pthread_mutex_unlock(&self->lock);
-    evict(self);
+    evict_sets(self);
 }
 
 /* ---- changing ---- */
@@ -135,9 +135,9 @@ store_row *set_rows_insert(set_rows *self, store_row *row, api_set *set)
 {
     pthread_mutex_lock(&self->lock);
     store_row *old = index_insert(&self->index, row);
-    keep(self, row, set);
+    keep_set(self, row, set);
     pthread_mutex_unlock(&self->lock);
-    evict(self);
+    evict_sets(self);
     return old;
 }
 
@@ -197,7 +197,7 @@ static void begin_list(void *context)
 }
 
 /* Take a row that the last list has not named out of the index; NULL if there is none. */
-static store_row *take_unlisted(set_rows *self)
+static store_row *take_unlisted_row(set_rows *self)
 {
     for (size_t i = 0; i < self->index.count; i++) {
         store_row *row = self->index.rows[i];
@@ -215,7 +215,7 @@ static void end_list(void *context)
     store_row *row;
     do {
         pthread_mutex_lock(&self->lock);
-        row = take_unlisted(self);
+        row = take_unlisted_row(self);
         self->is_listed = true;
         pthread_mutex_unlock(&self->lock);
         index_row_free(row);

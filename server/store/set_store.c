@@ -55,8 +55,8 @@ static void totals(void *context, uint64_t *ret_sets, uint64_t *ret_bytes)
 }
 
 /* Read a set from the engine and compare its digest with the stored one; the lock is held. */
-static api_store_status load(set_store *self, const char *name, const row_facts *facts,
-                             api_set **ret_set)
+static api_store_status load_set(set_store *self, const char *name, const row_facts *facts,
+                                 api_set **ret_set)
 {
     pe_error error;
     size_t size = (size_t)facts->bytes;
@@ -140,7 +140,7 @@ static api_store_status find_in_engine(set_store *self, const char *name, api_se
     if (status == API_STORE_ABSENT && self->engine.shared)
         status = find_refreshed(self, name, ret_set, &facts);
     for (int tries = 0; status == API_STORE_LATER && tries < READ_TRIES; tries++) {
-        status = load(self, name, &facts, ret_set);
+        status = load_set(self, name, &facts, ret_set);
         if (status == API_STORE_DONE)
             set_rows_keep(&self->rows, name, facts.id, *ret_set);
         else if (status == API_STORE_ABSENT) /* it has just been replaced or removed */
@@ -272,7 +272,7 @@ static api_store_status remove_set(void *context, const char *name,
 
 /* ---- opening and closing ---- */
 
-static bool is_given(const char *text)
+static bool is_nonempty(const char *text)
 {
     return text && *text;
 }
@@ -287,11 +287,11 @@ set_store_settings set_store_read_settings(const server_settings *settings)
                                 .database_url = settings->database_url};
 }
 
-static bool accepts(const set_store_settings *settings, char *reterr, size_t size)
+static bool accepts_settings(const set_store_settings *settings, char *reterr, size_t size)
 {
-    if (!is_given(settings->database_url))
+    if (!is_nonempty(settings->database_url))
         return true;
-    if (!is_given(settings->directory))
+    if (!is_nonempty(settings->directory))
         return postgres_engine_accepts(settings->database_url, reterr, size);
     snprintf(
         reterr, size,
@@ -304,7 +304,7 @@ bool set_store_accepts(const server_settings *settings, FILE *errors)
 {
     char reason[256];
     const set_store_settings own = set_store_read_settings(settings);
-    bool accepted = accepts(&own, reason, sizeof reason);
+    bool accepted = accepts_settings(&own, reason, sizeof reason);
     if (!accepted)
         fprintf(errors, "posenc-server: %s\n", reason);
     return accepted;
@@ -314,11 +314,11 @@ static bool open_engine(set_store *self, char *reterr, size_t size)
 {
     const set_store_settings *settings = &self->settings;
     const engine_events events = set_rows_events(&self->rows);
-    self->rows.is_listed = !is_given(settings->database_url);
+    self->rows.is_listed = !is_nonempty(settings->database_url);
     if (!self->rows.is_listed)
         return postgres_engine_open(settings->database_url, &events, &self->engine, reterr,
                                     size);
-    if (is_given(settings->directory))
+    if (is_nonempty(settings->directory))
         return sqlite_engine_open(settings->directory, set_rows_add, &self->rows, &self->engine,
                                   reterr, size);
     self->rows.cached_bytes = UINT64_MAX;
@@ -328,7 +328,7 @@ static bool open_engine(set_store *self, char *reterr, size_t size)
 
 set_store *set_store_open(const set_store_settings *settings, char *reterr, size_t size)
 {
-    if (!accepts(settings, reterr, size))
+    if (!accepts_settings(settings, reterr, size))
         return NULL;
     set_store *self = calloc(1, sizeof *self);
     snprintf(reterr, size, "cannot open the store: out of memory");

@@ -40,7 +40,7 @@ void index_row_free(store_row *row)
 
 /* Binary search: the place of a name's row in the array, or where to insert it. ret_row is NULL
  * if there is no such row. */
-static size_t search(const store_index *self, const char *name, store_row **ret_row)
+static size_t search_rows(const store_index *self, const char *name, store_row **ret_row)
 {
     size_t low = 0, high = self->count;
     *ret_row = NULL;
@@ -73,7 +73,7 @@ bool index_make_room(store_index *self)
 }
 
 /* Subtract a row from the sums. */
-static void subtract(store_index *self, const store_row *row)
+static void subtract_row(store_index *self, const store_row *row)
 {
     self->bytes -= row->bytes;
     self->cost -= row->cost;
@@ -84,9 +84,9 @@ static void subtract(store_index *self, const store_row *row)
 store_row *index_insert(store_index *self, store_row *row)
 {
     store_row *old;
-    size_t place = search(self, row->name, &old);
+    size_t place = search_rows(self, row->name, &old);
     if (old) {
-        subtract(self, old);
+        subtract_row(self, old);
     } else {
         assert(self->count < self->room);
         memmove(self->rows + place + 1, self->rows + place,
@@ -102,9 +102,9 @@ store_row *index_insert(store_index *self, store_row *row)
 void index_remove(store_index *self, store_row *row)
 {
     store_row *same;
-    size_t place = search(self, row->name, &same);
+    size_t place = search_rows(self, row->name, &same);
     assert(same == row);
-    subtract(self, row);
+    subtract_row(self, row);
     self->count--;
     memmove(self->rows + place, self->rows + place + 1,
             (self->count - place) * sizeof *self->rows);
@@ -113,7 +113,7 @@ void index_remove(store_index *self, store_row *row)
 store_row *index_find(const store_index *self, const char *name)
 {
     store_row *row;
-    search(self, name, &row);
+    search_rows(self, name, &row);
     return row;
 }
 

@@ -48,7 +48,7 @@ bool job_is_dear(const worker_job *job)
 }
 
 /* Whether a job is due before another. The difference is right even after an overflow. */
-static bool precedes(const worker_job *job, const worker_job *other)
+static bool is_due_earlier(const worker_job *job, const worker_job *other)
 {
     return (int64_t)(job->due - other->due) < 0;
 }
@@ -57,7 +57,7 @@ worker_job *job_list_take_due(job_list *list, bool only_cheap)
 {
     worker_job **best = NULL;
     for (worker_job **link = &list->first; *link; link = &(*link)->next)
-        if (!(only_cheap && job_is_dear(*link)) && (!best || precedes(*link, *best)))
+        if (!(only_cheap && job_is_dear(*link)) && (!best || is_due_earlier(*link, *best)))
             best = link;
     return best ? unlink_job(list, best) : NULL;
 }

@@ -40,7 +40,7 @@ void preparations_free(preparation_set *preparations)
 }
 
 /* Keep the name of a scheme, which has one address; lock held. */
-static void remember(preparation_set *preparations, const char *scheme)
+static void remember_scheme(preparation_set *preparations, const char *scheme)
 {
     size_t i = 0;
     while (i < preparations->begun_count && preparations->begun[i] != scheme)
@@ -55,7 +55,7 @@ void preparations_note(preparation_set *preparations, const char *scheme, double
     if (done == 0) {
         own = (preparation){.scheme = scheme, .next = preparations->first};
         preparations->first = &own;
-        remember(preparations, scheme);
+        remember_scheme(preparations, scheme);
     } else if (done == 1) {
         preparation **link = &preparations->first;
         while (*link != &own)

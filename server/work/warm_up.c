@@ -63,7 +63,7 @@ bool warm_up_check(const warm_file *file, api_service *service, char *reterr, si
 /* ---- computing ---- */
 
 /* Ask for the next target. */
-static api_progress ask(warm_up *warm, bool quick)
+static api_progress request_target(warm_up *warm, bool quick)
 {
     const warm_target *target = &warm->file->targets[warm->next];
     const api_request request = {.method = "GET",
@@ -93,7 +93,7 @@ static job_progress run(worker_job *job)
     bool quick = !warm->priced;
     if (quick)
         warm->arrived = api_moment(warm->service);
-    api_progress progress = ask(warm, quick);
+    api_progress progress = request_target(warm, quick);
     warm->priced = progress == API_LATER;
     if (progress == API_BUSY)
         return JOB_WAITS;

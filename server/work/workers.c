@@ -50,28 +50,28 @@ static _Thread_local worker_job *current; /* whose work the thread does; or NULL
 /* ---- the queue; lock held at entry and exit ---- */
 
 /* What a job costs by the clock of the queue. */
-static uint64_t cost(const worker_job *job)
+static uint64_t job_cost(const worker_job *job)
 {
     if (job->waited || job->price < LEAST_PRICE)
         return LEAST_PRICE;
     return job->price < MOST_PRICE ? job->price : MOST_PRICE;
 }
 
-static void enqueue(worker_set *workers, worker_job *job)
+static void enqueue_job(worker_set *workers, worker_job *job)
 {
-    job->due = job->arrival + cost(job);
+    job->due = job->arrival + job_cost(job);
     job_list_append(&workers->queue, job);
 }
 
 /* Append a job to the queue, or to the waiting jobs. */
-static void place(worker_set *workers, worker_job *job, bool must_wait)
+static void place_job(worker_set *workers, worker_job *job, bool must_wait)
 {
     if (must_wait) {
         job->waited = true;
         job_list_append(&workers->waiting, job);
         return;
     }
-    enqueue(workers, job);
+    enqueue_job(workers, job);
     pthread_cond_broadcast(&workers->changed); /* one thread may not be one that takes it */
 }
 
@@ -83,7 +83,7 @@ static bool has_place(const worker_set *workers, const worker_job *job)
 static worker_job *take_job(worker_set *workers, bool only_cheap)
 {
     worker_job *job = job_list_take_due(&workers->queue, only_cheap);
-    workers->taken += job ? cost(job) : 0;
+    workers->taken += job ? job_cost(job) : 0;
     return job;
 }
 
@@ -92,7 +92,7 @@ static void requeue_waiting(worker_set *workers)
 {
     workers->completions++;
     for (worker_job *job; (job = job_list_take_first(&workers->waiting));)
-        enqueue(workers, job);
+        enqueue_job(workers, job);
     pthread_cond_broadcast(&workers->changed);
 }
 
@@ -106,21 +106,21 @@ static bool has_job(const worker_set *workers, const char *key)
 }
 
 /* Put a job back that has run and not ended. */
-static void put_back(worker_set *workers, worker_job *job, job_progress progress)
+static void requeue_job(worker_set *workers, worker_job *job, job_progress progress)
 {
     job->used += clock_now() - job->began;
     if (progress == JOB_PRICED) {
         job->used = 0;
         job->waited = false;
-        place(workers, job, has_job(workers, job->key));
+        place_job(workers, job, has_job(workers, job->key));
         return;
     }
     job->waited = true;
-    place(workers, job, job->completions == workers->completions);
+    place_job(workers, job, job->completions == workers->completions);
 }
 
 /* Run a job and decide what becomes of it. */
-static void run_one(worker_set *workers, unsigned index, worker_job *job)
+static void run_job(worker_set *workers, unsigned index, worker_job *job)
 {
     workers->running[index] = current = job;
     job->completions = workers->completions;
@@ -130,7 +130,7 @@ static void run_one(worker_set *workers, unsigned index, worker_job *job)
     pthread_mutex_lock(&workers->lock);
     workers->running[index] = current = NULL; /* from here on no thread reads the job's key */
     if (progress != JOB_ENDED && !atomic_load(&job->cancelled)) {
-        put_back(workers, job, progress);
+        requeue_job(workers, job, progress);
         return;
     }
     requeue_waiting(workers); /* for the jobs with the same key */
@@ -141,7 +141,7 @@ static void run_one(worker_set *workers, unsigned index, worker_job *job)
 
 /* ---- shared work; lock held at entry and exit ---- */
 
-static void unlink_shared(worker_set *workers, shared_work *work)
+static void unlink_shared_work(worker_set *workers, shared_work *work)
 {
     shared_work **link = &workers->shared;
     while (*link != work)
@@ -150,11 +150,11 @@ static void unlink_shared(worker_set *workers, shared_work *work)
 }
 
 /* Do the next part of some shared work, which has one left. */
-static void take_part(worker_set *workers, shared_work *work)
+static void run_shared_part(worker_set *workers, shared_work *work)
 {
     size_t part = work->taken++;
     if (work->taken == work->count)
-        unlink_shared(workers, work);
+        unlink_shared_work(workers, work);
     work->under_way++;
     pthread_mutex_unlock(&workers->lock);
     worker_job *own = current;
@@ -168,7 +168,7 @@ static void take_part(worker_set *workers, shared_work *work)
 
 /* Some shared work that a thread may help with; NULL if there is none. A thread for cheap jobs
  * takes no dear parts: a job that comes meanwhile would wait for their end. */
-static shared_work *find_shared(const worker_set *workers, bool only_cheap)
+static shared_work *find_shared_work(const worker_set *workers, bool only_cheap)
 {
     shared_work *work = workers->shared;
     while (work && only_cheap && work->job && work->job->price / work->count >= WORKERS_CHEAP)
@@ -187,14 +187,14 @@ void workers_split(worker_set *workers, void (*task)(void *argument, size_t i), 
     workers->shared = &work;
     pthread_cond_broadcast(&workers->changed);
     while (work.taken < work.count)
-        take_part(workers, &work);
+        run_shared_part(workers, &work);
     while (work.under_way > 0)
         pthread_cond_wait(&workers->part_done, &workers->lock);
     pthread_mutex_unlock(&workers->lock);
 }
 
 /* A worker's thread: jobs first, then shared work. */
-static void *work(void *argument)
+static void *run_worker(void *argument)
 {
     thread_start start = *(thread_start *)argument;
     worker_set *workers = start.workers;
@@ -204,9 +204,9 @@ static void *work(void *argument)
     while (!workers->stopping) {
         worker_job *job = take_job(workers, start.only_cheap);
         if (job)
-            run_one(workers, start.index, job);
-        else if ((shared = find_shared(workers, start.only_cheap)))
-            take_part(workers, shared);
+            run_job(workers, start.index, job);
+        else if ((shared = find_shared_work(workers, start.only_cheap)))
+            run_shared_part(workers, shared);
         else
             pthread_cond_wait(&workers->changed, &workers->lock);
     }
@@ -223,7 +223,8 @@ static bool start_thread(worker_set *workers, unsigned index, bool only_cheap)
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, WORKERS_STACK);
-    bool started = pthread_create(&workers->threads[index], &attributes, work, start) == 0;
+    bool started =
+        pthread_create(&workers->threads[index], &attributes, run_worker, start) == 0;
     pthread_attr_destroy(&attributes);
     if (!started)
         free(start);
@@ -253,26 +254,26 @@ worker_set *workers_start(unsigned threads, size_t queue_limit)
     return NULL;
 }
 
-static bool submit(worker_set *workers, worker_job *job, bool limited)
+static bool submit_job(worker_set *workers, worker_job *job, bool limited)
 {
     pthread_mutex_lock(&workers->lock);
     bool must_wait = has_job(workers, job->key);
     bool accepted = !workers->stopping && (must_wait || !limited || has_place(workers, job));
     job->arrival = workers->taken;
     if (accepted)
-        place(workers, job, must_wait);
+        place_job(workers, job, must_wait);
     pthread_mutex_unlock(&workers->lock);
     return accepted;
 }
 
 bool workers_submit(worker_set *workers, worker_job *job)
 {
-    return submit(workers, job, true);
+    return submit_job(workers, job, true);
 }
 
 bool workers_continue(worker_set *workers, worker_job *job)
 {
-    return submit(workers, job, false);
+    return submit_job(workers, job, false);
 }
 
 void workers_await(worker_set *workers, worker_job *job)
@@ -282,7 +283,7 @@ void workers_await(worker_set *workers, worker_job *job)
     job->arrival = workers->taken;
     job->waited = true;
     if (!stopping)
-        place(workers, job, job->completions == workers->completions);
+        place_job(workers, job, job->completions == workers->completions);
     pthread_mutex_unlock(&workers->lock);
     if (stopping)
         job->abandon(job);

@@ -26,15 +26,15 @@ from test_compare import npy  # noqa: E402
 NPY = {"Content-Type": "application/x-npy"}
 # a function that stands in a sample's stack, and the stage that it is
 STAGES = {
-    "pe_find_alike": "what else makes it",
-    "pe_recipe_find": "float32 recipes",
-    "pe_judge_all": "bounds of every entry",
-    "pe_compare": "comparing every entry",
-    "pe_judge_lines": "looking at rows",
-    "pe_judge_beginning": "looking at rows",
-    "pe_seen_begin": "reading rows",
-    "pe_seen_waves": "measuring waves",
-    "pe_identify": "proposing",
+    "pe_find_equivalents": "what else makes it",
+    "pe_computation_find": "float32 recipes",
+    "pe_count_misfits": "bounds of every entry",
+    "pe_compare_table": "comparing every entry",
+    "pe_check_sampled_lines": "looking at rows",
+    "pe_check_first_rows": "looking at rows",
+    "pe_observation_begin": "reading rows",
+    "pe_observation_waves": "measuring waves",
+    "pe_identify_table": "proposing",
     "api_post_identify": "reading and answering",
 }
 

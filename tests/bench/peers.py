@@ -243,25 +243,6 @@ def fastapi(_, workers):
     ).wait_until_it_accepts()
 
 
-def answering(program, answer):
-    """A program of our own that sends an answer, which it reads from its input."""
-    server = Server(
-        [BUILD / program, PROCESSORS], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    server.process.stdin.write(answer)
-    server.process.stdin.close()
-    server.address = int(server.printed_line())
-    return server
-
-
-def responder(_, answer):
-    return answering("bench-responder", answer)
-
-
-def library(_, answer):
-    return answering("bench-library", answer)
-
-
 def described(name, changes):
     """nginx (sendfile off, plain listen): what a variant changes."""
     words = [

@@ -155,8 +155,8 @@ def bytes_of(shape):
     return shape[0] * shape[1] * 4
 
 
-def target_of(shape, more=""):
-    return f"/v1/encodings/sinusoidal?length={shape[0]}&dim={shape[1]}&format=raw{more}"
+def target_of(shape, more="", form="raw"):
+    return f"/v1/encodings/sinusoidal?length={shape[0]}&dim={shape[1]}&format={form}{more}"
 
 
 def own(bench):
@@ -432,22 +432,6 @@ def untuned_nginx(bench, _=None):
     return bench.peers.get(peers.nginx, peers.NGINX_UNTUNED)
 
 
-def floor(bench, shape):
-    """A responder that sends the very bytes of our own cached answer."""
-    load.fetch(own(bench), target_of(shape))
-    return bench.peers.get(peers.responder, b"".join(load.fetch(own(bench), target_of(shape))))
-
-
-def bare_library(bench, shape):
-    """libmicrohttpd with as much memory for a connection, which sends the same answer."""
-    load.fetch(own(bench), target_of(shape))
-    return bench.peers.get(peers.library, b"".join(load.fetch(own(bench), target_of(shape))))
-
-
-def own_target(_, shape):
-    return target_of(shape)
-
-
 def cached_path(_, shape):
     return f"/cached?length={shape[0]}&dim={shape[1]}"
 
@@ -481,21 +465,15 @@ def small_rows():
         for against, aim, start, path in (
             ("nginx static file", at_least(1.25), nginx, file_of),
             ("nginx untuned", None, untuned_nginx, file_of),
-            ("bare epoll responder", at_least(0.95), floor, own_target),
             ("FastAPI + uvloop + lru_cache", at_least(4.3), fastapi, cached_path),
         ):
             yield Row(f"cached hit of {name}", against, aim, small_hit(shape, start, path))
-        for against, aim, start, path in (
-            ("nginx static file", at_least(1.25), nginx, file_of),
-            ("libmicrohttpd alone", at_least(0.95), bare_library, own_target),
-            ("bare epoll responder", None, floor, own_target),
-        ):
-            yield Row(
-                f"processor time of a hit of {name}",
-                against,
-                aim,
-                processor_time(shape, start, path),
-            )
+        yield Row(
+            f"processor time of a hit of {name}",
+            "nginx static file",
+            at_least(1.25),
+            processor_time(shape, nginx, file_of),
+        )
 
 
 # ---- large answers from the cache ----
@@ -641,6 +619,27 @@ def cold_against_hit(bench):
     return ratio
 
 
+def cold_processor_time(form):
+    """Of tables that are new, to that of as many hits."""
+    shape, count = (4096, 1024), 12
+
+    def prepare(bench):
+        server = filled_cache(bench, shape, 20)
+        known = target_of(shape, form=form)
+
+        def seconds(target, first):
+            load.fetch(server, known)
+            size = len(load.fetch(server, target.replace("{n}", str(first)))[1])
+            before = load.processor_seconds(server.pid)
+            load.client("whole50", server, target, size, requests=count, first=first + 1)
+            return load.processor_seconds(server.pid) - before
+
+        new = target_of(shape, "&offset={n}", form)
+        return lambda: seconds(new, bench.fresh_numbers(count + 1)) / seconds(known, 0)
+
+    return prepare
+
+
 def two_threads(bench):
     """Time to the first byte, which comes when the table is complete: the transfer is left out.
     There are always two workers, so one server is held to one processor."""
@@ -683,8 +682,15 @@ def streamed_bias(bench):
 
 def cold_rows():
     what = "cold request of 4096x1024 f32"
-    yield Row(what, "FastAPI + numpy", at_least(9), cold_against_fastapi)
-    yield Row(what + ", time", "cached hit of the same", at_most(1.4), cold_against_hit)
+    yield Row(what, "FastAPI + numpy", at_least(5), cold_against_fastapi)
+    yield Row(what + ", time", "cached hit of the same", at_most(2), cold_against_hit)
+    for form in ("raw", "npy", "safetensors"):
+        yield Row(
+            f"{what} as {form}, processor time",
+            "cached hit of the same",
+            at_most(1.5),
+            cold_processor_time(form),
+        )
     yield Row(
         "cold request of 131072x128 f32, two threads",
         "one processor",

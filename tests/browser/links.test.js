@@ -115,67 +115,6 @@ for (const [width, colorScheme] of [
         },
     );
 
-// ---- before it is opened ----
-
-// What a crawler reads, which runs no script.
-async function readPreview(search, fields = {}) {
-    const html = await (await fetch(`${url}/${search}`, {headers: fields})).text();
-    const unescaped = (text) =>
-        text
-            .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))
-            .replace(/&amp;/g, '&');
-    const read = (pattern) => unescaped(pattern.exec(html)?.[1] ?? '');
-    return {
-        html,
-        title: read(/<title>([^<]*)/),
-        shown: read(/property="og:title" content="([^"]*)/),
-        description: read(/property="og:description" content="([^"]*)/),
-        image: read(/property="og:image" content="([^"]*)/),
-        width: Number(read(/property="og:image:width" content="([^"]*)/)),
-        height: Number(read(/property="og:image:height" content="([^"]*)/)),
-    };
-}
-
-test('a shared link has the title, the words and the picture of its request', async () => {
-    for (const {name, title, example} of schemes) {
-        const preview = await readPreview(`?scheme=${name}&${example}&fbclid=x&view=waves`);
-        assert.equal(preview.title, `${title} – posenc`);
-        assert.equal(preview.shown, title);
-        const picture = new URL(preview.image);
-        assert.equal(picture.pathname, `/v1/encodings/${name}`, preview.image);
-        assert.equal(picture.searchParams.get('fbclid'), null);
-        for (const [parameter, value] of new URLSearchParams(example))
-            assert.equal(picture.searchParams.get(parameter), value, name);
-        const reply = await fetch(preview.image);
-        assert.equal(reply.status, 200, preview.image);
-        const head = Buffer.from(await reply.arrayBuffer());
-        assert.deepEqual(
-            [head.readUInt32BE(16), head.readUInt32BE(20)],
-            [preview.width, preview.height],
-        );
-    }
-});
-
-test('a link that cannot be drawn, or names nothing, has the picture of the page', async () => {
-    const standard = (await readPreview('')).image;
-    assert.equal((await fetch(standard)).status, 200);
-    for (const search of ['?scheme=sinusoidal', '?scheme=rope&length=9&dim=7', '?scheme=none'])
-        assert.equal((await readPreview(search)).image, standard, search);
-    const long = Array.from({length: 1000}, (_, i) => i).join();
-    assert.equal((await readPreview(`?scheme=rope&dim=8&positions=${long}`)).image, standard);
-});
-
-test('nothing of a link becomes markup', async () => {
-    const {html} = await readPreview(
-        '?scheme=sinusoidal&length=4&dim=8&preset=%22%3E%3Cscript%3E&view.tensor=%22%3E',
-    );
-    assert.doesNotMatch(html, /<script>/);
-    const other = await readPreview('?scheme=rope&length=4&dim=8', {
-        'X-Forwarded-Proto': 'https',
-    });
-    assert.match(other.image, /^https:\/\/127\.0\.0\.1/);
-});
-
 pageTest('title and icon follow what is shown', {}, async (page) => {
     const icon = () => page.getAttribute('link[rel=icon]', 'href');
     await open(page, SEEN);

@@ -180,8 +180,8 @@ static void check_shape(const pe_identity *said)
 {
     uint64_t entries = 1;
     pe_dtype dtype;
-    fuzz_check(said->form_count <= PE_FORMS_MAX && said->rank <= PE_VIEW_RANK_MAX, "%s",
-               said->query);
+    fuzz_check(said->transform_count <= PE_TRANSFORMS_MAX && said->rank <= PE_VIEW_RANK_MAX,
+               "%s", said->query);
     for (size_t axis = 0; axis < said->rank; axis++)
         entries *= said->shape[axis];
     bool real = pe_element_is_real(said->element, &dtype);
@@ -233,7 +233,7 @@ static void check_identity(const pe_identity *said, const pe_view *view)
     fuzz_check(pe_scheme_is_recognised(said->scheme), "%s", said->query);
     fuzz_check((said->status == PE_IDENTITY_EXACT) == (said->arithmetic == PE_ARITHMETIC_EXACT),
                "%s: arithmetic %d", said->query, (int)said->arithmetic);
-    if (said->form_count > 0)
+    if (said->transform_count > 0)
         check_shape(said);
     else
         check_entries(said, view);
@@ -253,7 +253,8 @@ static void identify(const pe_view *view, unsigned turns)
     bool may_end = turns > 0;
     pe_identity said;
     pe_error error;
-    fuzz_check(pe_identify(view, NULL, NULL, &FUZZ_LIMITS, &runner, &said, &error) == PE_OK,
+    fuzz_check(pe_identify_table(view, NULL, NULL, &FUZZ_LIMITS, &runner, &said, &error) ==
+                   PE_OK,
                "%s", error.problems[0].allowed);
     fuzz_check(!said.gave_up || may_end, "a search without an end gave up");
     fuzz_check(said.gave_up || !may_end || turns > 0, "a search was ended and says nothing");

@@ -217,8 +217,8 @@ static void compare(const pe_view *view, uint64_t elements)
     if (pe_request_tensor(request, 0)->elements == elements &&
         pe_table_compute(request, NULL, &table, &error) == PE_OK) {
         double *values = values_of(view, elements);
-        fuzz_check(pe_compare(request, 0, view, (pe_tolerance){.absolute = 0}, NULL, &found,
-                              &error) == PE_OK,
+        fuzz_check(pe_compare_table(request, 0, view, (pe_tolerance){.absolute = 0}, NULL,
+                                    &found, &error) == PE_OK,
                    "%s", error.problems[0].allowed);
         check_comparison(&found, values, table, elements);
         free(values);

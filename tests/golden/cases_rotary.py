@@ -235,17 +235,6 @@ ROPE_EXTRAS = {
     "cos_sin_dim_140": "length=2&offset=50&dim=140&cos_sin=true",
     "cos_sin_false": "length=3&dim=4&cos_sin=false",
     **{
-        f"{permutation}_{name}": f"length=1&permutation={permutation}&{query}"
-        for permutation in ("half_to_interleaved", "interleaved_to_half")
-        for name, query in {
-            "dim_2": "dim=2&heads=1",
-            "dim_8": "dim=8&heads=1",
-            "heads_3": "dim=6&heads=3",
-            "partial": "dim=12&partial_rotary_factor=0.5&heads=2",
-            "proportional": "dim=8&rope_type=proportional&partial_rotary_factor=0.5&heads=1",
-        }.items()
-    },
-    **{
         f"softmax_factor_{dtype}": "length=1&dim=4&preset=deepseek_v3&softmax_factor=true"
         f"&dtype={dtype}"
         for dtype in DTYPES
@@ -277,8 +266,8 @@ ROPE_EXTRAS = {
     "temperature_llama4_scout": "length=2&offset=8190&dim=128&preset=llama4_scout"
     "&temperature=llama4",
     "preset_ministral3": "preset=ministral3&length=2&offset=16383&dim=128",
-    "everything": "length=2&dim=4&preset=deepseek_v3&cos_sin=true&permutation="
-    "interleaved_to_half&heads=2&softmax_factor=true&temperature=ministral3",
+    "everything": "length=2&dim=4&preset=deepseek_v3&cos_sin=true"
+    "&softmax_factor=true&temperature=ministral3",
 }
 
 XPOS = {

@@ -254,19 +254,6 @@ def widen(row, options):
     return [entry for entry in row for _ in range(2)]
 
 
-def permutation(options, width):
-    """The order in which rows of a projection, or columns, are taken to have the other layout;
-    see permute() of Hugging Face's convert_llama_weights_to_hf.py, which goes to halves."""
-    dim, order = int(options["dim"]), []
-    halves = list(range(width))
-    pairs = [i + part * (width // 2) for i in range(width // 2) for part in (0, 1)]
-    if options["permutation"] == "interleaved_to_half":
-        pairs = [pairs.index(column) for column in halves]
-    for head in range(int(options.get("heads", "1"))):
-        order += [head * dim + column for column in pairs + list(range(width, dim))]
-    return [len(order)], order, "i32"
-
-
 def softmax_factor(options):
     """yarn_get_mscale(factor, mscale_all_dim) squared, as in DeepseekV3Attention."""
     mscale = number(options, "mscale_all_dim") if "mscale_all_dim" in options else 0
@@ -307,8 +294,6 @@ def rope(arguments):
         ]
         tensors["cos_sin"] = [n, 2 * half], [entry for row in rows for entry in row]
     tensors["inv_freq"] = [len(frequencies)], frequencies
-    if "permutation" in options:
-        tensors["permutation"] = permutation(options, 2 * len(frequencies))
     if options.get("softmax_factor") == "true":
         tensors["softmax_factor"] = [1], [softmax_factor(options)]
     if "temperature" in options:

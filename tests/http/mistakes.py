@@ -7,10 +7,22 @@ from urllib.parse import quote
 from comparison import Asked
 from draws import Query
 from registry import misspelt
-from test_fuzz import VALUES, WORDS
 from test_negotiation import REFUSED as UNACCEPTABLE
 
 JSON = {"Content-Type": "application/json"}
+WORDS = [
+    "", "0", "1", "-1", "4", "7", "8", "16", "1e1", "4.0", "4.5", "-0", "0.1", "1e-3", "1e15",
+    "1e999",
+    "0x4", "nan", "inf", "true", "false", "f32", "f64", "f16", "bf16", "json", "npy", "raw",
+    "safetensors", "encoding", "concat", "interleaved", "nc", "hwc", "lsb", "dyadic", "whisper",
+    "0,1,2", "0,,1", "3,-1.5,1e3", ",", "%", "%01", "%ff", "%zz", "%0d%0a", "+", "1e+4", "é",
+    "<", "\\", "{}", "a" * 300, "9" * 400, "--", "..", "\u20ac" * 40,
+]  # fmt: skip
+VALUES = [
+    None, True, False, 0, 1, -1, 4, 8, 4.0, 4.5, 1e15, 1e300, "", "4", "f64", "npy", "raw",
+    "concat",
+    [], [0, 1, 2], [0.5, -3], ["a"], [None], [[1]], {}, {"a": 1}, "\u0000", "x" * 500, 2**70,
+]  # fmt: skip
 BODY_LIMIT, LIST_LIMIT, TARGET_LIMIT = 64 << 10, 2000, 8 << 10  # of the servers compared
 NO_PATHS = (
     "/nothing",

@@ -39,21 +39,6 @@ def tensors_of(file):
     }
 
 
-def rotate(x, angles, pairing):
-    """x [..., length, dim] turned by angles [length, dim/2]."""
-    first, second = (
-        (x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :])
-        if pairing == "half"
-        else (x[..., ::2], x[..., 1::2])
-    )
-    one, other = first * numpy.cos(angles) - second * numpy.sin(angles), second * numpy.cos(
-        angles
-    ) + first * numpy.sin(angles)
-    if pairing == "half":
-        return numpy.concatenate([one, other], -1)
-    return numpy.stack([one, other], -1).reshape(x.shape)
-
-
 class ConvertCase(ServerCase):
     def convert(self, query, body, media_type=NPY):
         return self.server.request(
@@ -89,14 +74,6 @@ class Convert(ConvertCase):
         )
         self.assertEqual(self.converted("from=half&to=half&heads=3", npy(weight)), npy(weight))
 
-    def test_columns_beyond_rotary_dim_stay(self):
-        weight = numpy.arange(20 * 3, dtype="i8").reshape(20, 3)
-        places = numpy.r_[order(6, "interleaved"), 6:10]
-        expected = weight.reshape(2, 10, 3)[:, places].reshape(20, 3)
-        numpy.testing.assert_array_equal(
-            self.array(HALF + "&heads=2&rotary_dim=6", weight), expected
-        )
-
     def test_tables_of_one_layout_become_those_of_the_other(self):
         for tensor in ("cos", "sin"):
             half, interleaved = (
@@ -125,56 +102,6 @@ class Convert(ConvertCase):
             there = self.converted(HALF + query, npy(table))
             self.assertNotEqual(there, npy(table))
             self.assertEqual(self.converted(BACK + query, there), npy(table))
-
-    def test_converted_projections_give_the_same_scores(self):
-        generator = numpy.random.default_rng(1)
-        heads, kv_heads, dim, width, length = 6, 2, 16, 32, 9
-        weights = {
-            "q": generator.normal(size=(heads * dim, width)),
-            "k": generator.normal(size=(kv_heads * dim, width)),
-            "qb": generator.normal(size=heads * dim),
-            "kb": generator.normal(size=kv_heads * dim),
-        }
-        names = {
-            "q": "layers.0.q_proj.weight",
-            "k": "layers.0.k_proj.weight",
-            "qb": "layers.0.q_proj.bias",
-            "kb": "layers.0.k_proj.bias",
-        }
-        file = safetensors(
-            {
-                names[key]: ("F64", list(value.shape), value.tobytes())
-                for key, value in weights.items()
-            }
-        )
-        found = tensors_of(
-            self.converted(f"{HALF}&heads={heads}&kv_heads={kv_heads}", file, SAFETENSORS)
-        )
-        moved = {
-            key: numpy.frombuffer(found[names[key]]).reshape(weights[key].shape)
-            for key in weights
-        }
-        x = generator.normal(size=(length, width))
-        angles = numpy.arange(length)[:, None] * 10000.0 ** (-numpy.arange(dim // 2) * 2 / dim)
-
-        def scores(parts, pairing):
-            query = (x @ parts["q"].T + parts["qb"]).reshape(length, heads, dim).swapaxes(0, 1)
-            key = (
-                (x @ parts["k"].T + parts["kb"])
-                .reshape(length, kv_heads, dim)
-                .swapaxes(0, 1)
-                .repeat(heads // kv_heads, 0)
-            )
-            return rotate(query, angles, pairing) @ rotate(key, angles, pairing).swapaxes(
-                -1, -2
-            )
-
-        numpy.testing.assert_allclose(
-            scores(moved, "interleaved"), scores(weights, "half"), rtol=1e-12, atol=1e-11
-        )
-        self.assertGreater(
-            abs(scores(weights, "interleaved") - scores(weights, "half")).max(), 1
-        )
 
     def test_other_tensors_and_the_header_pass_byte_for_byte(self):
         generator = numpy.random.default_rng(2)

@@ -78,11 +78,6 @@ ASKED = {
         "tensor",
     ),
     "`slice` in png": ("/v1/encodings/alibi?length=2&heads=2&format=png", None, "slice"),
-    "`heads` of `permutation`": (
-        f"/v1/encodings/{ROPE}&permutation=half_to_interleaved",
-        None,
-        "heads",
-    ),
     "`seq_len` of `rope_type=dynamic` and `longrope`": (
         f"/v1/encodings/{ROPE}&rope_type=dynamic&factor=2&max_position_embeddings=8",
         None,

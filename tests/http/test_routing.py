@@ -142,7 +142,7 @@ class Browsers(ServerCase):
         }
         for path in PATHS:
             if path.startswith(("/v1/sets", "/v1/parameters")):
-                continue  # not for other origins: test_access
+                continue  # not for other origins: test_write_rules
             with self.subTest(path):
                 reply = self.server.request("OPTIONS", path, asked)
                 self.assertEqual((reply.status, reply.body), (204, b""))

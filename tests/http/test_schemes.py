@@ -32,7 +32,7 @@ LEAST = {
 ASKED_FOR = {
     "rope": (
         "cos_sin=true",
-        "permutation=half_to_interleaved&heads=2&temperature=llama4",
+        "temperature=llama4",
         "preset=deepseek_v3&softmax_factor=true",
     ),
 }

@@ -41,86 +41,10 @@ class Visualiser(ServerCase):
             self.assertEqual(self.get(path, {"If-None-Match": '"other"'}).status, 200)
             self.assertEqual(self.get(path, {"If-Match": '"other"'}).status, 412)
 
-    def test_a_query_changes_the_preview_alone(self):
-        def without_preview(page):
-            head, rest = page.body.split(b"<title>", 1)
-            return head.replace(b"<!-- preview -->\n", b""), rest.split(b"end of preview")[1]
-
-        plain, other = self.page(), self.page("/?scheme=rope&length=4&dim=8")
-        self.assertNotEqual(plain.body, other.body)
-        self.assertNotEqual(plain.header("ETag"), other.header("ETag"))
-        self.assertEqual(without_preview(plain), without_preview(other))
-
-    def preview(self, path, headers=None):
-        """The properties that crawlers read of a page, which run no script."""
-        page = self.get(path, headers)
-        self.assertEqual(page.status, 200)
-        text = page.body.decode()
-        found = dict(re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)">', text))
-        found["title"] = re.search("<title>([^<]*)</title>", text)[1]
-        return {name: html.unescape(value) for name, value in found.items()}
-
-    def test_a_link_is_previewed_by_its_request(self):
-        shown = self.preview(
-            "/?scheme=alibi&length=8&heads=4&view.slice=2&utm_source=x&view=heads"
-        )
-        self.assertEqual(shown["title"], "ALiBi: attention with linear biases – posenc")
-        target = shown["og:image"].split("/v1/")[1]
-        self.assertEqual(target, "encodings/alibi?length=8&heads=4&slice=2&format=png&scale=16")
-        self.assertIn("length 8, heads 4", shown["og:description"])
-        picture = self.get("/v1/" + target)
-        self.assertEqual(picture.header("Content-Type"), "image/png")
-        size = [int.from_bytes(picture.body[at : at + 4], "big") for at in (16, 20)]
-        self.assertEqual(size, [int(shown["og:image:width"]), int(shown["og:image:height"])])
-
-    def test_a_preview_is_bounded_and_names_what_is_computed_alone(self):
-        standard = self.preview("/")["og:image"]
-        for query in (
-            "scheme=rope&length=8",  # no dim
-            "scheme=rope&dim=8&positions=" + ",".join(map(str, range(2000))),
-            "scheme=learned&set=nothing&length=8",
-            "scheme=learned&parameters=nothing&length=8&dim=4",
-            "scheme=sinusoidal&length=100000&dim=100000",  # too many pixels
-            "scheme=none",
-            "scheme=" + "x" * 5000,
-            "&&&=&scheme",
-        ):
-            with self.subTest(query[:60]):
-                page = self.get("/?" + query)
-                self.assertLess(len(page.body), 12_000)
-                self.assertEqual(self.preview("/?" + query)["og:image"], standard)
-
-    def test_nothing_of_a_query_or_a_header_becomes_markup(self):
-        sly = "%22%3E%3Cscript%3E"
-        for query in (
-            f"scheme=rope&length=4&dim=8&layout={sly}",
-            f"scheme=rope&length=4&dim=8&view.tensor={sly}",
-            f"scheme=rope&length=4&dim=8&view.slice={sly}",
-            "scheme=rope&length=4&dim=8&preset=%26lt;",
-        ):
-            page = self.get("/?" + query).body.decode()
-            self.assertNotIn("<script>", page)
-            self.assertNotIn('">"', page)
-        with self.server.wire() as wire:
-            raw = wire.exchange("GET", "/?scheme=sinusoidal&length=4&dim=8'\"<b>")
-        self.assertNotIn(b"<b>", raw.body)
-
-    def test_the_picture_is_where_the_client_is(self):
-        for headers, origin in (
-            ({"Host": "posenc.example"}, "http://posenc.example/"),
-            (
-                {"Host": "posenc.example", "X-Forwarded-Proto": "https"},
-                "https://posenc.example/",
-            ),
-            (
-                {"Host": "posenc.example:81", "Forwarded": "for=x;proto=https"},
-                "https://posenc.example:81/",
-            ),
-        ):
-            for path in ("/", "/?scheme=rope&length=4&dim=8"):
-                self.assertTrue(
-                    self.preview(path, headers)["og:image"].startswith(origin), origin
-                )
+    def test_a_query_changes_nothing(self):
+        plain, other = self.page(), self.page("/?scheme=rope&length=4&dim=8&preset=%22%3E")
+        self.assertEqual(plain.body, other.body)
+        self.assertEqual(plain.header("ETag"), other.header("ETag"))
 
     def test_assets_are_kept_for_ever_under_the_digest_in_their_name(self):
         for path in self.everything().keys() - set(PAGES):
@@ -172,7 +96,6 @@ class Visualiser(ServerCase):
         for path in PAGES:
             page = self.page(path).body.decode()
             self.assertNotIn("style=", page)
-            page = re.sub('"og:image" content="http://127[^"]*"', "", page)
             self.assertNotIn("http", page.replace("The HTTP", ""), "nothing from elsewhere")
 
     def test_others_may_frame_the_embedded_picture_alone(self):

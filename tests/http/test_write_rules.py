@@ -457,15 +457,25 @@ class WrongTokens(KeyCase, StoreCase):
 
 
 class KeyFiles(ServerCase):
-    def refused(self, path):
+    def refused(self, path, *texts):
         ended = run("--port", "0", "--api-key-file", path, seconds=30)
         self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
-        self.assertIn(path, ended.stderr)
+        self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+        for text in ("api-key-file", path, *texts):
+            self.assertIn(text, ended.stderr)
 
     def test_what_is_no_file_with_one_key_stops_the_start(self):
         for path in ("/dev/null", "/dev/zero", "/dev/full", "/proc/self", "/nonexistent"):
             self.refused(path)
         for content in (
+            b"",
+            b"\n",
+            b"x" * 15,
+            b"x" * 1025,
+            b"x" * 100000,
+            b"two words are no token",
+            b"one-key-on-a-line\nanother-key-on-the-next\n",
+            "schlüssel-mit-umlaut".encode(),
             b"\xef\xbb\xbf" + b"x" * 20,
             b" " + b"x" * 20,
             b"x" * 20 + b" ",
@@ -479,12 +489,12 @@ class KeyFiles(ServerCase):
             with tempfile.NamedTemporaryFile("wb") as file:
                 file.write(content)
                 file.flush()
-                self.refused(file.name)
+                self.refused(file.name, "16 to 1024")
 
     def test_the_shortest_and_the_longest_key_are_keys(self):
-        for length in (16, 1024):
+        for length, end in ((16, b""), (16, b"\r\n"), (1024, b"\n\n")):
             with tempfile.NamedTemporaryFile("wb") as file:
-                file.write(b"k" * length + b"\n\n")
+                file.write(b"k" * length + end)
                 file.flush()
                 server = self.start("--api-key-file", file.name)
             for given, status in ((length, 200), (length - 1, 401), (length + 1, 401)):

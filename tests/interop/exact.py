@@ -7,7 +7,6 @@ round alike. Nothing here is shared with the golden writer or with the server.
 """
 
 from collections import namedtuple
-from copy import copy
 from fractions import Fraction
 from functools import lru_cache
 
@@ -27,7 +26,7 @@ FORMATS = {
     "bf16": Format(8, -133),
 }
 
-Column = namedtuple("Column", "kind frequency")  # kind: "sin", "cos" or "zero"
+Column = namedtuple("Column", "kind frequency")  # kind: "sin" or "cos"
 
 
 class Geometric(namedtuple("Geometric", "base numerator denominator")):
@@ -35,26 +34,6 @@ class Geometric(namedtuple("Geometric", "base numerator denominator")):
 
     def mpf(self):
         return mp.power(mp.mpf(self.base), -mp.mpf(self.numerator) / self.denominator)
-
-    def in_double(self):
-        return self.base ** (-self.numerator / self.denominator)
-
-    def in_float32(self):
-        slope = np.float32(-np.log(self.base) / self.denominator)
-        return np.exp(np.float32(self.numerator) * slope)
-
-
-class Dyadic(namedtuple("Dyadic", "halvings")):
-    """A quarter turn per position, halved `halvings` times."""
-
-    def mpf(self):
-        return mp.ldexp(mp.pi, -1 - self.halvings)
-
-    def in_double(self):
-        return np.ldexp(np.pi, -1 - self.halvings)
-
-    def in_float32(self):
-        return np.float32(self.in_double())
 
 
 @lru_cache(maxsize=None)
@@ -66,33 +45,18 @@ def frequency_value(frequency, bits):
 # ---- the columns of a scheme, from the contract's formulas ----
 
 
-def sinusoidal_columns(
-    dim, base=10000.0, layout="interleaved", frequencies="vaswani", odd_dim="reject"
-):
-    if dim % 2 == 1 and odd_dim == "pad":
-        inner = sinusoidal_columns(dim - 1, base, layout, frequencies)
-        return inner + [Column("zero", None)]
-    if frequencies == "per_column":
-        return [
-            Column("cos" if j % 2 else "sin", Geometric(base, 2 * j, dim)) for j in range(dim)
-        ]
-    pairs = (dim + 1) // 2
-    if frequencies == "tensor2tensor":
-        waves = [Geometric(base, i, pairs - 1) for i in range(pairs)]
-    else:
-        waves = [Geometric(base, 2 * i, dim) for i in range(pairs)]
-    sines, cosines = [Column("sin", w) for w in waves], [Column("cos", w) for w in waves]
-    if layout == "interleaved":
-        every = [column for pair in zip(sines, cosines) for column in pair]
-    else:
-        every = sines + cosines if layout == "concat" else cosines + sines
-    return every[:dim]
+def sinusoidal_columns(dim, base=10000.0):
+    """Sines and cosines in turn, of an even dim."""
+    return [
+        Column(kind, Geometric(base, 2 * i, dim))
+        for i in range(dim // 2)
+        for kind in ("sin", "cos")
+    ]
 
 
-def periodic_columns(dim, frequencies="dyadic", base=10000.0):
-    if frequencies == "dyadic":
-        return [Column("sin", Dyadic(i)) for i in range(dim)]
-    return [Column("sin", Geometric(base, i, dim)) for i in range(dim)]
+def periodic_columns(dim):
+    """Of geometric frequencies."""
+    return [Column("sin", Geometric(10000.0, i, dim)) for i in range(dim)]
 
 
 # ---- rounding ----
@@ -139,16 +103,10 @@ def decode(bits, dtype):
 
 
 def rational_value(column, position):
-    """The value of an entry where it is 0, 1 or -1 exactly, else None. Elsewhere it is no tie
-    of any binary format, being transcendental or an irrational algebraic number."""
-    if column.kind == "zero":
-        return 0
+    """The value of an entry where it is 0 or 1 exactly, else None. Elsewhere it is no tie of
+    any binary format, being transcendental."""
     if position == 0:
         return 0 if column.kind == "sin" else 1
-    if isinstance(column.frequency, Dyadic):
-        quarters = position / 2**column.frequency.halvings
-        if quarters.denominator == 1:
-            return (0, 1, 0, -1)[quarters.numerator % 4]
     return None
 
 
@@ -239,7 +197,7 @@ class Table:
         self.exponent = np.zeros(shape, np.int64)
         factor = Fraction(amplitude)
         scale = factor.denominator.bit_length() - 1 + FRACTION_BITS
-        for frequency in dict.fromkeys(c.frequency for c in columns if c.frequency):
+        for frequency in dict.fromkeys(c.frequency for c in columns):
             if step is None:
                 both = list(zip(*(turn(frequency, position) for position in positions)))
             else:
@@ -252,16 +210,6 @@ class Table:
                     numbers = [number * factor.numerator for number in numbers]
                 self.negative[:, at], self.leading[:, at], sizes = leading_bits(numbers)
                 self.exponent[:, at] = sizes - scale
-
-    def arranged(self, columns):
-        """The table of some of these columns, in another order."""
-        order = [self.columns.index(column) for column in columns]
-        other = copy(self)
-        other.columns = columns
-        other.negative, other.leading, other.exponent = (
-            part[:, order] for part in (self.negative, self.leading, self.exponent)
-        )
-        return other
 
     def rounded(self, dtype):
         """The bits of all entries. Positions too small for fixed point are asked one by one."""

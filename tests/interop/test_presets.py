@@ -246,3 +246,32 @@ class PresetTest(ServiceTest):
             "sinusoidal", {"dim": 8, "length": 5, "preset": "whisper", "frequencies": "vaswani"}
         )
         np.testing.assert_array_equal(over, plain)
+
+
+class TorchscaleTest(ServiceTest):
+    def test_xpos_is_that_of_torchscale(self):
+        """XPOS.forward of xpos_relative_position.py, for queries and downscaled keys."""
+        for n, dim in ((40, 12), (33, 64), (1, 2)):
+            least = -n // 2
+            base = (np.arange(0, dim, 2) + 0.4 * dim) / (1.4 * dim)
+            scale = base ** (np.arange(least, n + least) / 512)[:, None]
+            angle = np.arange(n)[:, None] * 10000.0 ** (-np.arange(dim // 2) / (dim // 2))
+            for name, wave, factor in (
+                ("q_cos", np.cos, scale),
+                ("q_sin", np.sin, scale),
+                ("k_cos", np.cos, 1 / scale),
+                ("k_sin", np.sin, 1 / scale),
+            ):
+                got = self.bits(
+                    "xpos",
+                    {
+                        "length": n,
+                        "dim": dim,
+                        "centre": (n + 1) // 2,
+                        "table": "full",
+                        "tensor": name,
+                        "dtype": "f64",
+                    },
+                )
+                want = np.repeat(wave(angle) * factor, 2, axis=-1)
+                np.testing.assert_allclose(got.view(REAL["f64"]), want, rtol=0, atol=1e-14)

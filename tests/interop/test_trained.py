@@ -2,8 +2,6 @@
 mpmath, bit for bit."""
 
 import random
-import sys
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -16,13 +14,6 @@ from stored_sets import BFloat16, upload, wide
 
 REAL_DTYPES = ("f32", "f64", "f16", "bf16")
 STORED_DTYPES = ("<f4", "<f8", "<f2", "bf16")
-
-compared = Counter()
-
-
-def tearDownModule():
-    if compared:
-        print("\nentries from sets compared:", dict(compared), file=sys.stderr)
 
 
 def store(array, dtype):
@@ -44,7 +35,6 @@ class StoredTest(ServiceTest):
         dtype = options.get("dtype", "f32")
         got = self.bits(scheme, options).tolist()
         self.assertEqual(got, rounded(rows, dtype), f"{scheme} {options}")
-        compared[scheme] += sum(map(len, rows))
 
 
 class LearnedTest(StoredTest):
@@ -202,7 +192,6 @@ class ComplexOrderTest(StoredTest):
                 self.assertLessEqual(error, bound, f"{kind} {options}")
             else:
                 self.assertEqual(got.tolist(), want, f"{kind} {options}")
-            compared["complex_order"] += got.size
 
     def draw(self, rng, sharing, stored, vocab, dim, phase=True, scale=1.0):
         shape = self.shapes(sharing, vocab, dim)
@@ -231,64 +220,6 @@ class ComplexOrderTest(StoredTest):
                     tensors, sharing, {"offset": offset, "length": 20}, positions, tokens, dtype
                 )
 
-    def test_positions_between_the_integers_are_exact(self):
-        for rng, sharing, stored, phase in self.each_sharing(7):
-            tensors = self.draw(rng, sharing, stored, 5, 6, phase)
-            tokens = rng.integers(0, 5, 12).tolist()
-            listed = (rng.uniform(-1, 1, 12) * 10 ** rng.uniform(0, 9, 12)).tolist()
-            self.compare_waves(
-                tensors, sharing, {"positions": listed}, [Fraction(k) for k in listed], tokens
-            )
-            offset, step = rng.uniform(-100, 100), rng.uniform(-3, 3)
-            positions = [Fraction(offset) + row * Fraction(step) for row in range(12)]
-            self.compare_waves(
-                tensors,
-                sharing,
-                {"offset": offset, "step": step, "length": 12},
-                positions,
-                tokens,
-            )
-
-    def test_frequencies_of_any_size_are_exact(self):
-        rng = np.random.default_rng(8)
-        for scale in (1e-300, 1e-40, 1e-12, 1e5, 1e18, 1e100, 1e300):
-            for sharing in ("word_dim", "dim"):
-                tensors = self.draw(rng, sharing, "<f8", 3, 4, scale == 1e-12, scale)
-                listed = [0, 1, 2, -7, 12345, 10**9, 2**53, 0.5, -3.7]
-                self.compare_waves(
-                    tensors,
-                    sharing,
-                    {"positions": listed},
-                    [Fraction(k) for k in listed],
-                    [0, 1, 2] * 3,
-                )
-
-    def test_phases_that_the_way_cancels_are_exact(self):
-        """Angles near 0 and near a quarter turn: what is left is the product's last bits."""
-        rng = np.random.default_rng(9)
-        for offset, step in ((0.0, 1.0), (0.1, 0.3), (1e9, 1.0), (12345.678, 1 / 3)):
-            frequency = rng.uniform(0.1, 3, 40)
-            row = 7
-            place = Fraction(offset) + row * Fraction(step)
-            way = np.array([float(Fraction(float(w)) * place) for w in frequency])
-            for quarter in (0.0, np.pi / 2):
-                tensors = {
-                    "amplitude": rng.normal(0, 1, (1, 40)),
-                    "frequency": frequency,
-                    "phase": quarter - way,
-                }
-                positions = [Fraction(offset) + r * Fraction(step) for r in range(10)]
-                self.compare_waves(
-                    tensors,
-                    "dim",
-                    {"offset": offset, "step": step, "length": 10},
-                    positions,
-                    [0] * 10,
-                )
-                self.compare_waves(
-                    tensors, "dim", {"positions": [float(place)]}, [Fraction(float(place))], [0]
-                )
-
     def test_ways_of_more_than_106_bits_that_cancel_are_exact(self):
         """Row 3 leaves what lies just above a tie of f32, by a bit that a sum of two doubles
         has no room for; the amplitude is a tie of its own."""
@@ -311,27 +242,3 @@ class ComplexOrderTest(StoredTest):
                         positions,
                         [0] * 4,
                     )
-
-    def test_seeded_waves_turn_by_geometric_frequencies(self):
-        """The words' amplitudes cancel in the quotient; cos² + sin² leaves them alone."""
-        tokens = [3, 1, 4, 1, 5]
-        real, imag = (
-            self.bits(
-                "complex_order",
-                {
-                    "length": 5,
-                    "dim": 8,
-                    "vocab": 9,
-                    "tokens": tokens,
-                    "dtype": "f64",
-                    "tensor": kind,
-                },
-            ).view(REAL["f64"])
-            for kind in ("real", "imag")
-        )
-        frequency = 10000.0 ** (-np.arange(8) / 4)
-        np.testing.assert_allclose(
-            np.tan(np.arange(5)[:, None] * frequency), imag / real, rtol=1e-11
-        )
-        amplitude = seeded.matrix(0, "amplitude", 9, 8, 1)[tokens]
-        np.testing.assert_allclose(np.hypot(real, imag), np.abs(amplitude), rtol=2.0**-50)

@@ -33,6 +33,14 @@ def poster(server):
     return post
 
 
+def list_types(server):
+    """The types of each library that posenc plans: {library: [type, …]}."""
+    types = {}
+    for row in server.request("GET", "/v1/models").json()["model_types"]:
+        types.setdefault(row["source"]["library"], []).append(row["model_type"])
+    return types
+
+
 def judge(case, post):
     """The case with its result, and the verdicts of its parts."""
     for word, result in (("refused", "the library refuses"), ("unbuilt", "not known")):
@@ -96,8 +104,8 @@ def written(case, group):
     return json.dumps(line, separators=(",", ":"))
 
 
-def write(sources, cases):
-    """Write both files."""
+def write(sources, cases, types):
+    """Write both files; types as of list_types."""
     lines = [json.dumps(source) for source in sources]
     for key in sorted(cases):
         group = [
@@ -107,7 +115,7 @@ def write(sources, cases):
     whole = FILE.with_suffix(".new")  # so that a run that is stopped loses nothing
     whole.write_text("\n".join(lines) + "\n", encoding="utf-8")
     whole.replace(FILE)
-    TABLE.write_text(table_text(*read()), encoding="utf-8")
+    TABLE.write_text(table_text(*read(), types), encoding="utf-8")
 
 
 def checked_types(cases, release):
@@ -134,23 +142,27 @@ def checked_types(cases, release):
     )
 
 
-def table_text(sources, cases):
-    """checked.def."""
+def table_text(sources, cases, types):
+    """checked.def: of each release the types that are checked, or those that are not, whichever
+    are fewer."""
     lines = [
         "/* Which model types agree with a library's own code, in all configs of",
-        " * tests/models/peers.jsonl: `make peers` writes this file, nobody else does. */",
+        " * tests/models/peers.jsonl (CHECKED), or have not been seen to (UNCHECKED):",
+        " * `make peers` writes this file, nobody else does. */",
         "/* clang-format off */",
     ]
     for source in sources:
         texts = [source[name] for name in ("library", "release", "commit", "read")]
-        lines.append(f"SOURCE({', '.join(json.dumps(text) for text in texts)},")
-        names = " ".join(checked_types(cases, source["release"]))
-        rows = textwrap.wrap(names, 92, break_on_hyphens=False)
-        lines.append("\n".join(f'"{row}",' for row in rows) + ")")
+        checked = checked_types(cases, source["release"])
+        others = sorted(set(types[source["library"]]).difference(checked))
+        kind, names = min(("CHECKED", checked), ("UNCHECKED", others), key=lambda k: len(k[1]))
+        lines.append(f"SOURCE({', '.join(json.dumps(text) for text in texts)}, {kind},")
+        names = " ".join(f'"{name}",' for name in names)
+        lines.append(textwrap.fill(names + ")", 96, break_on_hyphens=False))
     return "\n".join(lines) + "\n"
 
 
-def record(source, found):
+def record(source, found, types):
     """Put the cases of one release in place of those that were kept of it."""
     sources, cases = read()
     release = source["release"]
@@ -160,14 +172,14 @@ def record(source, found):
     )
     for name, group in found.items():
         cases[name, release] = [{"type": name, "release": release, **case} for case in group]
-    write(sources, cases)
+    write(sources, cases, types)
 
 
-def judge_again(post):
+def judge_again(post, types):
     """Judge all cases anew, one by one, and then write both files."""
     sources, cases = read()
     for key, group in cases.items():
         for i, case in enumerate(group):
             group[i], verdicts = judge(case, post)
             yield key, group[i], verdicts
-    write(sources, cases)
+    write(sources, cases, types)

@@ -272,15 +272,12 @@ def main():
     options = parse()
     server = Server()
     try:
-        post = kept.poster(server)
+        post, types = kept.poster(server), kept.list_types(server)
+        listed = [model_type for own in types.values() for model_type in own]
         if options.again:
-            for (model_type, release), case, verdicts in kept.judge_again(post):
+            for (model_type, release), case, verdicts in kept.judge_again(post, types):
                 show(case, verdicts, f"{model_type} of {release}")
             return
-        listed = [
-            row["model_type"]
-            for row in server.request("GET", "/v1/models").json()["model_types"]
-        ]
         print(f"TEST_SEED={options.seed}")
         words = set()
         peers = [("transformers", checkout) for checkout in options.transformers]
@@ -295,10 +292,10 @@ def main():
             for model_type, cases in compare(library, post, listed, options):
                 found[model_type] = pending[model_type] = cases
                 if options.record and len(pending) == BATCH:
-                    kept.record(library.source(), pending)
+                    kept.record(library.source(), pending, types)
                     pending = {}
             if options.record:
-                kept.record(library.source(), pending)
+                kept.record(library.source(), pending, types)
             library.stop()
             print_table(f"{library.name} {library.release}", found, time.monotonic() - began)
             words |= {case["result"] for cases in found.values() for case in cases}

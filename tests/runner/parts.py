@@ -5,7 +5,6 @@ import random
 
 # What `make ci` runs and `make test` does not, by what it needs beyond deps-test.
 LATER = {
-    "interop/test_attention.py": "torch",
     "interop/test_files.py::TorchTest": "torch",
     "interop/test_identify_arithmetic.py": "torch",
     "interop/test_identify_resized.py": "torch",
@@ -15,7 +14,6 @@ LATER = {
     "interop/test_resized.py": "torch",
     "interop/test_verdicts.py": "torch",
     "interop/test_sidecar.py::Sidecar::test_with_torch": "torch",
-    "interop/test_flow.py": "scipy",
     "http/test_apply_layouts.py": "torch",
     "http/test_apply_models.py": "torch",
     "http/test_apply_plans.py": "torch",
@@ -45,8 +43,6 @@ SHARE = {"test": 0.25, "sanitized": 0.15}
 # Where the tests have just passed on the same machine and only what they need is in question,
 # TEST_SHARE=0.1 keeps this share of the tests of each class, at least one.
 OVERALL = float(os.environ.get("TEST_SHARE", "1"))
-# … but for classes that count over all of their tests.
-WHOLE = ("interop/test_rotary.py::ExactRopeTest",)
 
 # These begin first: the longest ones of each command.
 LONG = (
@@ -117,8 +113,7 @@ def split(items, part):
         many = [item for item in items if item in kept and starts(item.nodeid, MANY)]
         kept -= set(many) - sampled(many, SHARE[part])
     if OVERALL < 1:
-        drawn = sampled([item for item in items if item in kept], OVERALL)
-        kept = drawn | {item for item in kept if starts(item.nodeid, WHOLE)}
+        kept = sampled([item for item in items if item in kept], OVERALL)
     return [item for item in items if item in kept], [
         item for item in items if item not in kept
     ]

@@ -18,20 +18,20 @@ posenc: this system has no apt-get, so nothing was installed. Install these your
                  ci: chromium nodejs-npm clang clang-tools-extra cppcheck compiler-rt git \
                      haproxy libpq-devel libtsan nginx postgresql-server valgrind wrk zsh \
                      golang-github-prometheus ShellCheck black pyflakes python3-mypy \
-                     python3-scipy python3-torch
+                     python3-torch
   Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib
                  test: check mpfr curl python python-mpmath python-numpy python-pytest \
                      python-pytest-xdist
                  ci: chromium npm clang cppcheck compiler-rt git haproxy nginx postgresql \
                      valgrind wrk zsh prometheus shellcheck python-black python-pyflakes mypy \
-                     python-scipy python-pytorch
+                     python-pytorch
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev \
                      nettle-dev sqlite-dev zlib-dev
                  test: check-dev g++ mpfr-dev curl python3 py3-mpmath py3-numpy py3-pytest \
                      py3-pytest-xdist
                  ci: chromium npm clang clang-extra-tools cppcheck compiler-rt git haproxy \
                      libpq-dev nginx postgresql valgrind wrk zsh prometheus shellcheck black \
-                     mypy py3-flakes py3-scipy
+                     mypy py3-flakes
 NAMES
     exit 1
 fi

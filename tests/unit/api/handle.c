@@ -50,7 +50,7 @@ END_TEST
 START_TEST(routes_of_one_path_are_neighbours_and_no_target_has_two_paths)
 {
     size_t count;
-    const api_route *routes = api_routes(&count);
+    const api_route *routes = api_route_table(&count);
     for (size_t i = 0; i < count; i++) {
         api_match match = api_match_route(routes[i].method, routes[i].pattern);
         ck_assert_ptr_eq(match.route, &routes[i]);

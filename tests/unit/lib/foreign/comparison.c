@@ -28,9 +28,9 @@ static pe_comparison compared(copy *self, size_t tensor, pe_tolerance tolerance)
 {
     pe_comparison result;
     pe_error error;
-    ck_assert_int_eq(
-        pe_compare(self->request, tensor, &self->held.view, tolerance, NULL, &result, &error),
-        PE_OK);
+    ck_assert_int_eq(pe_compare_table(self->request, tensor, &self->held.view, tolerance, NULL,
+                                      &result, &error),
+                     PE_OK);
     return result;
 }
 
@@ -145,13 +145,13 @@ START_TEST(another_shape_and_a_short_body_are_refused)
     begin(&table, "sinusoidal", "length=10&dim=8", 0);
     table.held.view.shape[0] = 9;
     ck_assert_int_eq(
-        pe_compare(table.request, 0, &table.held.view, NONE, NULL, &result, &error),
+        pe_compare_table(table.request, 0, &table.held.view, NONE, NULL, &result, &error),
         PE_OUT_OF_RANGE);
     ck_assert_str_eq(unit_problem(&error, "shape")->given, "[9, 8]");
     table.held.view.shape[0] = 10;
     table.held.size -= 4;
     ck_assert_int_eq(
-        pe_compare(table.request, 0, &table.held.view, NONE, NULL, &result, &error),
+        pe_compare_table(table.request, 0, &table.held.view, NONE, NULL, &result, &error),
         PE_MALFORMED);
     ck_assert(unit_error_names(&error, "body"));
     end(&table);

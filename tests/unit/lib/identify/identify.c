@@ -23,7 +23,8 @@ static pe_identity identify(unit_held *self)
     pe_identity identity;
     pe_error error;
     ck_assert_int_eq(
-        pe_identify(&self->view, NULL, NULL, &UNIT_LIMITS, NULL, &identity, &error), PE_OK);
+        pe_identify_table(&self->view, NULL, NULL, &UNIT_LIMITS, NULL, &identity, &error),
+        PE_OK);
     return identity;
 }
 
@@ -156,7 +157,7 @@ START_TEST(lack_of_memory_ends_a_search_and_no_answer_is_wrong)
         hold_float32(&table, 100, 8);
         unit_fail_allocations(first, 1);
         pe_status status =
-            pe_identify(&table.view, rope, NULL, &UNIT_LIMITS, NULL, &identity, &error);
+            pe_identify_table(&table.view, rope, NULL, &UNIT_LIMITS, NULL, &identity, &error);
         failed = unit_allow_allocations().failed > 0;
         failures += status == PE_NO_MEMORY;
         ck_assert(status == PE_OK || status == PE_NO_MEMORY || status == PE_MALFORMED);
@@ -201,7 +202,7 @@ static pe_status identify_stored(unit_held *self, const char *set, const pe_limi
     int open = 0;
     const pe_runner runner = {.context = &open, .go_on = go_on};
     pe_status status =
-        pe_identify(&self->view, NULL, set, limits, &runner, ret_identity, reterr);
+        pe_identify_table(&self->view, NULL, set, limits, &runner, ret_identity, reterr);
     ck_assert_int_eq(open, 0);
     return status;
 }

@@ -6,8 +6,6 @@
 
 #define ONES 0xffffffffffffffff
 
-static const pe_wide ZERO = {{0, 0, 0, 0}};
-
 static pe_wide random_phase(uint64_t *state)
 {
     pe_wide phase;
@@ -192,35 +190,6 @@ START_TEST(sines_and_cosines_are_within_2_to_the_minus_100_of_themselves)
 }
 END_TEST
 
-START_TEST(the_sine_is_odd_and_the_cosine_even)
-{
-    uint64_t state = 2;
-    for (size_t i = 0; i < 20000; i++) {
-        pe_wide phase = random_phase(&state);
-        dd sine, cosine, other_sine, other_cosine;
-        pe_phase_sincos(phase, &sine, &cosine);
-        pe_phase_sincos(pe_wide_sub(ZERO, phase), &other_sine, &other_cosine);
-        equals(other_sine, -sine.hi, -sine.lo);
-        equals(other_cosine, cosine.hi, cosine.lo);
-    }
-}
-END_TEST
-
-START_TEST(a_quarter_turn_makes_the_sine_the_cosine)
-{
-    const pe_wide quarter = {{0, 0, 0, 1ULL << 62}};
-    uint64_t state = 3;
-    for (size_t i = 0; i < 20000; i++) {
-        pe_wide phase = random_phase(&state);
-        dd sine, cosine, next_sine, next_cosine;
-        pe_phase_sincos(phase, &sine, &cosine);
-        pe_phase_sincos(pe_wide_add(phase, quarter), &next_sine, &next_cosine);
-        equals(next_sine, cosine.hi, cosine.lo);
-        equals(next_cosine, -sine.hi, -sine.lo);
-    }
-}
-END_TEST
-
 START_TEST(the_squares_add_up_to_one)
 {
     uint64_t state = 4;
@@ -291,8 +260,6 @@ Suite *phase_suite(void)
     const TTest *const tests[] = {
         quarter_turns_are_exact,
         sines_and_cosines_are_within_2_to_the_minus_100_of_themselves,
-        the_sine_is_odd_and_the_cosine_even,
-        a_quarter_turn_makes_the_sine_the_cosine,
         the_squares_add_up_to_one,
         twice_the_angle_obeys_the_addition_theorem,
         tiny_phases_keep_their_relative_precision,

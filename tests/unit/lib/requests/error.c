@@ -278,7 +278,7 @@ static const char *const WORDS[] = {"length", "sinusoidal", "sinusoidal_2d", "di
 
 static void suggests(const char *given, const char *expected)
 {
-    const char *nearest = pe_nearest(given, WORDS, UNIT_COUNT(WORDS));
+    const char *nearest = pe_find_nearest_name(given, WORDS, UNIT_COUNT(WORDS));
     ck_assert_msg(nearest == expected || (nearest && expected && !strcmp(nearest, expected)),
                   "%s: %s, not %s", given, nearest ? nearest : "nothing",
                   expected ? expected : "nothing");
@@ -318,17 +318,17 @@ START_TEST(words_that_are_far_away_find_nothing)
                                       "gnithtel", "\xe4\xbd\x8d\xe7\xbd\xae"};
     for (size_t i = 0; i < UNIT_COUNT(FAR); i++)
         suggests(FAR[i], NULL);
-    ck_assert_ptr_null(pe_nearest("length", NULL, 0));
+    ck_assert_ptr_null(pe_find_nearest_name("length", NULL, 0));
 }
 END_TEST
 
 START_TEST(the_nearest_of_several_is_suggested)
 {
     static const char *const NEAR[] = {"concat_all", "concatenate", "concat", "contact"};
-    ck_assert_str_eq(pe_nearest("concatt", NEAR, 4), "concat");
-    ck_assert_str_eq(pe_nearest("contakt", NEAR, 4), "contact");
-    ck_assert_str_eq(pe_nearest("concat_al", NEAR, 4), "concat_all");
-    ck_assert_str_eq(pe_nearest("concatenat", NEAR, 4), "concatenate");
+    ck_assert_str_eq(pe_find_nearest_name("concatt", NEAR, 4), "concat");
+    ck_assert_str_eq(pe_find_nearest_name("contakt", NEAR, 4), "contact");
+    ck_assert_str_eq(pe_find_nearest_name("concat_al", NEAR, 4), "concat_all");
+    ck_assert_str_eq(pe_find_nearest_name("concatenat", NEAR, 4), "concatenate");
 }
 END_TEST
 
@@ -359,17 +359,18 @@ START_TEST(a_name_that_shares_words_is_nearer_than_one_of_similar_letters)
         {"type_", "dtype"},
     };
     for (size_t i = 0; i < UNIT_COUNT(PAIRS); i++)
-        ck_assert_str_eq(pe_nearest(PAIRS[i][0], ROPE, UNIT_COUNT(ROPE)), PAIRS[i][1]);
-    ck_assert_ptr_null(pe_nearest("rope_scaling", ROPE, UNIT_COUNT(ROPE)));
+        ck_assert_str_eq(pe_find_nearest_name(PAIRS[i][0], ROPE, UNIT_COUNT(ROPE)),
+                         PAIRS[i][1]);
+    ck_assert_ptr_null(pe_find_nearest_name("rope_scaling", ROPE, UNIT_COUNT(ROPE)));
 }
 END_TEST
 
 START_TEST(a_swap_is_one_slip)
 {
     static const char *const SHORT[] = {"kv", "mn"};
-    ck_assert_str_eq(pe_nearest("vk", SHORT, 2), "kv");
-    ck_assert_str_eq(pe_nearest("nm", SHORT, 2), "mn");
-    ck_assert_ptr_null(pe_nearest("xy", SHORT, 2));
+    ck_assert_str_eq(pe_find_nearest_name("vk", SHORT, 2), "kv");
+    ck_assert_str_eq(pe_find_nearest_name("nm", SHORT, 2), "mn");
+    ck_assert_ptr_null(pe_find_nearest_name("xy", SHORT, 2));
 }
 END_TEST
 
@@ -382,13 +383,13 @@ START_TEST(words_of_any_length_may_be_compared)
     for (size_t n = 1; n < sizeof given; n += 3) {
         for (size_t m = 1; m < sizeof candidate; m++) {
             given[n] = candidate[m] = '\0';
-            const char *nearest = pe_nearest(given, candidates, 2);
+            const char *nearest = pe_find_nearest_name(given, candidates, 2);
             unit_assert(nearest == NULL || nearest == candidate);
             given[n] = candidate[m] = 'a';
         }
     }
     candidate[199] = '\0';
-    ck_assert_str_eq(pe_nearest("lengt", candidates, 2), "length");
+    ck_assert_str_eq(pe_find_nearest_name("lengt", candidates, 2), "length");
 }
 END_TEST
 

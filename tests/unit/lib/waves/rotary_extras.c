@@ -1,6 +1,4 @@
-/* What rope gives beside its tables: one cache, permutations, and factors of scores and
- * queries.
- */
+/* What rope gives beside its tables: one cache, and factors of scores and queries. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -74,74 +72,12 @@ START_TEST(a_cache_holds_cosines_beside_sines)
 }
 END_TEST
 
-/* ---- permutations ---- */
-
-/* The permutation of a request. */
-static pe_table *order_of(const char *options, const int32_t **ret_order, size_t *ret_count)
-{
-    char query[200];
-    snprintf(query, sizeof query, "length=1&%s", options);
-    pe_table *table = unit_table("rope", query);
-    size_t t = find(table, "permutation");
-    *ret_order = pe_table_data(table, t);
-    *ret_count = (size_t)pe_table_tensor(table, t)->shape[0];
-    return table;
-}
-
-START_TEST(a_permutation_takes_full_tables_to_the_other_layout)
-{
-    static const char *const SHAPES[] = {"dim=2", "dim=8", "dim=66"};
-    for (size_t s = 0; s < UNIT_COUNT(SHAPES); s++) {
-        char query[200];
-        const int32_t *order;
-        size_t count;
-        snprintf(query, sizeof query, "%s&heads=1&permutation=half_to_interleaved", SHAPES[s]);
-        pe_table *permutation = order_of(query, &order, &count);
-        snprintf(query, sizeof query, "length=5&table=full&%s", SHAPES[s]);
-        pe_table *half = unit_table("rope", query);
-        snprintf(query, sizeof query, "length=5&table=full&%s&layout=interleaved", SHAPES[s]);
-        pe_table *pairs = unit_table("rope", query);
-        const float *from = pe_table_data(half, 1), *to = pe_table_data(pairs, 1);
-        for (size_t row = 0; row < 5; row++)
-            for (size_t c = 0; c < count; c++)
-                ck_assert(to[row * count + c] == from[row * count + (size_t)order[c]]);
-        pe_table_unref(permutation);
-        pe_table_unref(half);
-        pe_table_unref(pairs);
-    }
-}
-END_TEST
-
-START_TEST(the_two_permutations_undo_each_other_in_each_head)
-{
-    static const char *const SHAPES[] = {"dim=2&heads=1", "dim=8&heads=3",
-                                         "dim=12&partial_rotary_factor=0.5&heads=5"};
-    for (size_t s = 0; s < UNIT_COUNT(SHAPES); s++) {
-        char there[200], back[200];
-        const int32_t *one, *other;
-        size_t count, same;
-        snprintf(there, sizeof there, "%s&permutation=half_to_interleaved", SHAPES[s]);
-        snprintf(back, sizeof back, "%s&permutation=interleaved_to_half", SHAPES[s]);
-        pe_table *first = order_of(there, &one, &count),
-                 *second = order_of(back, &other, &same);
-        ck_assert_uint_eq(count, same);
-        for (size_t c = 0; c < count; c++)
-            ck_assert_int_eq(one[other[c]], (int32_t)c);
-        pe_table_unref(first);
-        pe_table_unref(second);
-    }
-}
-END_TEST
-
 /* ---- refusals ---- */
 
 START_TEST(extras_that_make_no_sense_are_refused)
 {
     static const char *const WRONG[][3] = {
         {"&cos_sin=true&table=full", "table", "half_width"},
-        {"&heads=2", "heads", "left out without permutation"},
-        {"&permutation=half_to_interleaved", "heads", "given with permutation"},
-        {"&permutation=half_to_interleaved&heads=65536&dim=1048576", "heads", "below 2^31"},
         {"&softmax_factor=true", "softmax_factor", "left out with rope_type=default"},
         {"&temperature_beta=1", "temperature_beta", "left out without temperature"},
         {"&temperature_length=9", "temperature_length", "left out without temperature"},
@@ -150,8 +86,7 @@ START_TEST(extras_that_make_no_sense_are_refused)
     };
     for (size_t i = 0; i < UNIT_COUNT(WRONG); i++) {
         char query[200];
-        bool has_dim = strstr(WRONG[i][0], "dim=") != NULL;
-        snprintf(query, sizeof query, "length=4%s%s", has_dim ? "" : "&dim=8", WRONG[i][0]);
+        snprintf(query, sizeof query, "length=4&dim=8%s", WRONG[i][0]);
         unit_refuses("rope", query, PE_OUT_OF_RANGE, WRONG[i][1], WRONG[i][2]);
     }
     unit_refuses("rope", "positions=4,-1&dim=2&temperature=ministral3", PE_OUT_OF_RANGE,
@@ -175,8 +110,6 @@ Suite *rotary_extras_suite(void)
     const TTest *const tests[] = {
         tables_have_nothing_that_is_not_asked_for,
         a_cache_holds_cosines_beside_sines,
-        a_permutation_takes_full_tables_to_the_other_layout,
-        the_two_permutations_undo_each_other_in_each_head,
         extras_that_make_no_sense_are_refused,
         temperatures_step_where_a_length_is_full,
         NULL,

@@ -1,0 +1,69 @@
+/* Making lines, and copying runs of keys out of them. */
+#include "relative/grid_offsets.h"
+
+#include "kernels/by_size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY_PRICE 5
+
+/* The number of lines of a plane. */
+static size_t count_lines(const pe_offsets *offsets)
+{
+    return offsets->symmetric ? offsets->height : 2 * offsets->height - 1;
+}
+
+/* The line of two rows of the grid. */
+static size_t find_line(const pe_offsets *offsets, size_t query_row, size_t key_row)
+{
+    if (!offsets->symmetric)
+        return key_row + offsets->height - 1 - query_row;
+    return key_row < query_row ? query_row - key_row : key_row - query_row;
+}
+
+void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size_t key,
+                     size_t count, pe_copier *copier)
+{
+    size_t width = offsets->width, line = 2 * width - 1, size = offsets->element_size;
+    size_t row = query / width, key_row = key / width, column = key % width;
+    const unsigned char *lines = offsets->lines + plane * count_lines(offsets) * line * size;
+    lines += (width - 1 - query % width) * size; /* where column 0 is */
+    for (size_t part; count > 0; count -= part, key_row++, column = 0) {
+        part = width - column < count ? width - column : count;
+        pe_copier_add(copier, lines + (find_line(offsets, row, key_row) * line + column) * size,
+                      part * size);
+    }
+}
+
+/* Take a plane: offsets are key minus query in lines, so that they come backwards. `size`: of
+ * an element, a constant after inlining. */
+static inline __attribute__((always_inline)) void take_plane(unsigned char *lines,
+                                                             const unsigned char *column,
+                                                             size_t stride, size_t rows,
+                                                             size_t size)
+{
+    for (size_t i = 0; i < rows; i++)
+        memcpy(lines + i * size, column + (rows - 1 - i) * stride, size);
+}
+
+bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace)
+{
+    size_t rows = count_lines(offsets) * (2 * offsets->width - 1);
+    size_t size = offsets->element_size, stride = planes * size;
+    const unsigned char *column = table;
+    unsigned char *lines = offsets->lines = malloc(rows * stride);
+    for (size_t plane = 0; lines && plane < planes; plane++) {
+        if (!pe_pace_may_continue(pace, ENTRY_PRICE * (double)rows))
+            return false;
+        PE_BY_SIZE(size, take_plane(lines, column, stride, rows, SIZE))
+        lines += rows * size;
+        column += size;
+    }
+    return lines != NULL;
+}
+
+double pe_offsets_price(uint64_t rows, uint64_t planes)
+{
+    return ENTRY_PRICE * (double)rows * (double)planes;
+}

@@ -1,0 +1,49 @@
+/* Matrices of queries and keys that are cells of a grid, whose entries depend on the offset of
+ * rows and that of columns alone.
+ *
+ * Along a row of the grid, entries depend on the distance of columns alone. So the entries of
+ * the distances -(width-1) … width-1, key minus query, are kept as a line for each offset of
+ * rows, and a run of keys along a row is a slice of a line. */
+#ifndef PE_GRID_OFFSETS_H
+#define PE_GRID_OFFSETS_H
+
+#include "kernels/copier.h"
+#include "scheme.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The sides of a window of tokens: the rows of two parameters, and what any such size is. */
+#define PE_WINDOW_MAX  16384 /* numbers of offsets are i32 */
+#define PE_WINDOW_SIZE .type = PE_INTEGER, .minimum = 1, .maximum = PE_WINDOW_MAX
+#define PE_WINDOW_PARAMETERS                                                                   \
+    {.name = "height",                                                                         \
+     PE_WINDOW_SIZE,                                                                           \
+     .required = true,                                                                         \
+     .unit = "cells",                                                                          \
+     .counts_rows = true,                                                                      \
+     .help = "rows of tokens in the window"},                                                  \
+    {                                                                                          \
+        .name = "width", PE_WINDOW_SIZE, .default_of = "height", .unit = "cells",              \
+        .counts_rows = true, .help = "columns of tokens in the window"                         \
+    }
+
+typedef struct pe_offsets {
+    size_t element_size, height, width;
+    bool symmetric; /* lines are for |row offset|; else for key minus query + height - 1 */
+    unsigned char *lines; /* [planes, lines, 2*width-1], from malloc */
+} pe_offsets;
+
+/* Take the lines from a table of all offsets, which is [rows, planes] by query minus key, one
+ * row after the other: [(2*height-1) * (2*width-1), planes]. Not for symmetric lines. False:
+ * memory ran out, or the runner cancelled it; the caller frees the lines in either case. */
+bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace);
+
+/* The price of that. */
+double pe_offsets_price(uint64_t rows, uint64_t planes);
+
+/* Copy `count` entries of a plane and a query from `key` on; cells are counted row by row. */
+void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size_t key,
+                     size_t count, pe_copier *copier);
+
+#endif
