@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char NO_SCHEME[] = "This release has no scheme for it; these are its facts.";
-
 /* The width of a head: its key, or width / heads. */
 static model_number add_head(const model_config *config, const grid_facts *facts,
                              api_model_part *part)
@@ -260,7 +258,7 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     else if (facts->scheme)
         add_sines(config, facts, &grid, part);
     if (!part->scheme)
-        model_note(part->notes, "%s", NO_SCHEME);
+        model_note(part->notes, "This release has no scheme for it; these are its facts.");
     model_use(config, part, NULL);
 }
 

@@ -55,17 +55,10 @@ typedef void model_rotary_own(const model_config *config, rotary_keys *keys);
 model_rotary_own model_own_deepseek_v4, model_own_dbrx, model_own_gptj, model_own_nomic;
 model_rotary_own model_own_phi3, model_own_zamba2;
 
-/* Two tables under names of their own: of DeepSeek V4 and ZAYA. */
-model_plan_rule model_plan_deepseek_v4, model_plan_zaya;
-
-/* A table for each theta of layer_rope_theta: Granite's. */
-model_plan_rule model_plan_layer_thetas;
-
-/* None where rope_theta of rope_parameters is null: OLMo hybrid's. */
-model_plan_rule model_plan_olmo_hybrid;
-
-/* Dense layers before the mixtures of experts turn whatever their type: Cohere 2's. */
-model_plan_rule model_plan_cohere2_moe;
+/* Two tables under names of their own; a table for each theta of layer_rope_theta; none where
+ * rope_theta is null; dense layers that turn before mixtures of experts. */
+model_plan_rule model_plan_deepseek_v4, model_plan_zaya, model_plan_layer_thetas;
+model_plan_rule model_plan_olmo_hybrid, model_plan_cohere2_moe;
 
 /* Two tables, for layers of full attention and for sliding ones, whose dictionaries have these
  * names; types[i] are the types of layers that use the one of names[i], by blanks. */

@@ -170,14 +170,6 @@ static model_number divide_width(const model_config *config, const rotary_facts 
     return head;
 }
 
-/* Whether the config has both widths whose quotient is that of a head. */
-static bool has_widths(const model_config *config)
-{
-    api_origin from;
-    return model_find(config, "hidden_size", &from) &&
-           model_find(config, "num_attention_heads", &from);
-}
-
 /* The width of a head: its key, the class's own, or a quotient, as where the key is null. */
 static void read_head(const model_config *config, rotary_keys *keys)
 {
@@ -191,7 +183,9 @@ static void read_head(const model_config *config, rotary_keys *keys)
     keys->head = *names ? model_integer(config, names, NAN) : none;
     if (keys->head.given && keys->head.value == 0) /* as Python's `or` */
         keys->head.given = false;
-    bool is_null = strcmp(names, "head_dim") == 0 && has_widths(config) &&
+    api_origin from;
+    bool is_null = strcmp(names, "head_dim") == 0 && model_find(config, "hidden_size", &from) &&
+                   model_find(config, "num_attention_heads", &from) &&
                    json_is_null(json_object_get(config->object, names));
     if (!keys->head.given)
         keys->head = fallback > 0 && !is_null

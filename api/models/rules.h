@@ -153,9 +153,6 @@
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
         "order", "rows in merge blocks of m x m"
 #define MERGED "spatial_merge_size", "spatial_merge_size", "2"
-#define IN_ORDER                                                                               \
-    "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
-        "order", "row by row"
 #define QWEN_AXES(frames)                                                                      \
     .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16, .tube = (frames)
 #define SINES(...)                                                                             \
@@ -338,8 +335,6 @@
                 .width_keys = "memory_encoder_output_channels", .width = 64,                   \
                 .note = "Row 0 is added to the memory of the frame before, the last row to "   \
                         "those of frames that a user has marked.")
-#define SAM2_MEMORY SAM_MEMORY(64)
-#define SAM3_MEMORY SAM_MEMORY(72)
 #define SAM_PROMPTS                                                                            \
     COMPONENT(.name = "prompt", .keys = "prompt_encoder_config", .type = "sam_prompt_encoder", \
               .ignore_type = true)

@@ -56,26 +56,21 @@ void model_plan_components(model_config *config);
 
 /* ---- the rules; those that are called after a model are of its row alone ---- */
 
-/* components.c, with component_facts, stack_facts, or the position of the first token */
+/* components.c, layers.c: with component_facts, stack_facts, a position, or layer_facts */
 model_plan_rule model_plan_component, model_plan_depth_pro, model_plan_stack;
-model_plan_rule model_plan_first_position;
-/* layers.c */
-model_plan_rule model_plan_layers;
-/* rotary.c */
-model_plan_rule model_plan_rotary;
+model_plan_rule model_plan_first_position, model_plan_layers;
+/* rotary.c, grids.c; timm_rope.c reads theta of grid_facts alone */
+model_plan_rule model_plan_rotary, model_plan_grid, model_plan_timm_rope, model_plan_word;
+model_plan_rule model_plan_temperature, model_plan_llama4_temperature;
 /* absolute.c, with table_facts, patches_facts, or nothing */
 model_plan_rule model_plan_learned, model_plan_resized, model_plan_sinusoidal, model_plan_fsmt;
 model_plan_rule model_plan_patches, model_plan_vivit, model_plan_mae;
 model_plan_rule model_plan_spectrogram, model_plan_videomae, model_plan_mllama_tiles;
-/* windows.c, with swin_facts, cells_facts, or nothing */
+/* windows.c; diffusion.c, with latents_facts, or the first of block_out_channels */
 model_plan_rule model_plan_swin, model_plan_beit, model_plan_decomposed, model_plan_cvt;
-/* diffusion.c, with latents_facts, or the first of block_out_channels */
 model_plan_rule model_plan_latents, model_plan_unet;
-/* relative.c, with relative_facts; t5_stacks: of an encoder and a decoder */
+/* relative.c; t5_stacks: of an encoder and a decoder */
 model_plan_rule model_plan_t5, model_plan_t5_stacks, model_plan_alibi, model_plan_deberta;
 model_plan_rule model_plan_transformer_xl, model_plan_two_sided, model_plan_shaw;
-/* grids.c; timm_rope.c reads theta of grid_facts alone */
-model_plan_rule model_plan_grid, model_plan_timm_rope, model_plan_word, model_plan_temperature;
-model_plan_rule model_plan_llama4_temperature;
 
 #endif
