@@ -2,7 +2,7 @@
 #include "endpoints/apply_model.h"
 
 #include "models/config_text.h"
-#include "models/known.h"
+#include "models/known_models.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "models/config_text.h"
 #include "models/difference.h"
 #include "models/gguf.h"
-#include "models/known.h"
+#include "models/known_models.h"
 #include "replies/cacheable.h"
 #include "replies/json_post.h"
 #include "replies/problem.h"

@@ -1,20 +1,15 @@
 /* Tables with a row for each position: trained ones, and sinusoids. */
 #include "models/pictures.h"
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 
 #include <math.h>
 
-static model_number read_width(const model_config *config, const char *keys, double width)
-{
-    return model_required(config, keys ? keys : "hidden_size", model_or_nan(width), 1);
-}
-
 /* The row of position 0. */
 static model_number read_first(const model_config *config, const table_facts *facts)
 {
-    model_number first = {.value = facts->first, .from = model_describe_default(config)};
+    model_number first = {.value = facts->first, .from = model_default(config)};
     if (!facts->after_padding)
         return first;
     model_number padding =
@@ -28,21 +23,19 @@ static model_number read_first(const model_config *config, const table_facts *fa
 static model_number read_rows(const model_config *config, const table_facts *facts)
 {
     const char *keys = facts->rows_keys ? facts->rows_keys : "max_position_embeddings";
-    model_number rows = {false, facts->rows, model_describe_default(config)};
+    model_number rows = {false, facts->rows, model_default(config)};
     if (*keys)
         rows = model_required(config, keys, model_or_nan(facts->rows), 1);
     rows.value += facts->more;
     if (facts->more_keys)
         rows.value += model_integer(config, facts->more_keys, 0).value;
-    if (facts->rows_after)
-        rows.value += read_first(config, facts).value;
     return rows;
 }
 
 /* The columns of a table. */
 static model_number read_columns(const model_config *config, const table_facts *facts)
 {
-    model_number width = read_width(config, facts->width_keys, facts->width);
+    model_number width = model_width(config, facts->width_keys, facts->width);
     model_number parts = {.value = facts->parts};
     if (facts->parts_keys)
         parts = model_required(config, facts->parts_keys, facts->parts, 1);
@@ -54,14 +47,6 @@ static model_number read_columns(const model_config *config, const table_facts *
     return width;
 }
 
-static void add_notes(const table_facts *facts, api_model_part *part)
-{
-    if (facts->resized)
-        model_fact_text(part, "resized", facts->resized, MODEL_REMARK("the class"));
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-}
-
 void model_plan_learned(model_config *config, const void *table_rule)
 {
     const table_facts *facts = table_rule;
@@ -70,8 +55,7 @@ void model_plan_learned(model_config *config, const void *table_rule)
     api_model_part *part = model_part_new(config, facts->suffix, "learned");
     part->state = API_PART_TRAINED;
     if (first.value < 0 || first.value >= rows.value) {
-        model_refuse(config->planner, first.from, NULL, "below the %g rows of the table",
-                     rows.value);
+        model_refuse(config, first.from, NULL, "below the %g rows of the table", rows.value);
         return;
     }
     model_fact_number(part, "rows", rows.value, rows.from);
@@ -87,7 +71,8 @@ void model_plan_learned(model_config *config, const void *table_rule)
     model_argument_number(config, part, "base_length", rows.value, rows.from);
     if (first.value > 0)
         model_argument_number(config, part, "row_offset", first.value, first.from);
-    add_notes(facts, part);
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
     model_part_finish(config, part, "learned", "encoding");
     model_use(config, part, NULL);
 }
@@ -100,8 +85,8 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
     api_model_part *part = model_part_new(config, facts->suffix, "sinusoidal");
     model_fact_number(part, "rows", rows.value, rows.from);
     model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "layout", facts->layout, model_describe_default(config));
-    model_fact_text(part, "frequencies", facts->frequencies, model_describe_default(config));
+    model_fact_text(part, "layout", facts->layout, model_default(config));
+    model_fact_text(part, "frequencies", facts->frequencies, model_default(config));
     model_fact_number(part, "offset", first.value, first.from);
     model_number positions = {rows.given, rows.value - first.value, rows.from};
     if (!(positions.value >= 1))
@@ -113,65 +98,48 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
         model_number base = model_real(config, facts->base_keys, 10000);
         model_argument_number(config, part, "base", base.value, base.from);
     }
-    model_argument(config, part, "layout", facts->layout, model_describe_default(config));
-    model_argument(config, part, "frequencies", facts->frequencies,
-                   model_describe_default(config));
+    model_argument(config, part, "layout", facts->layout, model_default(config));
+    model_argument(config, part, "frequencies", facts->frequencies, model_default(config));
     if (fmod(width.value, 2) != 0)
-        model_argument(config, part, "odd_dim", "pad", model_describe_default(config));
+        model_argument(config, part, "odd_dim", "pad", model_default(config));
     if (facts->stored)
         model_note(part->notes, "The checkpoint holds this table as well.");
-    add_notes(facts, part);
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
     model_part_finish(config, part, "sinusoidal", "encoding");
     model_use(config, part, NULL);
 }
 
-/* ---- patches of an image ---- */
-
-model_number model_side(const model_config *config, const char *keys, double fallback,
-                        size_t axis)
+/* FSMT's, which has more rows for those before position 0. */
+void model_plan_fsmt(model_config *config, const void *table_rule)
 {
-    static const char *const AXES[] = {"height", "width"};
-    api_origin from;
-    const json_t *value = model_find(config, keys, &from);
-    model_number side = {true, NAN, from};
-    size_t count = json_array_size(value), at = count == 3 ? axis + 1 : axis; /* frames first */
-    if (json_is_array(value))
-        side.value = json_number_value(json_array_get(value, count > at ? at : 0));
-    else if (json_is_object(value))
-        side.value = json_number_value(json_object_get(
-            value, json_object_get(value, AXES[axis]) ? AXES[axis] : "shortest_edge"));
-    else
-        return model_required(config, keys, model_or_nan(fallback), 1);
-    if (!(side.value >= 1 && side.value <= 1e6)) {
-        model_refuse(config->planner, from, value, "a side from 1 to 10^6 pixels");
-        side.value = NAN;
-    }
-    return side;
+    table_facts facts = *(const table_facts *)table_rule;
+    facts.more = read_first(config, &facts).value;
+    model_plan_sinusoidal(config, &facts);
 }
 
+void model_plan_resized(model_config *config, const void *table_rule)
+{
+    api_model_plan *plan = config->planner->plan;
+    model_plan_learned(config, table_rule);
+    model_fact_text(&plan->parts[plan->part_count - 1], "resized",
+                    "bilinear, to the length of the text", MODEL_REMARK("the class"));
+}
+
+/* ---- patches of an image ---- */
+
 /* Rows that are those of no patch. */
-static double read_more(const model_config *config, const patches_facts *facts)
+static double count_tokens(const model_config *config, const patches_facts *facts)
 {
     if (!facts->more_keys)
         return facts->more;
     return facts->more + model_integer(config, facts->more_keys, facts->more_by_key).value;
 }
 
-/* How many grids the table has: one for each tube of frames. */
-static double read_depth(const model_config *config, const patches_facts *facts)
-{
-    api_origin from;
-    if (facts->frames == 0)
-        return 1;
-    const json_t *tubes = model_number_list(config, "tubelet_size", &from);
-    double tube = tubes ? model_list_number(tubes, 0) : 2;
-    double frames = model_required(config, "num_frames", facts->frames, 1).value;
-    return tube >= 1 ? floor(frames / tube) : 1;
-}
-
-/* Add the rows of a table for the image that the config names, and its grid. */
+/* Add the rows of a table for so many images of the size that the config names, and its grid.
+ */
 static model_number read_cells(const model_config *config, const patches_facts *facts,
-                               api_model_part *part)
+                               double images, api_model_part *part)
 {
     const char *patch_keys = facts->patch_keys ? facts->patch_keys : "patch_size";
     double cells[2];
@@ -183,13 +151,11 @@ static model_number read_cells(const model_config *config, const patches_facts *
         model_number patch = model_side(config, patch_keys, facts->patch, axis);
         cells[axis] = floor(image.value / patch.value);
     }
-    image.value = cells[0] * cells[1] * read_depth(config, facts) + read_more(config, facts);
+    image.value = cells[0] * cells[1] * images + count_tokens(config, facts);
     image.from = model_add_remark(config, image.from, ", patches of it");
     if (isnan(image.value))
         return image;
-    model_fact(part, "grid",
-               json_pack("[o,o]", api_document_number(cells[0]), api_document_number(cells[1])),
-               image.from);
+    model_fact_numbers(part, "grid", cells, 2, image.from);
     return image;
 }
 
@@ -198,7 +164,7 @@ static void note_image(const model_config *config, const patches_facts *facts,
                        api_model_part *part)
 {
     const api_model_options *options = config->planner->plan->options;
-    if (options->height == 0 || facts->sinusoidal)
+    if (options->height == 0)
         return;
     if (facts->resized)
         model_note(part->notes,
@@ -219,11 +185,10 @@ static void finish_grid_of_sinusoids(const model_config *config, const patches_f
     model_argument_number(config, part, "height", height, MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "width", columns, MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", "concat", model_describe_default(config));
-    model_argument(config, part, "axis_order", "width_first", model_describe_default(config));
-    model_argument(config, part, "shape", "nc", model_describe_default(config));
-    model_argument_number(config, part, "extra_tokens", facts->more,
-                          model_describe_default(config));
+    model_argument(config, part, "layout", "concat", model_default(config));
+    model_argument(config, part, "axis_order", "width_first", model_default(config));
+    model_argument(config, part, "shape", "nc", model_default(config));
+    model_argument_number(config, part, "extra_tokens", facts->more, model_default(config));
     model_part_finish(config, part, "sinusoidal_2d", "encoding");
 }
 
@@ -245,11 +210,11 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     double patch = model_side(config, facts->patch_keys ? facts->patch_keys : "patch_size",
                               facts->patch > 0 ? facts->patch : 16, 0)
                        .value;
-    const double more = read_more(config, facts), source = floor(sqrt(rows.value - more));
+    const double more = count_tokens(config, facts), source = floor(sqrt(rows.value - more));
     part->state = API_PART_TRAINED;
-    model_fact_number(part, "offset", 0, model_describe_default(config));
+    model_fact_number(part, "offset", 0, model_default(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
-        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
+        model_argument(config, part, "preset", facts->preset, model_default(config));
         double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
         model_argument_number(config, part, "height",
                               model_patches((double)options->height, patch, merge),
@@ -258,8 +223,7 @@ static void finish_trained(const model_config *config, const patches_facts *fact
                               model_patches((double)options->width, patch, merge), MODEL_QUERY);
         model_argument_number(config, part, "dim", width.value, width.from);
         model_argument_number(config, part, "source_height", source, rows.from);
-        model_argument_number(config, part, "prefix_tokens", more,
-                              model_describe_default(config));
+        model_argument_number(config, part, "prefix_tokens", more, model_default(config));
         model_part_finish(config, part, "resized", "encoding");
         return;
     }
@@ -267,55 +231,82 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     finish_rows(config, part, rows, width);
 }
 
-void model_plan_patches(model_config *config, const void *patches_rule)
+/* Begin a table of patches with its facts. */
+static api_model_part *begin_patches(const model_config *config, const patches_facts *facts,
+                                     const char *kind, double images, model_number *ret_rows,
+                                     model_number *ret_width)
 {
-    const patches_facts *facts = patches_rule;
-    api_model_part *part =
-        model_part_new(config, facts->suffix, facts->sinusoidal ? "sinusoidal_2d" : "learned");
-    model_number width = read_width(config, facts->width_keys, facts->width);
-    model_number rows;
+    api_model_part *part = model_part_new(config, facts->suffix, kind);
+    *ret_width = model_width(config, facts->width_keys, facts->width);
     if (facts->side_keys) {
-        rows = model_required(config, facts->side_keys, model_or_nan(facts->side), 1);
-        rows.value += read_more(config, facts);
+        *ret_rows = model_required(config, facts->side_keys, model_or_nan(facts->side), 1);
+        ret_rows->value += count_tokens(config, facts);
     } else {
-        rows = read_cells(config, facts, part);
+        *ret_rows = read_cells(config, facts, images, part);
     }
-    model_fact_number(part, "rows", rows.value, rows.from);
-    model_fact_number(part, "dim", width.value, width.from);
-    if (facts->class_row)
-        model_fact_text(part, "cls", facts->class_row, model_describe_default(config));
-    if (facts->gate)
-        model_fact_text(part, "gate", facts->gate, model_describe_default(config));
+    model_fact_number(part, "rows", ret_rows->value, ret_rows->from);
+    model_fact_number(part, "dim", ret_width->value, ret_width->from);
+    for (size_t i = 0; facts->facts[i]; i += 2)
+        model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default(config));
     if (facts->resized)
-        model_fact_text(part, "resized", facts->resized, model_describe_default(config));
+        model_fact_text(part, "resized", facts->resized, model_default(config));
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
+    return part;
+}
+
+/* A trained table for so many images. */
+static void plan_patches(model_config *config, const patches_facts *facts, double images)
+{
+    model_number rows, width;
+    api_model_part *part = begin_patches(config, facts, "learned", images, &rows, &width);
     note_image(config, facts, part);
-    if (facts->sinusoidal)
-        finish_grid_of_sinusoids(config, facts, part, width);
-    else
-        finish_trained(config, facts, part, rows, width);
+    finish_trained(config, facts, part, rows, width);
     model_use(config, part, NULL);
 }
 
-void model_plan_spectrogram(model_config *config, const void *spectrogram_rule)
+void model_plan_patches(model_config *config, const void *patches_rule)
 {
-    const spectrogram_facts *facts = spectrogram_rule;
-    model_number bands = model_required(config, "num_mel_bins", facts->bands, 1);
-    model_number length = model_required(config, "max_length", facts->length, 1);
-    model_number patch = model_required(config, "patch_size", facts->patch, 1);
-    model_number along = model_required(config, "time_stride", facts->stride, 1);
-    model_number across = model_required(config, "frequency_stride", facts->stride, 1);
-    model_number width = read_width(config, NULL, facts->width);
+    plan_patches(config, patches_rule, 1);
+}
+
+void model_plan_vivit(model_config *config, const void *patches_rule)
+{
+    api_origin from;
+    const json_t *tubes = model_number_list(config, "tubelet_size", &from);
+    double tube = tubes ? model_list_number(tubes, 0) : 2;
+    double frames = model_required(config, "num_frames", 32, 1).value;
+    plan_patches(config, patches_rule, tube >= 1 ? floor(frames / tube) : 1);
+}
+
+void model_plan_mae(model_config *config, const void *patches_rule)
+{
+    model_number rows, width;
+    api_model_part *part =
+        begin_patches(config, patches_rule, "sinusoidal_2d", 1, &rows, &width);
+    finish_grid_of_sinusoids(config, patches_rule, part, width);
+    model_use(config, part, NULL);
+}
+
+/* A trained table of the audio spectrogram transformer, with a row for each patch. */
+void model_plan_spectrogram(model_config *config, const void *nothing)
+{
+    (void)nothing;
+    model_number bands = model_required(config, "num_mel_bins", 128, 1);
+    model_number length = model_required(config, "max_length", 1024, 1);
+    model_number patch = model_required(config, "patch_size", 16, 1);
+    model_number along = model_required(config, "time_stride", 10, 1);
+    model_number across = model_required(config, "frequency_stride", 10, 1);
+    model_number width = model_width(config, NULL, 768);
     api_model_part *part = model_part_new(config, NULL, "learned");
     model_number rows = {.from = model_add_remark(config, length.from, ", patches of it")};
     rows.value = (floor((bands.value - patch.value) / across.value) + 1) *
                      (floor((length.value - patch.value) / along.value) + 1) +
-                 facts->more;
+                 2;
     part->state = API_PART_TRAINED;
     model_fact_number(part, "rows", rows.value, rows.from);
     model_fact_number(part, "dim", width.value, width.from);
-    model_fact_number(part, "offset", 0, model_describe_default(config));
+    model_fact_number(part, "offset", 0, model_default(config));
     for (size_t i = 0; i < 4; i++)
         model_use_key(config->planner->used,
                       (api_origin[]){bands.from, patch.from, along.from, across.from}[i]);
@@ -325,65 +316,73 @@ void model_plan_spectrogram(model_config *config, const void *spectrogram_rule)
     model_use(config, part, NULL);
 }
 
-void model_plan_video(model_config *config, const void *video_rule)
+/* VideoMAE's sinusoids over the number of a token among those of all frames. */
+static void plan_video(model_config *config, const char *suffix, const char *width_keys,
+                       double fallback)
 {
-    const video_facts *facts = video_rule;
     const api_model_options *options = config->planner->plan->options;
     const double asked[2] = {(double)options->height, (double)options->width};
     double grid[3];
-    model_number width = read_width(config, facts->width_keys, facts->width);
-    model_number frames = model_required(config, "num_frames", facts->frames, 1);
-    model_number tube = model_required(config, "tubelet_size", facts->tube, 1);
+    model_number width = model_required(config, width_keys, fallback, 1);
+    model_number frames = model_required(config, "num_frames", 16, 1);
+    model_number tube = model_required(config, "tubelet_size", 2, 1);
     grid[0] =
         floor((options->frames > 0 ? (double)options->frames : frames.value) / tube.value);
     for (size_t axis = 0; axis < 2; axis++) {
-        double patch = model_side(config, "patch_size", facts->patch, axis).value;
-        double side = model_side(config, "image_size", facts->image, axis).value;
+        double patch = model_side(config, "patch_size", 16, axis).value;
+        double side = model_side(config, "image_size", 224, axis).value;
         grid[axis + 1] = floor((asked[axis] > 0 ? asked[axis] : side) / patch);
     }
-    api_model_part *part = model_part_new(config, facts->suffix, "sinusoidal");
+    api_model_part *part = model_part_new(config, suffix, "sinusoidal");
     const api_origin from = {API_ORIGIN_CONFIG, "num_frames",
                              " / tubelet_size, image_size / patch_size"};
     double rows = grid[0] * grid[1] * grid[2];
-    model_fact(part, "grid",
-               json_pack("[o,o,o]", api_document_number(grid[0]), api_document_number(grid[1]),
-                         api_document_number(grid[2])),
-               from);
+    model_fact_numbers(part, "grid", grid, 3, from);
     model_fact_number(part, "rows", rows, from);
-    model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "layout", "interleaved", model_describe_default(config));
-    model_fact_text(part, "frequencies", "vaswani", model_describe_default(config));
     model_argument_number(config, part, "length", rows, from);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", "interleaved", model_describe_default(config));
-    model_argument(config, part, "frequencies", "vaswani", model_describe_default(config));
+    model_state_number(config, part, "dim", width);
+    model_state_text(config, part, "layout", "interleaved", model_default(config));
+    model_state_text(config, part, "frequencies", "vaswani", model_default(config));
     model_note(part->notes, "The position is the number of the token: frame by frame, row by "
                             "row. There is no class token.");
     model_part_finish(config, part, "sinusoidal", "encoding");
     model_use(config, part, NULL);
 }
 
-void model_plan_tiles(model_config *config, const void *tiles_rule)
+void model_plan_videomae(model_config *config, const void *nothing)
 {
-    const tiles_facts *facts = tiles_rule;
+    (void)nothing;
+    plan_video(config, NULL, "hidden_size", 768);
+    plan_video(config, "decoder", "decoder_hidden_size", 384);
+}
+
+/* A trained table with a row for each aspect ratio of an image that is cut into tiles, of so
+ * many vectors a tile. */
+static void plan_tiles(model_config *config, const char *suffix, double vectors,
+                       const char *note)
+{
     api_origin from;
     json_t *ratios = model_list(config, "supported_aspect_ratios", &from);
     model_number tiles = model_integer(config, "max_num_tiles", 4);
-    model_number width = read_width(config, NULL, 1280);
-    api_model_part *part = model_part_new(config, facts->suffix, "learned");
+    model_number width = model_width(config, NULL, 1280);
+    api_model_part *part = model_part_new(config, suffix, "learned");
     part->state = API_PART_TRAINED;
     if (!ratios)
-        from = model_describe_default(config);
+        from = model_default(config);
     /* one for each aspect ratio, and one for padding; four tiles can be set in eight ways */
     double rows = ratios ? (double)json_array_size(ratios) + 1 : 9;
-    double patches = 1;
-    if (facts->patches) {
-        double image = model_side(config, "image_size", 448, 0).value;
-        patches = pow(floor(image / model_side(config, "patch_size", 14, 0).value), 2) + 1;
-    }
     model_fact_number(part, "rows", rows, from);
-    model_fact_number(part, "dim", tiles.value * patches * width.value, tiles.from);
-    model_fact_text(part, "gate", "tanh g", model_describe_default(config));
-    model_note(part->notes, "%s", facts->note);
+    model_fact_number(part, "dim", tiles.value * vectors * width.value, tiles.from);
+    model_fact_text(part, "gate", "tanh g", model_default(config));
+    model_note(part->notes, "%s", note);
     model_use(config, part, NULL);
+}
+
+void model_plan_mllama_tiles(model_config *config, const void *nothing)
+{
+    (void)nothing;
+    double side = floor(model_side(config, "image_size", 448, 0).value /
+                        model_side(config, "patch_size", 14, 0).value);
+    plan_tiles(config, "tiles", 1, "Two tables of this shape, before and after the layers.");
+    plan_tiles(config, "tile_patches", side * side + 1, "Added to the patches of each tile.");
 }

@@ -2,11 +2,11 @@
  * and the keys of its config that say how many heads there are. */
 #include "models/attention.h"
 
-#include "models/config.h"
 #include "models/config_text.h"
-#include "models/known.h"
+#include "models/known_models.h"
+#include "models/other_files.h"
 #include "models/plan.h"
-#include "models/spellings.h"
+#include "models/types.h"
 
 #include "json/document.h"
 
@@ -41,7 +41,8 @@ static const api_model_part *find_part(const api_model_plan *plan)
 }
 
 /* Another part of the component whose heads are of another kind; NULL: none. */
-static const api_model_part *find_other(const api_model_plan *plan, const api_model_part *one)
+static const api_model_part *find_unlike_part(const api_model_plan *plan,
+                                              const api_model_part *one)
 {
     for (size_t i = 0; i < plan->part_count; i++) {
         const api_model_part *part = &plan->parts[i];
@@ -147,8 +148,9 @@ static void read_keys(const model_config *config, const char *type, api_attentio
 
 /* ---- both ---- */
 
-static void refuse(const char *option, const api_model_plan *plan, const api_model_part *one,
-                   const api_model_part *other, pe_error *reterr)
+static void refuse_heads(const char *option, const api_model_plan *plan,
+                         const api_model_part *one, const api_model_part *other,
+                         pe_error *reterr)
 {
     if (!one)
         pe_error_add(reterr, PE_OUT_OF_RANGE, option, plan->model_type,
@@ -165,9 +167,10 @@ static void refuse(const char *option, const api_model_plan *plan, const api_mod
 static void read_plan(api_model_plan *plan, json_t *config, const char *option,
                       api_attention *attention, pe_error *reterr)
 {
-    const api_model_part *part = find_part(plan), *other = part ? find_other(plan, part) : NULL;
+    const api_model_part *part = find_part(plan),
+                         *other = part ? find_unlike_part(plan, part) : NULL;
     if (!part || other) {
-        refuse(option, plan, part, other, reterr);
+        refuse_heads(option, plan, part, other, reterr);
         return;
     }
     json_t *translated = model_translate(config, plan->notes, reterr);

@@ -7,7 +7,8 @@
 #define CHOICES_MAX 32
 
 /* Split words that are joined by blanks; each one counts once. */
-static size_t split(model_planner *planner, const char *words, const char *names[CHOICES_MAX])
+static size_t split_words(model_planner *planner, const char *words,
+                          const char *names[CHOICES_MAX])
 {
     size_t count = 0;
     for (const char *at = words + strspn(words, " "); *at && count < CHOICES_MAX;
@@ -23,11 +24,11 @@ static size_t split(model_planner *planner, const char *words, const char *names
     return count;
 }
 
-void model_refuse_choice(model_planner *planner, api_origin origin, const json_t *given,
+void model_refuse_choice(const model_config *config, api_origin origin, const json_t *given,
                          const char *words)
 {
     const char *names[CHOICES_MAX];
-    size_t count = split(planner, words, names), used = 0;
+    size_t count = split_words(config->planner, words, names), used = 0;
     char list[256] = "";
     for (size_t i = 0; i < count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
@@ -35,7 +36,7 @@ void model_refuse_choice(model_planner *planner, api_origin origin, const json_t
                                  : i + 1 < count ? ", "
                                                  : " or ",
                                  names[i]);
-    pe_problem *problem = model_refuse(planner, origin, given, "%s", list);
+    pe_problem *problem = model_refuse(config, origin, given, "%s", list);
     if (json_is_string(given)) {
         problem->reason = PE_REASON_CHOICE;
         pe_problem_suggest(problem,
@@ -64,10 +65,10 @@ const char *model_choice(const model_config *config, const char *key, const char
     if (is_flag)
         words = "true false";
     if (!value)
-        *ret_from = model_describe_default(config);
+        *ret_from = model_default(config);
     if (word && model_lists(words, word))
         return word;
     if (value)
-        model_refuse_choice(config->planner, *ret_from, value, words);
+        model_refuse_choice(config, *ret_from, value, words);
     return otherwise;
 }

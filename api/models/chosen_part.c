@@ -98,7 +98,7 @@ static const api_model_part *find_temperature(const choice *self, size_t compone
 }
 
 __attribute__((format(printf, 3, 4))) static bool
-refuse(const choice *self, const char *parameter, const char *allowed, ...)
+refuse_wish(const choice *self, const char *parameter, const char *allowed, ...)
 {
     char text[400], number[32] = "";
     const char *given = number;
@@ -121,20 +121,22 @@ static bool choose_temperature_alone(choice *self, api_chosen_part *ret_chosen)
     if (self->count == 0) {
         find_fitting(self, false, false);
         return self->count > 0
-                   ? refuse(self, "part", "one of %s, of which the model has tables",
-                            self->names)
-                   : refuse(self, "model", "one with positions that are applied to tensors");
+                   ? refuse_wish(self, "part", "one of %s, of which the model has tables",
+                                 self->names)
+                   : refuse_wish(self, "model",
+                                 "one with positions that are applied to tensors");
     }
     const api_model_part *part = self->fitting;
     const api_model_part *temperature =
         self->one_component ? find_temperature(self, part->component) : NULL;
     if (!temperature || strcmp(part->scheme, "rope") != 0)
-        return refuse(self, "layer", "one of those that use %s", self->names);
+        return refuse_wish(self, "layer", "one of those that use %s", self->names);
     if (!self->wish->query_factors)
-        return refuse(self, "layer",
-                      "one of those that use %s, or given with query_factors=true: the layer "
-                      "turns nothing, but its queries have a temperature",
-                      self->names);
+        return refuse_wish(
+            self, "layer",
+            "one of those that use %s, or given with query_factors=true: the layer "
+            "turns nothing, but its queries have a temperature",
+            self->names);
     *ret_chosen = (api_chosen_part){part, temperature, true};
     return true;
 }
@@ -147,10 +149,10 @@ bool api_model_choose_part(const api_model_plan *plan, const api_part_wish *wish
     if (self.count == 0)
         return choose_temperature_alone(&self, ret_chosen);
     if (self.count > 1 && self.one_component && wish->layer < 0)
-        return refuse(&self, "layer", "given, or part: layers use different ones of %s",
-                      self.names);
+        return refuse_wish(&self, "layer", "given, or part: layers use different ones of %s",
+                           self.names);
     if (self.count > 1)
-        return refuse(&self, "part", "given: one of %s", self.names);
+        return refuse_wish(&self, "part", "given: one of %s", self.names);
     *ret_chosen = (api_chosen_part){self.fitting,
                                     find_temperature(&self, self.fitting->component), false};
     return true;

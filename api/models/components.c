@@ -1,5 +1,5 @@
 /* Rules about components: a model of several, and stacks that share one object. */
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const char *join_words(const model_config *config, const char *key)
 }
 
 /* Whether a rule's condition holds: the word of the key is one of those of the rule. */
-static bool holds(const model_config *config, const model_rule *rule)
+static bool meets_condition(const model_config *config, const model_rule *rule)
 {
     api_origin from;
     if (!*rule->is) /* WHEN_ABSENT */
@@ -43,7 +43,8 @@ static bool holds(const model_config *config, const model_rule *rule)
     return model_lists(rule->is, word);
 }
 
-void model_plan_type(model_config *config)
+/* Apply the rules of config->type to the config. */
+static void plan_type(model_config *config)
 {
     const model_type *type = config->type;
     model_config current = *config;
@@ -56,7 +57,7 @@ void model_plan_type(model_config *config)
     bool skip = false;
     for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
         if (!rule->plan)
-            skip = !holds(&current, rule);
+            skip = !meets_condition(&current, rule);
         else if (!skip)
             rule->plan(&current, rule->facts);
         else
@@ -94,19 +95,11 @@ static const model_type *find_type(const model_config *inner, const component_fa
                    "%s is %s, which this release does not know: that component is left out.",
                    from.path, name);
     else if (!type)
-        pe_problem_suggest(model_refuse(inner->planner, from,
+        pe_problem_suggest(model_refuse(inner, from,
                                         json_object_get(inner->object, "model_type"),
                                         "a model type that GET /v1/models lists"),
                            model_type_suggest(inner->planner->types, name));
     return type;
-}
-
-/* What the parent's class gives a component; the plan keeps it. NULL: nothing. */
-static json_t *read_values(const model_config *config, const component_facts *facts)
-{
-    json_t *values = json_loads(facts->values, JSON_DECODE_INT_AS_REAL, NULL);
-    json_array_append_new(config->planner->plan->kept, values);
-    return values;
 }
 
 /* Plan the object of a component by its own type. */
@@ -114,7 +107,7 @@ static void plan_object(model_config *inner, const component_facts *facts)
 {
     inner->type = find_type(inner, facts);
     if (inner->type)
-        model_plan_type(inner);
+        plan_type(inner);
 }
 
 /* The same for a component that was not asked for: what is wrong in it does not matter. */
@@ -132,29 +125,15 @@ static void plan_unasked(model_config *inner, const component_facts *facts)
         pe_error_add(kept, PE_NO_MEMORY, "", "", "memory for the plan");
 }
 
-/* Give a component the image's size that its parent says, whatever its object does. */
-static void take_image_size(const model_config *config, const char *key, model_config *inner)
-{
-    json_t *side = json_object_get(config->object, key);
-    if (!json_is_number(side))
-        return;
-    json_t *copy = inner->object ? json_copy(inner->object) : json_object();
-    json_object_set(copy, "image_size", side);
-    json_array_append_new(config->planner->plan->kept, copy);
-    inner->object = copy;
-    model_use_key(config->planner->used, model_origin(config, key));
-}
-
 void model_plan_component(model_config *config, const void *component_rule)
 {
     const component_facts *facts = component_rule;
     model_config inner = model_object(config, facts->keys);
     inner.parent = config;
-    inner.first = facts->first;
-    if (facts->values && (!inner.object || facts->merged))
-        inner.fallback = read_values(config, facts);
-    if (facts->image_key)
-        take_image_size(config, facts->image_key, &inner);
+    if (facts->values && (!inner.object || facts->merged)) {
+        inner.fallback = json_loads(facts->values, JSON_DECODE_INT_AS_REAL, NULL);
+        json_array_append_new(config->planner->plan->kept, inner.fallback);
+    }
     inner.name =
         config->name && config->path && *config->path
             ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))
@@ -164,10 +143,9 @@ void model_plan_component(model_config *config, const void *component_rule)
     if (!inner.object && facts->flat) {
         inner = *config;
         inner.parent = config;
-        inner.first = facts->first;
         inner.name = facts->name;
         inner.type = model_type_find(inner.planner->types, facts->type);
-        model_plan_type(&inner);
+        plan_type(&inner);
     } else if (config->planner->is_unasked || model_is_requested(config->planner, inner.name)) {
         plan_object(&inner, facts);
     } else {
@@ -193,49 +171,58 @@ void model_plan_stack(model_config *config, const void *stack_rule)
     model_plan_layers(config, &facts->layers);
 }
 
-/* Whether an object describes a component: by its own model_type, or by its name. */
-static bool describes_component(const char *key, const json_t *object)
+void model_plan_first_position(model_config *config, const void *position)
 {
-    static const char SUFFIX[] = "_config", OTHERS[] =
-                                                "quantization_config generation_config "
-                                                "compression_config attn_config "
-                                                "ffn_config ssm_config linear_attn_config";
-    size_t length = strlen(key), suffix = sizeof SUFFIX - 1;
-    bool named = length > suffix && strcmp(key + length - suffix, SUFFIX) == 0;
-    return json_object_size(object) > 0 && !model_lists(OTHERS, key) &&
-           (named || json_is_string(json_object_get(object, "model_type")));
+    config->first = *(const double *)position;
 }
 
-#define LEFT_OUT_LISTED 8 /* of more the number is told */
-
-/* Note what an object leaves out, and count it. `path` is its own, "" for the whole. */
-static void note_omission(model_planner *planner, json_t *object, const char *path,
-                          size_t *count)
+void model_plan_depth_pro(model_config *config, const void *component_rule)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        if (!describes_component(key, value))
-            continue;
-        const char *inner =
-            model_keep(planner, *path ? json_sprintf("%s.%s", path, key) : json_string(key));
-        bool used = json_object_get(planner->used, inner) != NULL;
-        if (used && !*path)
-            note_omission(planner, value, inner, count);
-        else if (!used && (*count)++ < LEFT_OUT_LISTED)
-            model_note(planner->plan->notes,
-                       "%s describes a component that no rule of this type reads: it is left "
-                       "out.",
-                       inner);
+    const component_facts *facts = component_rule;
+    model_config own = *config;
+    json_t *side = json_object_get(config->object, "patch_size");
+    json_t *object = json_object_get(config->object, facts->keys);
+    own.object = json_copy(config->object);
+    json_array_append_new(config->planner->plan->kept, own.object);
+    if (json_is_number(side)) {
+        object = object ? json_copy(object) : json_object();
+        json_object_set(object, "image_size", side);
+        json_object_set_new(own.object, facts->keys, object);
+        model_use_key(config->planner->used, model_origin(config, "patch_size"));
     }
+    model_plan_component(&own, facts);
 }
 
-void model_note_omission(model_planner *planner, json_t *config)
+/* ---- the whole config ---- */
+
+/* Whether the row itself says which components a model has. */
+static bool has_components(const model_type *type)
 {
-    size_t count = 0;
-    note_omission(planner, config, "", &count);
-    if (count > LEFT_OUT_LISTED)
-        model_note(planner->plan->notes, "%zu more objects of the config are left out.",
-                   count - LEFT_OUT_LISTED);
+    const model_rule *rule = type->rules;
+    while ((rule->plan || rule->key) && rule->plan != model_plan_component)
+        rule++;
+    return rule->plan != NULL;
+}
+
+/* Plan a config that names the type of its text, but holds components. */
+static void plan_usual_components(model_config *config)
+{
+    const component_facts components[] = {
+        {.name = "text", .keys = "text_config", .type = config->type->name},
+        {.name = "vision", .keys = "vision_config", .type = "vit", .only_if_given = true},
+        {.name = "audio", .keys = "audio_config", .type = "whisper", .only_if_given = true}};
+    model_note(config->planner->plan->notes,
+               "model_type is that of the text, but the config has a text_config: each "
+               "component is read by its own model_type.");
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
+        model_plan_component(config, &components[i]);
+}
+
+void model_plan_components(model_config *config)
+{
+    if (config->type->component && !has_components(config->type) &&
+        json_is_object(json_object_get(config->object, "text_config")))
+        plan_usual_components(config);
+    else
+        plan_type(config);
 }

@@ -22,6 +22,7 @@ static const struct {
     {"rope_theta", "rotary_emb_base", "rotary_embedding_base|rotary_base"},
     {"partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"},
     {"rope_type", NULL, "type"},
+    {"factor", NULL, "rotary_scaling_factor"},
     {"sliding_window_pattern", "_sliding_window_pattern", NULL},
     {"image_size", NULL, "img_size"},
 };
@@ -41,7 +42,7 @@ pe_problem *model_known_problem(const model_planner *planner, const char *path,
 }
 
 /* A value in a few words: a number, a text, or what kind of value it is. */
-static void show_given(const json_t *given, char ret_shown[64])
+static void write_value(const json_t *given, char ret_shown[64])
 {
     *ret_shown = '\0';
     if (json_is_string(given))
@@ -61,19 +62,20 @@ pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *
                                const char *allowed)
 {
     char shown[64];
-    show_given(given, shown);
+    write_value(given, shown);
     pe_problem *added = pe_error_add(error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
     if (json_is_string(given))
         added->kind = PE_KIND_STRING;
     return added;
 }
 
-pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
+pe_problem *model_refuse(const model_config *config, api_origin origin, const json_t *given,
                          const char *rule, ...)
 {
+    model_planner *planner = config->planner;
     bool is_option = origin.kind == API_ORIGIN_QUERY && origin.path;
     const char *path =
-        model_shown_path(planner, is_option ? origin.path : model_word_origin(planner, origin));
+        model_shown_path(planner, is_option ? origin.path : model_word_origin(config, origin));
     char allowed[256];
     va_list list;
     va_start(list, rule);
@@ -87,7 +89,7 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
 static void refuse_kind(const model_config *config, api_origin origin, const json_t *given,
                         const char *rule)
 {
-    pe_problem *problem = model_refuse(config->planner, origin, given, "%s", rule);
+    pe_problem *problem = model_refuse(config, origin, given, "%s", rule);
     if (json_is_string(given))
         problem->reason = PE_REASON_KIND;
 }
@@ -96,11 +98,11 @@ static void refuse_kind(const model_config *config, api_origin origin, const jso
 
 /* The member of a key of this very spelling. Objects count as used, since their keys are listed
  * one by one. */
-static json_t *member(const model_config *config, const char *key, api_origin *ret_from)
+static json_t *find_member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
     if (!value && config->fallback && json_object_get(config->fallback, key)) {
-        *ret_from = model_describe_default(config->parent ? config->parent : config);
+        *ret_from = model_default(config->parent ? config->parent : config);
         return json_object_get(config->fallback, key);
     }
     if (!value)
@@ -120,7 +122,7 @@ static json_t *find_first(const model_config *config, const char *spellings,
     char key[64];
     for (const char *at = spellings; at && *at; at += strcspn(at, "|"), at += *at == '|') {
         snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
-        json_t *value = member(config, key, ret_from);
+        json_t *value = find_member(config, key, ret_from);
         if (value)
             return value;
     }
@@ -130,7 +132,7 @@ static json_t *find_first(const model_config *config, const char *spellings,
 /* The value of one key by all its spellings. */
 static json_t *find_key(const model_config *config, const char *key, api_origin *ret_from)
 {
-    json_t *value = member(config, key, ret_from);
+    json_t *value = find_member(config, key, ret_from);
     size_t row = 0;
     while (row < SPELLING_COUNT && strcmp(SPELLINGS[row].key, key) != 0)
         row++;
@@ -139,9 +141,9 @@ static json_t *find_key(const model_config *config, const char *key, api_origin 
     api_origin again_from;
     json_t *again = find_first(config, SPELLINGS[row].same, &again_from);
     if (value && again && !json_equal(value, again))
-        model_refuse(config->planner, again_from, again,
+        model_refuse(config, again_from, again,
                      "the same as %s, which means the same, or left out",
-                     model_word_origin(config->planner, *ret_from));
+                     model_word_origin(config, *ret_from));
     if (!value && again) {
         *ret_from = again_from;
         return again;
@@ -171,8 +173,8 @@ bool model_has(const model_config *config, const char *key)
 
 /* ---- values ---- */
 
-static model_number number(const model_config *config, const char *keys, double fallback,
-                           bool integral)
+static model_number read_number(const model_config *config, const char *keys, double fallback,
+                                bool integral)
 {
     model_number result = {.value = fallback};
     json_t *value = model_find(config, keys, &result.from);
@@ -183,18 +185,18 @@ static model_number number(const model_config *config, const char *keys, double 
     else if (value)
         refuse_kind(config, result.from, value, integral ? "an integer" : "a number");
     else if (!isnan(fallback))
-        result.from = model_describe_default(config);
+        result.from = model_default(config);
     return result;
 }
 
 model_number model_real(const model_config *config, const char *keys, double fallback)
 {
-    return number(config, keys, fallback, false);
+    return read_number(config, keys, fallback, false);
 }
 
 model_number model_integer(const model_config *config, const char *keys, double fallback)
 {
-    return number(config, keys, fallback, true);
+    return read_number(config, keys, fallback, true);
 }
 
 model_number model_required(const model_config *config, const char *keys, double fallback,
@@ -205,10 +207,10 @@ model_number model_required(const model_config *config, const char *keys, double
     model_number result = model_integer(config, keys, fallback);
     if (isnan(result.value) && !value) {
         pe_problem *problem =
-            model_refuse(config->planner, result.from, NULL, "an integer, at least %g", least);
+            model_refuse(config, result.from, NULL, "an integer, at least %g", least);
         problem->reason = PE_REASON_MISSING;
     } else if (result.value < least || result.value > 0x1p53) {
-        model_refuse(config->planner, result.from, value, "an integer from %g to 2^53", least);
+        model_refuse(config, result.from, value, "an integer from %g to 2^53", least);
         result.value = NAN;
     }
     return result;
@@ -220,7 +222,7 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
     json_t *value = model_find(config, keys, ret_from);
     model_use_key(config->planner->used, *ret_from);
     if (!value)
-        *ret_from = model_describe_default(config);
+        *ret_from = model_default(config);
     else if (json_is_number(value))
         return json_number_value(value) != 0;
     else if (!json_is_boolean(value))
@@ -232,7 +234,7 @@ const char *model_string(const model_config *config, const char *keys, api_origi
 {
     json_t *value = model_find(config, keys, ret_from);
     if (value && (!json_is_string(value) || json_string_length(value) > API_CONFIG_KEY_BYTES)) {
-        model_refuse(config->planner, *ret_from, value, "a string of at most %d bytes",
+        model_refuse(config, *ret_from, value, "a string of at most %d bytes",
                      API_CONFIG_KEY_BYTES);
         return NULL;
     }
@@ -279,74 +281,42 @@ double model_list_number(const json_t *list, size_t index)
     return json_is_true(item) ? 1 : json_number_value(item);
 }
 
-/* ---- what has changed nothing ---- */
-
-/* Whether the name of a key looks like positions. */
-static bool looks_like_positions(const char *key)
+model_number model_width(const model_config *config, const char *keys, double fallback)
 {
-    static const char *const PIECES[] = {
-        "rope",     "nope",  "rotary",     "position",
-        "pos_emb",  "alibi", "theta",      "relative_attention",
-        "pos_enc",  "mrope", "seq_length", "dynamic_ntk",
-        "logn_attn"};
-    for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++)
-        if (strstr(key, PIECES[i]))
-            return true;
-    return false;
+    return model_required(config, keys ? keys : "hidden_size", model_or_nan(fallback), 1);
 }
 
-#define UNREAD_DEPTH  4
-#define UNREAD_LISTED 64 /* paths; of the others the number is told */
-
-/* What has changed nothing, while it is listed. */
-typedef struct unread {
-    model_planner *planner;
-    size_t count;
-    char path[UNREAD_DEPTH * (API_CONFIG_KEY_BYTES + 1) + 1];
-} unread;
-
-/* List what changed nothing of an object whose path, of so many bytes, is in `path`. `all`:
- * whatever its keys are called, since the object itself is about positions. */
-static void list_unread(unread *self, json_t *object, size_t length, bool all, unsigned depth)
+model_number model_heads(const model_config *config, const char *keys, double fallback)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        bool about = all || looks_like_positions(key);
-        if (json_is_null(value) || (!about && !json_is_object(value)))
-            continue;
-        size_t room = sizeof self->path - length;
-        int added = snprintf(self->path + length, room, "%s%s", length > 0 ? "." : "", key);
-        if (added < 0 || (size_t)added >= room) /* not within the limits of a config */
-            continue;
-        if (about && !json_object_get(self->planner->used, self->path)) {
-            if (self->count++ < UNREAD_LISTED)
-                json_array_append_new(self->planner->plan->not_used, json_string(self->path));
-        } else if (json_is_object(value) && depth > 1) {
-            list_unread(self, value, length + (size_t)added, about, depth - 1);
-        }
+    return model_required(config, keys ? keys : "num_attention_heads", model_or_nan(fallback),
+                          1);
+}
+
+model_number model_divide(const model_config *config, model_number dividend,
+                          model_number divisor)
+{
+    return (model_number){.value = floor(dividend.value / divisor.value),
+                          .from = model_divide_origins(config, dividend.from, divisor.from)};
+}
+
+model_number model_side(const model_config *config, const char *keys, double fallback,
+                        size_t axis)
+{
+    static const char *const AXES[] = {"height", "width"};
+    api_origin from;
+    const json_t *value = model_find(config, keys, &from);
+    model_number side = {true, NAN, from};
+    size_t count = json_array_size(value), at = count == 3 ? axis + 1 : axis; /* frames first */
+    if (json_is_array(value))
+        side.value = json_number_value(json_array_get(value, count > at ? at : 0));
+    else if (json_is_object(value))
+        side.value = json_number_value(json_object_get(
+            value, json_object_get(value, AXES[axis]) ? AXES[axis] : "shortest_edge"));
+    else
+        return model_required(config, keys, model_or_nan(fallback), 1);
+    if (!(side.value >= 1 && side.value <= 1e6)) {
+        model_refuse(config, from, value, "a side from 1 to 10^6 pixels");
+        side.value = NAN;
     }
-}
-
-/* A number with commas between thousands. */
-static void write_count(size_t number, char dst[32])
-{
-    size_t thousand = 1;
-    while (number / thousand >= 1000)
-        thousand *= 1000;
-    int used = snprintf(dst, 32, "%zu", number / thousand);
-    while ((thousand /= 1000) > 0)
-        used += snprintf(dst + used, 32 - (size_t)used, ",%03zu", number / thousand % 1000);
-}
-
-void model_list_unused(model_planner *planner, json_t *config)
-{
-    unread self = {.planner = planner};
-    char more[32];
-    list_unread(&self, config, 0, false, UNREAD_DEPTH);
-    if (self.count <= UNREAD_LISTED)
-        return;
-    write_count(self.count - UNREAD_LISTED, more);
-    json_array_append_new(planner->plan->not_used, json_sprintf("and %s more", more));
+    return side;
 }

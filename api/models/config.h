@@ -6,9 +6,12 @@
 
 #include <math.h>
 
+typedef struct model_type model_type;
+typedef struct model_types model_types;
+
 typedef struct model_planner {
     api_model_plan *plan;
-    const struct model_types *types; /* the rows that components may name */
+    const model_types *types; /* the rows that components may name */
     const pe_limits *limits;
     pe_error *error;
     json_t *used;     /* the paths that have changed something, as the keys of an object */
@@ -19,31 +22,6 @@ typedef struct model_planner {
 } model_planner;
 
 typedef struct model_config model_config;
-
-/* One rule of a model type: plans a part, or says to whom the next ones apply. */
-typedef struct model_rule {
-    void (*plan)(model_config *config, const void *facts);
-    const void *facts;
-    const char *key, *is, *otherwise; /* without `plan`: the next rule holds only where the key
-                                       * has this text; `otherwise` is that of an absent key */
-    const char *others; /* words that the key may have and no condition asks for; or NULL */
-    bool only_4_53;     /* other releases do not read the key: it holds */
-} model_rule;
-
-/* One row of the table of model types. */
-typedef struct model_type {
-    const char *name;        /* `model_type` of a config, or `_class_name` of diffusers */
-    const char *component;   /* what it is called unless a parent names it; NULL: it has
-                              * components alone */
-    const char *family;      /* what it is, in a few words */
-    const model_rule *rules; /* the last one has neither `plan` nor `key` */
-} model_type;
-
-/* The table of model types. */
-typedef struct model_types {
-    const model_type *rows;
-    size_t count;
-} model_types;
 
 /* An object of a config: the whole, a component, or a dictionary inside one. */
 struct model_config {
@@ -58,7 +36,7 @@ struct model_config {
     const model_config *parent; /* of a component: what holds it and its neighbours; or NULL */
 };
 
-/* ---- texts.c ---- */
+/* ---- kept_texts.c ---- */
 
 /* Keep a text, which is consumed, as long as the plan. "" without memory. */
 const char *model_keep(model_planner *planner, json_t *text);
@@ -66,11 +44,14 @@ const char *model_keep(model_planner *planner, json_t *text);
 /* Whether one of several words, joined by blanks, is this one. */
 bool model_lists(const char *words, const char *word);
 
+/* Whether a name has one of several endings, joined by blanks, and more before it. */
+bool model_has_ending(const char *name, const char *endings);
+
 /* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
  */
 const char *model_shown_path(model_planner *planner, const char *path);
 
-/* ---- origin.c ---- */
+/* ---- value_origin.c ---- */
 
 /* What is known without the config: the request, an option of it, a key on top, words. */
 #define MODEL_QUERY         ((api_origin){.kind = API_ORIGIN_QUERY})
@@ -79,7 +60,7 @@ const char *model_shown_path(model_planner *planner, const char *path);
 #define MODEL_IMAGE_CELLS   ((api_origin){API_ORIGIN_CONFIG, "image_size", " / patch_size"})
 
 /* The class of the config's model type. */
-api_origin model_describe_default(const model_config *config);
+api_origin model_default(const model_config *config);
 
 /* A key of the config: "text_config.head_dim". */
 api_origin model_origin(const model_config *config, const char *key);
@@ -93,7 +74,7 @@ api_origin model_divide_origins(const model_config *config, api_origin dividend,
                                 api_origin divisor);
 
 /* The words for an origin, kept as long as the plan. */
-const char *model_word_origin(model_planner *planner, api_origin origin);
+const char *model_word_origin(const model_config *config, api_origin origin);
 
 /* Let a key count as used: what it says has changed an argument, a fact or which layers use a
  * part. Arguments and facts do so themselves. */
@@ -130,20 +111,6 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
 /* A string; NULL if it is not given. */
 const char *model_string(const model_config *config, const char *keys, api_origin *ret_from);
 
-/* ---- choices.c ---- */
-
-/* The word that a key has, one of those that are joined by blanks; `otherwise` where it is
- * absent or null. true and false are written as flags. Anything else is a problem that names
- * the words. */
-const char *model_choice(const model_config *config, const char *key, const char *words,
-                         const char *otherwise, api_origin *ret_from);
-
-/* The same problem, for a value that is read elsewhere. */
-void model_refuse_choice(model_planner *planner, api_origin origin, const json_t *given,
-                         const char *words);
-
-/* ---- config.c ---- */
-
 /* An object or a list that a key has; `object` is NULL where it is absent or null. Another kind
  * is a problem. */
 model_config model_object(const model_config *config, const char *keys);
@@ -153,6 +120,18 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
  * a problem. */
 json_t *model_number_list(const model_config *config, const char *keys, api_origin *ret_from);
 double model_list_number(const json_t *list, size_t index);
+
+/* The columns of a model and the heads of its attention, by their usual keys where `keys` is
+ * NULL, and a quotient of two numbers, rounded down. */
+model_number model_width(const model_config *config, const char *keys, double fallback);
+model_number model_heads(const model_config *config, const char *keys, double fallback);
+model_number model_divide(const model_config *config, model_number dividend,
+                          model_number divisor);
+
+/* The side of an image, a patch or the like, in pixels, from one number, [height, width] or
+ * {"height", "width"}; axis 0 is the height. */
+model_number model_side(const model_config *config, const char *keys, double fallback,
+                        size_t axis);
 
 /* A problem that has been told already, since several parts read the same keys; or NULL. */
 pe_problem *model_known_problem(const model_planner *planner, const char *path,
@@ -165,14 +144,23 @@ static inline double model_or_nan(double number)
 }
 
 /* Add a problem about what came from there. The rule completes "the path must be …". */
-pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
+pe_problem *model_refuse(const model_config *config, api_origin origin, const json_t *given,
                          const char *rule, ...) __attribute__((format(printf, 4, 5)));
 
 /* The same where there is no planner yet. */
 pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *given,
                                const char *allowed);
 
-/* List the keys of the config that look like positions and have changed nothing. */
-void model_list_unused(model_planner *planner, json_t *config);
+/* ---- choices.c ---- */
+
+/* The word that a key has, one of those that are joined by blanks; `otherwise` where it is
+ * absent or null. true and false are written as flags. Anything else is a problem that names
+ * the words. */
+const char *model_choice(const model_config *config, const char *key, const char *words,
+                         const char *otherwise, api_origin *ret_from);
+
+/* The same problem, for a value that is read elsewhere. */
+void model_refuse_choice(const model_config *config, api_origin origin, const json_t *given,
+                         const char *words);
 
 #endif

@@ -67,7 +67,7 @@ static bool is_key(const char *text, size_t size, size_t after)
     return after < size && text[after] == ':';
 }
 
-static shape measure(const char *text, size_t size)
+static shape measure_value(const char *text, size_t size)
 {
     shape found = {0};
     for (size_t at = 0; at < size; at++) {
@@ -94,7 +94,7 @@ static bool is_moderate(const char *text, size_t size, pe_error *reterr)
                      API_CONFIG_BYTES);
         return false;
     }
-    shape found = measure(text, size);
+    shape found = measure_value(text, size);
     if (found.deepest > API_CONFIG_DEPTH)
         pe_error_add(reterr, PE_MALFORMED, "body", "", "nested at most %d levels deep",
                      API_CONFIG_DEPTH);

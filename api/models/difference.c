@@ -59,8 +59,8 @@ static char *word_value(const json_t *value)
 }
 
 /* Add to the sentence what a value is in each plan; a long one is only said to differ. */
-static void say(pair *both, const char *part, const char *about, const json_t *first,
-                const json_t *second)
+static void word_difference(pair *both, const char *part, const char *about,
+                            const json_t *first, const json_t *second)
 {
     char *one = word_value(first), *other = word_value(second);
     api_text_add(&both->summary, "%s%s: %s ", both->summary.size > 0 ? "; " : "", part, about);
@@ -76,9 +76,10 @@ static void say(pair *both, const char *part, const char *about, const json_t *f
 }
 
 /* Add one difference; consumes both values. */
-static void add(pair *both, const char *part, const char *about, json_t *first, json_t *second)
+static void add_difference(pair *both, const char *part, const char *about, json_t *first,
+                           json_t *second)
 {
-    say(both, part, about, first, second);
+    word_difference(both, part, about, first, second);
     json_array_append_new(both->differences,
                           json_pack("{s:s, s:s, s:o, s:o}", "part", part, "about", about,
                                     "first", first, "second", second));
@@ -88,8 +89,8 @@ static void compare_text(pair *both, const char *part, const char *about, const 
                          const char *second)
 {
     if (strcmp(first ? first : "", second ? second : "") != 0)
-        add(both, part, about, first ? json_string(first) : json_null(),
-            second ? json_string(second) : json_null());
+        add_difference(both, part, about, first ? json_string(first) : json_null(),
+                       second ? json_string(second) : json_null());
 }
 
 static json_t *describe_value(const pe_argument *argument)
@@ -104,12 +105,13 @@ static void compare_arguments(pair *both, const api_model_part *first,
         const pe_argument *one = &first->arguments[i];
         const pe_argument *other = find_argument(second, one->name);
         if (!other || strcmp(one->text, other->text) != 0)
-            add(both, first->name, one->name, describe_value(one), describe_value(other));
+            add_difference(both, first->name, one->name, describe_value(one),
+                           describe_value(other));
     }
     for (size_t i = 0; i < second->count; i++)
         if (!find_argument(first, second->arguments[i].name))
-            add(both, first->name, second->arguments[i].name, json_null(),
-                describe_value(&second->arguments[i]));
+            add_difference(both, first->name, second->arguments[i].name, json_null(),
+                           describe_value(&second->arguments[i]));
 }
 
 /* Facts of a part without a request: everything that there is to know. */
@@ -122,8 +124,8 @@ static void compare_facts(pair *both, const api_model_part *first, const api_mod
         json_t *one = json_object_get(fact, "value");
         json_t *other = json_object_get(json_object_get(second->facts, name), "value");
         if (!other || !json_equal(one, other))
-            add(both, first->name, name, json_incref(one),
-                other ? json_incref(other) : json_null());
+            add_difference(both, first->name, name, json_incref(one),
+                           other ? json_incref(other) : json_null());
     }
 }
 
@@ -133,7 +135,7 @@ static void compare_layers(pair *both, const api_model_part *first,
     json_t *one = model_list_layers(both->plans[0], (size_t)(first - both->plans[0]->parts));
     json_t *other = model_list_layers(both->plans[1], (size_t)(second - both->plans[1]->parts));
     if (!json_equal(one, other))
-        add(both, first->name, "layers", json_incref(one), json_incref(other));
+        add_difference(both, first->name, "layers", json_incref(one), json_incref(other));
     json_decref(one);
     json_decref(other);
 }
@@ -303,7 +305,7 @@ static json_t *describe_side(const api_model_plan *plan)
 }
 
 /* The sentence of all differences, or that there is none. */
-static json_t *summarise(pair *both, size_t parts)
+static json_t *summarise_differences(pair *both, size_t parts)
 {
     if (json_array_size(both->differences) == 0) {
         free(api_text_take(&both->summary));
@@ -376,15 +378,15 @@ json_t *api_model_difference(const api_model_plan *first, const api_model_plan *
         if (other)
             compare_parts(&both, part, other);
         else
-            add(&both, part->name, "part", json_string(part->kind), json_null());
+            add_difference(&both, part->name, "part", json_string(part->kind), json_null());
     }
     for (size_t i = 0; i < second->part_count; i++)
         if (!find_part(first, second->parts[i].name))
-            add(&both, second->parts[i].name, "part", json_null(),
-                json_string(second->parts[i].kind));
+            add_difference(&both, second->parts[i].name, "part", json_null(),
+                           json_string(second->parts[i].kind));
     *ret_equal = json_array_size(both.differences) == 0;
     return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "equal", *ret_equal, "summary",
-                     summarise(&both, first->part_count), "first", describe_side(first),
-                     "second", describe_side(second), "differences", both.differences, "tables",
-                     both.tables);
+                     summarise_differences(&both, first->part_count), "first",
+                     describe_side(first), "second", describe_side(second), "differences",
+                     both.differences, "tables", both.tables);
 }

@@ -1,6 +1,6 @@
 /* Models of diffusers whose tables are sinusoids: patches of latents, and timesteps of U-Nets.
  */
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 
@@ -20,7 +20,7 @@ typedef struct latents {
 
 static model_number read_sample(const model_config *config, const latents_facts *facts)
 {
-    return model_required(config, "sample_size", facts->sample > 0 ? facts->sample : NAN, 1);
+    return model_required(config, "sample_size", model_or_nan(facts->sample), 1);
 }
 
 static latents read_latents(const model_config *config, const latents_facts *facts)
@@ -43,11 +43,11 @@ static latents read_latents(const model_config *config, const latents_facts *fac
 /* Columns: heads times the width of one. */
 static model_number read_inner_width(const model_config *config, const latents_facts *facts)
 {
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    model_number heads = model_heads(config, NULL, facts->heads);
     model_number head = model_required(config, "attention_head_dim", facts->head, 1);
     model_number width = {.value = heads.value * head.value};
-    width.from = model_add_remark(config, heads.from, " * %s",
-                                  model_word_origin(config->planner, head.from));
+    width.from =
+        model_add_remark(config, heads.from, " * %s", model_word_origin(config, head.from));
     return width;
 }
 
@@ -69,23 +69,17 @@ void model_plan_latents(model_config *config, const void *latents_rule)
     api_model_part *part = model_part_new(config, "patches", "sinusoidal_2d");
     latents grid = read_latents(config, facts);
     model_number width = read_inner_width(config, facts);
-    model_fact(
-        part, "grid",
-        json_pack("[o,o]", api_document_number(grid.height), api_document_number(grid.width)),
-        grid.from);
+    model_fact_numbers(part, "grid", (double[]){grid.height, grid.width}, 2, grid.from);
     model_fact_number(part, "rows", grid.height * grid.width, grid.from);
-    model_fact_number(part, "dim", width.value, width.from);
-    model_fact_number(part, "base_size", grid.base.value, grid.base.from);
     model_argument_number(config, part, "height", grid.height, grid.from);
     model_argument_number(config, part, "width", grid.width, grid.from);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", "concat", model_describe_default(config));
-    model_argument(config, part, "shape", "nc", model_describe_default(config));
-    model_argument_number(config, part, "base_size", grid.base.value, grid.base.from);
+    model_state_number(config, part, "dim", width);
+    model_argument(config, part, "layout", "concat", model_default(config));
+    model_argument(config, part, "shape", "nc", model_default(config));
+    model_state_number(config, part, "base_size", grid.base);
     if (facts->table > 0) {
         model_number table = model_required(config, "pos_embed_max_size", facts->table, 1);
-        model_fact_number(part, "table_size", table.value, table.from);
-        model_argument_number(config, part, "table_size", table.value, table.from);
+        model_state_number(config, part, "table_size", table);
         model_note(part->notes,
                    "The checkpoint holds a table of %.0f x %.0f cells; these are the rows of "
                    "its centre.",
@@ -93,8 +87,7 @@ void model_plan_latents(model_config *config, const void *latents_rule)
     }
     if (facts->scaled) {
         model_number scale = read_scale(config, facts);
-        model_fact_number(part, "interpolation_scale", scale.value, scale.from);
-        model_argument_number(config, part, "interpolation_scale", scale.value, scale.from);
+        model_state_number(config, part, "interpolation_scale", scale);
     }
     model_note(part->notes,
                "A cell is a patch of latents, each of which stands for %d x %d pixels.", PIXELS,
@@ -118,23 +111,19 @@ static void plan_added_numbers(model_config *config, const char *layout, api_ori
     model_number width = model_required(config, "addition_time_embed_dim", NAN, 1);
     model_number rows = {.value = NAN};
     api_model_part *part = model_part_new(config, "added_numbers", "sinusoidal");
-    model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "layout", layout, layout_from);
-    model_fact_text(part, "frequencies", frequencies, frequencies_from);
     model_argument_length(config, part, rows, API_MODEL_ROWS);
     model_argument_offset(config, part, 0, MODEL_QUERY);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", layout, layout_from);
-    model_argument(config, part, "frequencies", frequencies, frequencies_from);
+    model_state_number(config, part, "dim", width);
+    model_state_text(config, part, "layout", layout, layout_from);
+    model_state_text(config, part, "frequencies", frequencies, frequencies_from);
     model_note(part->notes,
                "Rows are numbers of pixels: the model takes those of the original size, the "
                "corner of the crop and the target size, one after the other.");
     model_part_finish(config, part, "sinusoidal", "encoding");
 }
 
-void model_plan_unet(model_config *config, const void *unet_rule)
+void model_plan_unet(model_config *config, const void *first_channels)
 {
-    const unet_facts *facts = unet_rule;
     api_origin from, kind_from, flip_from;
     const char *kind = model_choice(config, "time_embedding_type", "positional fourier learned",
                                     "positional", &kind_from);
@@ -142,7 +131,8 @@ void model_plan_unet(model_config *config, const void *unet_rule)
     bool flip = model_flag(config, "flip_sin_to_cos", true, &flip_from);
     model_number shift = model_real(config, "freq_shift", 0);
     model_number rows = model_integer(config, "num_train_timesteps", 1000);
-    double width = channels ? json_number_value(json_array_get(channels, 0)) : facts->channels;
+    double width = channels ? json_number_value(json_array_get(channels, 0))
+                            : *(const double *)first_channels;
     bool learned = strcmp(kind, "learned") == 0;
     bool plain = strcmp(kind, "positional") == 0;
     api_model_part *part = model_part_new(config, "timestep",
@@ -158,9 +148,9 @@ void model_plan_unet(model_config *config, const void *unet_rule)
         return;
     }
     from = channels ? model_add_remark(config, from, ", the first of them")
-                    : model_describe_default(config);
+                    : model_default(config);
     if (shift.value != 0 && shift.value != 1)
-        model_refuse(config->planner, shift.from, NULL, "0 or 1, not %g", shift.value);
+        model_refuse(config, shift.from, NULL, "0 or 1, not %g", shift.value);
     const char *layout = flip ? "concat_cos_first" : "concat";
     const char *frequencies = shift.value == 1 ? "tensor2tensor" : "vaswani";
     model_fact_number(part, "rows", rows.value, rows.from);

@@ -52,13 +52,13 @@ typedef struct reader {
 } reader;
 
 /* Reserve memory; false if there is none. */
-static bool reserve(reader *from, uint64_t bytes)
+static bool reserve_memory(reader *from, uint64_t bytes)
 {
     from->is_broken |= !api_reserve(bytes, "the body", from->error);
     return !from->is_broken;
 }
 
-static const unsigned char *take(reader *from, uint64_t size)
+static const unsigned char *take_bytes(reader *from, uint64_t size)
 {
     if (from->is_short || from->is_broken || size > from->size - from->at) {
         from->is_short = true;
@@ -71,7 +71,7 @@ static const unsigned char *take(reader *from, uint64_t size)
 
 static uint64_t take_integer(reader *from, size_t size)
 {
-    const unsigned char *bytes = take(from, size);
+    const unsigned char *bytes = take_bytes(from, size);
     uint64_t value = 0;
     for (size_t i = 0; bytes && i < size; i++)
         value |= (uint64_t)bytes[i] << (8 * i);
@@ -82,7 +82,7 @@ static uint64_t take_integer(reader *from, size_t size)
 static const char *take_text(reader *from, size_t *ret_size)
 {
     uint64_t size = take_integer(from, 8);
-    const char *text = (const char *)take(from, size);
+    const char *text = (const char *)take_bytes(from, size);
     *ret_size = text ? (size_t)size : 0;
     return text;
 }
@@ -138,10 +138,11 @@ static json_t *take_list(reader *from)
         return from->is_short ? NULL : json_null();
     }
     if (count > LIST_MOST || from->listed + count > LISTS_MOST)
-        return take(from, count > from->size ? UINT64_MAX : count * SIZES[type]) ? json_null()
-                                                                                 : NULL;
+        return take_bytes(from, count > from->size ? UINT64_MAX : count * SIZES[type])
+                   ? json_null()
+                   : NULL;
     from->listed += count;
-    if (!reserve(from, OF_NUMBER * count))
+    if (!reserve_memory(from, OF_NUMBER * count))
         return NULL;
     json_t *list = json_array();
     for (uint64_t i = 0; i < count && !from->is_short; i++)
@@ -165,7 +166,7 @@ static json_t *take_value(reader *from)
         return NULL;
     if (size > TEXT_MOST || !api_is_utf8(text, size))
         return json_null();
-    return reserve(from, size) ? json_stringn(text, size) : NULL;
+    return reserve_memory(from, size) ? json_stringn(text, size) : NULL;
 }
 
 static bool is_kept(const char *key, size_t size)
@@ -182,7 +183,7 @@ static void read_pairs(reader *from, uint64_t count, json_t *metadata)
         char name[KEY_MOST + 1] = "";
         const char *key = take_text(from, &size);
         const bool kept = key && is_kept(key, size);
-        if (kept && !reserve(from, 2 * size))
+        if (kept && !reserve_memory(from, 2 * size))
             return;
         json_t *value = key ? take_value(from) : NULL;
         if (value && kept) {
@@ -231,7 +232,7 @@ static json_t *list_factors(const reader *head, const factors *wanted, uint64_t 
     if (wanted->count == 0 || begin > head->size || wanted->offset > head->size - begin)
         return json_null();
     from.at = (size_t)(begin + wanted->offset);
-    if (!reserve(&from, OF_NUMBER * wanted->count))
+    if (!reserve_memory(&from, OF_NUMBER * wanted->count))
         return json_null();
     json_t *list = json_array();
     for (uint64_t i = 0; i < wanted->count && !from.is_short; i++)
@@ -268,7 +269,8 @@ bool api_gguf_begins(const char *bytes, size_t size)
     return size >= 4 && memcmp(bytes, "GGUF", 4) == 0;
 }
 
-static json_t *refuse(json_t *metadata, pe_error *reterr, const char *given, const char *rule)
+static json_t *refuse_file(json_t *metadata, pe_error *reterr, const char *given,
+                           const char *rule)
 {
     pe_error_add(reterr, PE_MALFORMED, "body", given, "%s", rule);
     json_decref(metadata);
@@ -282,14 +284,15 @@ json_t *api_gguf_read(const char *bytes, size_t size, pe_error *reterr)
     uint64_t version = take_integer(&from, 4);
     size_t width = version == 1 ? 4 : 8;
     if (from.is_short || version < 1 || version > 3)
-        return refuse(NULL, reterr, "", "a GGUF file of version 1, 2 or 3, little-endian");
+        return refuse_file(NULL, reterr, "", "a GGUF file of version 1, 2 or 3, little-endian");
     uint64_t tensors = take_integer(&from, width), pairs = take_integer(&from, width);
     if (version == 1)
-        return refuse(NULL, reterr, "version 1", "a GGUF file of version 2 or 3");
+        return refuse_file(NULL, reterr, "version 1", "a GGUF file of version 2 or 3");
     if (pairs > PAIRS_MOST || tensors > PAIRS_MOST)
-        return refuse(NULL, reterr, "",
-                      "a GGUF file of at most 65536 pairs of metadata and 65536 tensors");
-    if (!reserve(&from, OF_PAIR * (pairs < size / PAIR_LEAST ? pairs : size / PAIR_LEAST)))
+        return refuse_file(NULL, reterr, "",
+                           "a GGUF file of at most 65536 pairs of metadata and 65536 tensors");
+    if (!reserve_memory(&from,
+                        OF_PAIR * (pairs < size / PAIR_LEAST ? pairs : size / PAIR_LEAST)))
         return NULL;
     json_t *metadata = json_object();
     read_pairs(&from, pairs, metadata);
@@ -299,7 +302,7 @@ json_t *api_gguf_read(const char *bytes, size_t size, pe_error *reterr)
         return NULL;
     }
     if (from.is_broken)
-        return refuse(metadata, reterr, "", "a GGUF file whose head can be read");
+        return refuse_file(metadata, reterr, "", "a GGUF file whose head can be read");
     json_object_set_new(metadata, "cut", json_boolean(from.is_short));
     return metadata;
 }

@@ -2,7 +2,7 @@
 #include "models/gguf_config.h"
 
 #include "models/config.h"
-#include "models/parts.h"
+#include "models/plan_parts.h"
 #include "models/rotary.h"
 
 #include <math.h>
@@ -53,17 +53,17 @@ typedef struct metadata {
 } metadata;
 
 /* What `gguf-dump --json` wraps each value in. */
-static const json_t *unwrap(const json_t *value)
+static const json_t *unwrap_value(const json_t *value)
 {
     const json_t *inner = json_object_get(value, "value");
     return inner ? inner : value;
 }
 
-static json_t *find(const metadata *from, const char *key)
+static json_t *find_value(const metadata *from, const char *key)
 {
     char name[KEY_ROOM];
     snprintf(name, sizeof name, "%s.%s", from->architecture->name, key);
-    return (json_t *)unwrap(json_object_get(from->file, name));
+    return (json_t *)unwrap_value(json_object_get(from->file, name));
 }
 
 /* A list with a number for each layer is that number where all agree; else NULL. */
@@ -82,7 +82,7 @@ static void copy_keys(const metadata *from, const char *const (*keys)[2], size_t
                       json_t *to)
 {
     for (size_t i = 0; i < count; i++) {
-        json_t *value = find(from, keys[i][0]), *common = common_number(value);
+        json_t *value = find_value(from, keys[i][0]), *common = common_number(value);
         if (common && !json_is_null(common) && !json_object_get(to, keys[i][1]))
             json_object_set(to, keys[i][1], common);
         else if (value && !common)
@@ -156,30 +156,29 @@ static void take_divisors(const metadata *from, const char *tensor, json_t *scal
                      "or the config.json");
 }
 
-/* llama.cpp multiplies a YaRN table by this factor beside 0.1 ln(factor) + 1. */
-static void scale_attention(const metadata *from, json_t *scaling)
-{
-    const json_t *given = find(from, "rope.scaling.attn_factor");
-    const char *type = json_string_value(json_object_get(scaling, "rope_type"));
-    double factor = json_number_value(json_object_get(scaling, "factor"));
-    if (!json_is_number(given))
-        return;
-    bool yarn = type && strcmp(type, "yarn") == 0 && factor > 1;
-    json_object_set_new(
-        scaling, "attention_factor",
-        json_real(json_number_value(given) * (yarn ? 0.1 * log(factor) + 1 : 1)));
-}
-
 static bool is_type(const json_t *scaling, const char *type)
 {
     const char *given = json_string_value(json_object_get(scaling, "rope_type"));
     return given && strcmp(given, type) == 0;
 }
 
+/* llama.cpp multiplies a YaRN table by this factor beside 0.1 ln(factor) + 1. */
+static void scale_attention(const metadata *from, json_t *scaling)
+{
+    const json_t *given = find_value(from, "rope.scaling.attn_factor");
+    double factor = json_number_value(json_object_get(scaling, "factor"));
+    if (!json_is_number(given))
+        return;
+    bool yarn = is_type(scaling, "yarn") && factor > 1;
+    json_object_set_new(
+        scaling, "attention_factor",
+        json_real(json_number_value(given) * (yarn ? 0.1 * log(factor) + 1 : 1)));
+}
+
 /* The rope_scaling of the metadata as a new reference; NULL: none. */
 static json_t *read_scaling(const metadata *from)
 {
-    json_t *scaling = json_object(), *sections = find(from, "rope.dimension_sections");
+    json_t *scaling = json_object(), *sections = find_value(from, "rope.dimension_sections");
     copy_keys(from, SCALING, sizeof SCALING / sizeof *SCALING, scaling);
     if (json_is_number(json_object_get(scaling, "factor")) &&
         !json_object_get(scaling, "rope_type"))
@@ -215,11 +214,11 @@ static json_t *read_scaling(const metadata *from)
 /* The columns of a head that turn: all, a part of the head, or in a head apart. */
 static void read_width(const metadata *from)
 {
-    double width = json_number_value(find(from, "rope.dimension_count"));
+    double width = json_number_value(find_value(from, "rope.dimension_count"));
     double head = json_number_value(json_object_get(from->config, "head_dim"));
     double heads = json_number_value(json_object_get(from->config, "num_attention_heads"));
     double hidden = json_number_value(json_object_get(from->config, "hidden_size"));
-    if (find(from, "attention.kv_lora_rank")) { /* latent attention: they are apart */
+    if (find_value(from, "attention.kv_lora_rank")) { /* latent attention: they are apart */
         json_object_del(from->config, "head_dim");
         json_object_set_new(from->config, "qk_rope_head_dim", json_real(width));
         return;
@@ -233,7 +232,7 @@ static void read_width(const metadata *from)
 /* MPT keeps what its biases grow to; 0: it has none. */
 static void read_alibi(const metadata *from)
 {
-    const json_t *most = find(from, "attention.max_alibi_bias");
+    const json_t *most = find_value(from, "attention.max_alibi_bias");
     if (strcmp(from->architecture->name, "mpt") == 0)
         json_object_set_new(from->config, "attn_config",
                             json_pack("{s:b, s:f}", "alibi", json_number_value(most) > 0,
@@ -242,16 +241,14 @@ static void read_alibi(const metadata *from)
 
 static bool is_read(const char *key)
 {
-    static const char *const MORE[] = {"rope.dimension_count", "rope.dimension_sections",
-                                       "rope.scaling.attn_factor", "rope.scaling.finetuned",
-                                       "rope.scaling.yarn_log_multiplier"};
-    bool read = false;
+    bool read = model_lists("rope.dimension_count rope.dimension_sections "
+                            "rope.scaling.attn_factor rope.scaling.finetuned "
+                            "rope.scaling.yarn_log_multiplier",
+                            key);
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
         read |= strcmp(KEYS[i][0], key) == 0;
     for (size_t i = 0; i < sizeof SCALING / sizeof *SCALING; i++)
         read |= strcmp(SCALING[i][0], key) == 0;
-    for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
-        read |= strcmp(MORE[i], key) == 0;
     return read;
 }
 
@@ -266,7 +263,7 @@ static void keep_others(const metadata *from)
     {
         if (strncmp(key, from->architecture->name, length) == 0 && key[length] == '.' &&
             !is_read(key + length + 1))
-            json_object_set(from->config, key, (json_t *)unwrap(value));
+            json_object_set(from->config, key, (json_t *)unwrap_value(value));
     }
 }
 
@@ -306,7 +303,7 @@ static void refuse_architecture(const char *name, pe_error *reterr)
     pe_problem_suggest(problem, name ? pe_find_nearest_name(name, names, count) : NULL);
 }
 
-static void note_what_is_known(const metadata *from)
+static void note_conversion(const metadata *from)
 {
     model_note(from->notes,
                "The config was read from the metadata of a GGUF file of the architecture %s.",
@@ -322,7 +319,7 @@ static void note_what_is_known(const metadata *from)
                    "llama.cpp's converter has exchanged columns of this architecture's queries "
                    "and keys, so that its own kernels pair neighbouring columns; the pairing "
                    "named here is that of Hugging Face's weights.");
-    if (find(from, "rope.scaling.yarn_log_multiplier"))
+    if (find_value(from, "rope.scaling.yarn_log_multiplier"))
         model_note(from->notes, "yarn_log_multiplier, of which releases of llama.cpp have two "
                                 "readings, is not read: mscale and mscale_all_dim count as "
                                 "equal, as in all published files.");
@@ -332,7 +329,7 @@ json_t *model_config_of_gguf(json_t *file, json_t *notes, pe_error *reterr)
 {
     const json_t *pairs = find_pairs(file);
     const char *name =
-        json_string_value(unwrap(json_object_get(pairs, "general.architecture")));
+        json_string_value(unwrap_value(json_object_get(pairs, "general.architecture")));
     metadata from = {.file = pairs,
                      .tensors = json_object_get(file, "tensors"),
                      .architecture = find_architecture(name),
@@ -344,11 +341,11 @@ json_t *model_config_of_gguf(json_t *file, json_t *notes, pe_error *reterr)
     }
     from.config = json_object();
     json_object_set_new(from.config, "model_type", json_string(from.architecture->model_type));
-    note_what_is_known(&from);
+    note_conversion(&from);
     copy_keys(&from, KEYS, sizeof KEYS / sizeof *KEYS, from.config);
     read_width(&from);
     json_t *scaling = read_scaling(&from);
-    if (scaling && find(&from, "rope.scaling.yarn_log_multiplier")) {
+    if (scaling && find_value(&from, "rope.scaling.yarn_log_multiplier")) {
         json_object_set_new(scaling, "mscale", json_real(1));
         json_object_set_new(scaling, "mscale_all_dim", json_real(1));
     }

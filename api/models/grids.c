@@ -1,13 +1,11 @@
 /* Positions on grids, which have facts, and what takes the place of positions. */
 #include "models/pictures.h"
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 
 #include <math.h>
 #include <string.h>
-
-static const char NO_SCHEME[] = "This release has no scheme for it; these are its facts.";
 
 /* The width of a head: its key, or width / heads. */
 static model_number add_head(const model_config *config, const grid_facts *facts,
@@ -17,14 +15,9 @@ static model_number add_head(const model_config *config, const grid_facts *facts
                             ? model_integer(config, facts->head_keys, model_or_nan(facts->head))
                             : (model_number){.value = NAN};
     if (isnan(head.value)) {
-        model_number width =
-            model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
-                           model_or_nan(facts->width), 1);
-        model_number heads = model_required(
-            config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-            model_or_nan(facts->heads), 1);
-        head.value = floor(width.value / heads.value);
-        head.from = model_divide_origins(config, width.from, heads.from);
+        model_number width = model_width(config, facts->width_keys, facts->width);
+        head =
+            model_divide(config, width, model_heads(config, facts->heads_keys, facts->heads));
     }
     model_fact_number(part, "head_dim", head.value, head.from);
     model_fact_number(part, "rotary_dim", head.value, head.from);
@@ -40,9 +33,9 @@ typedef struct cells {
 /* The cells a side of the squares in which rows come. */
 static model_number read_merge(const model_config *config, const grid_facts *facts)
 {
-    bool video = facts->merged_video && config->planner->plan->options->frames > 0;
-    if (facts->unmerged && !video)
-        return (model_number){false, 1, model_describe_default(config)};
+    bool is_video = config->planner->plan->options->frames > 0;
+    if (facts->in_order && !(is_video && strcmp(facts->in_order, "pictures") == 0))
+        return (model_number){false, 1, model_default(config)};
     return model_integer(config, "spatial_merge_size", 2);
 }
 
@@ -75,10 +68,7 @@ static void add_cells(const grid_facts *facts, const cells *grid, api_model_part
 {
     if (!(grid->height >= 1))
         return;
-    model_fact(
-        part, "grid",
-        json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width)),
-        grid->from);
+    model_fact_numbers(part, "grid", (double[]){grid->height, grid->width}, 2, grid->from);
     model_fact_number(part, "rows", grid->height * grid->width + facts->more, grid->from);
 }
 
@@ -94,21 +84,12 @@ static double read_frames(const model_config *config, const grid_facts *facts)
 }
 
 /* Rows and columns that are counted from the middle of the picture, frames from 0. */
-static void add_first_cells(const model_config *config, const json_t *sizes,
-                            api_model_part *part)
+static void add_first_cells(const model_config *config, const cells *grid, api_model_part *part)
 {
-    json_t *first = json_array();
-    double half[2] = {0, 0};
-    for (size_t axis = 0; axis < 2; axis++)
-        half[axis] = floor(json_number_value(json_array_get(sizes, axis + 1)) / 2);
-    json_array_append_new(first, json_real(0));
-    for (size_t axis = 0; axis < 2; axis++)
-        json_array_append_new(
-            first, json_real(half[axis] - json_number_value(json_array_get(sizes, axis + 1))));
-    model_argument_list(config, part, "first_index", first, model_describe_default(config));
-    json_decref(first);
-    model_fact_number(part, "text_first", fmax(half[0], half[1]),
-                      model_describe_default(config));
+    const double half[2] = {floor(grid->height / 2), floor(grid->width / 2)};
+    const double first[3] = {0, half[0] - grid->height, half[1] - grid->width};
+    model_argument_numbers(config, part, "first_index", first, 3, model_default(config));
+    model_fact_number(part, "text_first", fmax(half[0], half[1]), model_default(config));
     model_note(part->notes,
                "Rows and columns are counted from -(n - floor(n / 2)); the first token of text "
                "has %g on all axes, the larger half of the picture's sides.",
@@ -125,18 +106,16 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
                      const turning *turned, api_model_part *part)
 {
     api_origin from;
-    json_t *sizes = json_array();
+    double sizes[3] = {1, grid->height, grid->width};
+    const size_t skipped = facts->frames_keys ? 0 : 1;
     json_t *widths = model_list(config, "axes_dims_rope|rope_axes_dim|axes_dim", &from);
     if (facts->frames_keys)
-        json_array_append_new(sizes, json_real(read_frames(config, facts)));
-    json_array_append_new(sizes, json_real(grid->height));
-    json_array_append_new(sizes, json_real(grid->width));
+        sizes[0] = read_frames(config, facts);
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
-    model_argument_list(config, part, "sizes", sizes, grid->from);
+        model_argument(config, part, "preset", facts->preset, model_default(config));
+    model_argument_numbers(config, part, "sizes", sizes + skipped, 3 - skipped, grid->from);
     if (facts->centred)
-        add_first_cells(config, sizes, part);
-    json_decref(sizes);
+        add_first_cells(config, grid, part);
     model_argument_number(config, part, "dim", turned->head.value, turned->head.from);
     model_argument_number(config, part, "rope_theta", turned->theta.value, turned->theta.from);
     if (widths)
@@ -163,8 +142,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
 static void add_temperature(const model_config *config, const char *keys, double fallback,
                             const char *fact, const char *argument, api_model_part *part)
 {
-    model_number base = {false, fallback > 0 ? fallback : 10000,
-                         model_describe_default(config)};
+    model_number base = {false, fallback > 0 ? fallback : 10000, model_default(config)};
     if (keys)
         base = model_real(config, keys, base.value);
     model_fact_number(part, fact, base.value, base.from);
@@ -181,8 +159,8 @@ static void add_sines(const model_config *config, const grid_facts *facts, const
         &holder, facts->width_keys ? facts->width_keys : "d_model|hidden_size|hidden_dim", 256,
         1);
     model_fact_number(part, "dim", width.value, width.from);
-    model_fact_text(part, "center", facts->centre, model_describe_default(config));
-    model_argument(config, part, "preset", facts->preset, model_describe_default(config));
+    model_fact_text(part, "center", facts->centre, model_default(config));
+    model_argument(config, part, "preset", facts->preset, model_default(config));
     add_temperature(config, facts->theta_keys, facts->theta, "temperature", "base", part);
     if (facts->height_theta_keys)
         add_temperature(config, facts->height_theta_keys, facts->theta, "temperature_height",
@@ -198,12 +176,10 @@ static void add_features(const model_config *config, const grid_facts *facts, co
                          api_model_part *part)
 {
     model_number width = model_required(config, "hidden_size", facts->width, 2);
-    json_t *sizes =
-        json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width));
+    const double sizes[2] = {grid->height, grid->width};
     part->state = API_PART_TRAINED;
-    model_argument(config, part, "preset", facts->preset, model_describe_default(config));
-    model_argument_list(config, part, "sizes", sizes, grid->from);
-    json_decref(sizes);
+    model_argument(config, part, "preset", facts->preset, model_default(config));
+    model_argument_numbers(config, part, "sizes", sizes, 2, grid->from);
     model_argument_number(config, part, "features", floor(width.value / 2),
                           model_add_remark(config, width.from, " / 2"));
     model_part_finish(config, part, "random_fourier", "encoding");
@@ -235,7 +211,7 @@ static void add_numbers(const model_config *config, const grid_facts *facts,
         else if (*facts->numbers[i + 2])
             model_fact(part, facts->numbers[i],
                        json_loads(facts->numbers[i + 2], JSON_DECODE_ANY, &ignored),
-                       model_describe_default(config));
+                       model_default(config));
     }
 }
 
@@ -246,7 +222,7 @@ static turning add_rotary(const model_config *config, const grid_facts *facts,
     bool fixed = facts->theta_keys && !*facts->theta_keys;
     const char *keys = facts->theta_keys ? facts->theta_keys : "rope_theta";
     model_number theta = {false, facts->theta > 0 ? facts->theta : 10000,
-                          model_describe_default(config)};
+                          model_default(config)};
     if (!fixed)
         theta = model_real(config, keys, theta.value);
     part->pairing = facts->interleaved ? "interleaved" : "half";
@@ -257,7 +233,7 @@ static turning add_rotary(const model_config *config, const grid_facts *facts,
         theta = inner.given ? inner : theta;
     }
     model_fact_number(part, "rope_theta", theta.value, theta.from);
-    model_fact_text(part, "layout", part->pairing, model_describe_default(config));
+    model_fact_text(part, "layout", part->pairing, model_default(config));
     return (turning){head, theta};
 }
 
@@ -271,8 +247,7 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     cells grid = read_cells(config, facts);
     add_cells(facts, &grid, part);
     for (size_t i = 0; facts->facts[i]; i += 2)
-        model_fact_text(part, facts->facts[i], facts->facts[i + 1],
-                        model_describe_default(config));
+        model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default(config));
     add_numbers(config, facts, part);
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
@@ -283,7 +258,7 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     else if (facts->scheme)
         add_sines(config, facts, &grid, part);
     if (!part->scheme)
-        model_note(part->notes, "%s", NO_SCHEME);
+        model_note(part->notes, "This release has no scheme for it; these are its facts.");
     model_use(config, part, NULL);
 }
 
@@ -305,28 +280,30 @@ void model_plan_word(model_config *config, const void *word_rule)
     }
 }
 
+void model_plan_llama4_temperature(model_config *config, const void *nothing)
+{
+    api_origin from;
+    (void)nothing;
+    if (!model_flag(config, "attn_temperature_tuning", true, &from))
+        return;
+    model_number floor_scale = model_real(config, "floor_scale", 8192);
+    model_number scale = model_real(config, "attn_scale", 0.1);
+    api_model_part *part =
+        model_part_new(config, "attention_temperature", "attention_temperature");
+    part->state = API_PART_NOTHING;
+    part->law = "llama4";
+    model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
+    model_fact_number(part, "attn_scale", scale.value, scale.from);
+    model_note(part->notes,
+               "Layers without rope multiply queries by 1 + %g ln(1 + floor((position + 1) "
+               "/ %g)).",
+               scale.value, floor_scale.value);
+    model_use_besides(config, part, "no_rope");
+}
+
 void model_plan_temperature(model_config *config, const void *temperature_rule)
 {
     const temperature_facts *facts = temperature_rule;
-    api_origin from;
-    if (facts->llama4) {
-        if (!model_flag(config, "attn_temperature_tuning", true, &from))
-            return;
-        model_number floor_scale = model_real(config, "floor_scale", 8192);
-        model_number scale = model_real(config, "attn_scale", 0.1);
-        api_model_part *part =
-            model_part_new(config, "attention_temperature", "attention_temperature");
-        part->state = API_PART_NOTHING;
-        part->law = "llama4";
-        model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
-        model_fact_number(part, "attn_scale", scale.value, scale.from);
-        model_note(part->notes,
-                   "Layers without rope multiply queries by 1 + %g ln(1 + floor((position + 1) "
-                   "/ %g)).",
-                   scale.value, floor_scale.value);
-        model_use_besides(config, part, "no_rope");
-        return;
-    }
     model_config dictionary = model_object(config, "rope_parameters");
     model_config older = model_object(config, "rope_scaling");
     if (json_object_size(older.object) > 0)

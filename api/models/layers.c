@@ -1,5 +1,5 @@
 /* Which layer of a component uses which part. */
-#include "models/parts.h"
+#include "models/plan_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,22 +54,21 @@ static void read_types(model_config *config, const json_t *list, api_origin from
 {
     api_model_component *component = find_component(config);
     if (json_array_size(list) != component->layer_count) {
-        model_refuse(config->planner, from, NULL,
-                     "a list of %zu items, one for each layer; it has %zu",
+        model_refuse(config, from, NULL, "a list of %zu items, one for each layer; it has %zu",
                      component->layer_count, json_array_size(list));
         return;
     }
     for (size_t i = 0; i < component->layer_count; i++) {
         const char *type = json_string_value(json_array_get(list, i));
         if (!type) {
-            model_refuse(config->planner, from, json_array_get(list, i), "a list of strings");
+            model_refuse(config, from, json_array_get(list, i), "a list of strings");
             return;
         }
         bool known = has_no_positions(type) || model_lists(LAYER_TYPES, type) ||
                      (facts->full && strcmp(type, facts->full) == 0) ||
                      (facts->other && strcmp(type, facts->other) == 0);
         if (!known) {
-            model_refuse_choice(config->planner, from, json_array_get(list, i), LAYER_TYPES);
+            model_refuse_choice(config, from, json_array_get(list, i), LAYER_TYPES);
             return;
         }
         component->types[i] = type; /* the plan keeps the config */
@@ -83,8 +82,8 @@ static void read_flags(model_config *config, const json_t *list, api_origin from
     api_model_component *component = find_component(config);
     size_t given = json_array_size(list);
     if (given < component->layer_count ||
-        (given > component->layer_count && !facts->flags_cut)) {
-        model_refuse(config->planner, from, NULL,
+        (given > component->layer_count && !model_lists(facts->pattern, "cut"))) {
+        model_refuse(config, from, NULL,
                      "a list of %zu numbers, one for each layer; it has %zu",
                      component->layer_count, given);
         return;
@@ -117,7 +116,7 @@ static const char *read_letters(const model_config *config, const char *keys)
     model_use_key(config->planner->used, from);
     if (*letters && letters[strspn(letters, "LG")] == '\0')
         return letters;
-    model_refuse(config->planner, from, given,
+    model_refuse(config, from, given,
                  "an integer, or a text of the letters L, a sliding layer, and G, a full one");
     return NULL;
 }
@@ -156,14 +155,16 @@ static void repeat_types(model_config *config, const layer_facts *facts)
     const size_t period = letters ? strlen(letters) : 0, count = component->layer_count,
                  prefix = read_prefix(config, facts);
     for (size_t i = 0; i < count; i++) {
-        double place = (double)i - (double)prefix + (facts->first ? 0 : 1);
-        if (facts->from_end)
+        double place =
+            (double)i - (double)prefix + (model_lists(facts->pattern, "first") ? 0 : 1);
+        if (model_lists(facts->pattern, "from_end"))
             place = (double)(count - 1 - i);
         bool is_full = i < prefix || every < 1 || fmod(place, every) == 0;
         if (period > 0)
             is_full = letters[i % period] != 'L';
         if (i + 1 == count &&
-            (facts->last_is_full || (facts->last_if_none && (double)count < every)))
+            (model_lists(facts->pattern, "last") ||
+             (model_lists(facts->pattern, "or_last") && (double)count < every)))
             is_full = true;
         component->types[i] = is_full ? full : other;
     }
@@ -195,8 +196,7 @@ bool model_plan_stages(model_config *config, const double depths[], size_t count
         return true;
     find_component(config)->counted = from;
     if (layers > API_MODEL_LAYERS) {
-        model_refuse(config->planner, from, NULL, "at most %d layers together",
-                     API_MODEL_LAYERS);
+        model_refuse(config, from, NULL, "at most %d layers together", API_MODEL_LAYERS);
         return false;
     }
     if (!make_layers(config, (size_t)layers))
@@ -225,7 +225,7 @@ void model_plan_layers(model_config *config, const void *layer_rule)
         return;
     }
     if (count.value < 1 || count.value > API_MODEL_LAYERS) {
-        model_refuse(config->planner, count.from, NULL, "a number of layers from 1 to %d",
+        model_refuse(config, count.from, NULL, "a number of layers from 1 to %d",
                      API_MODEL_LAYERS);
         return;
     }
@@ -273,6 +273,36 @@ void model_use_besides(model_config *config, api_model_part *part, const char *l
         if (layer_type ? strcmp(component->types[i], layer_type) == 0
                        : component->layers[i] >= 0)
             json_array_append_new(part->second, json_integer((json_int_t)i));
+}
+
+/* Let the layers that turn use a part. */
+static void use_where_turning(model_config *config, const rotary_facts *facts,
+                              const api_model_part *part)
+{
+    const char *still = facts->still;
+    if (still && facts->still_if &&
+        json_is_null(json_object_get(config->object, facts->still_if)))
+        still = NULL;
+    if (facts->still_if)
+        model_use_key(config->planner->used, model_origin(config, facts->still_if));
+    model_use(config, part, NULL);
+    api_model_component *component = find_component(config);
+    size_t without = 0;
+    for (size_t i = 0; still && i < component->layer_count; i++)
+        if (model_lists(still, component->types[i])) {
+            component->layers[i] = -1;
+            without++;
+        }
+    if (without > 0)
+        model_note(part->notes, "Layers of the type %s have no positions.", still);
+}
+
+void model_use_rotary(model_config *config, const rotary_facts *facts, api_model_part *part)
+{
+    if (facts->besides)
+        model_use_besides(config, part, NULL);
+    else
+        use_where_turning(config, facts, part);
 }
 
 bool model_has_layers(model_config *config, const char *layer_types)

@@ -39,7 +39,7 @@ typedef struct picture {
 
 /* What holds the text's config and, beside it, the vision_config. Defaults are those of the
  * text's row. */
-static model_config find_whole(const model_config *config)
+static model_config find_holder(const model_config *config)
 {
     model_config whole = config->parent ? *config->parent : *config;
     whole.type = config->type;
@@ -48,7 +48,7 @@ static model_config find_whole(const model_config *config)
 
 static model_config find_vision(const model_config *config)
 {
-    model_config whole = find_whole(config);
+    model_config whole = find_holder(config);
     return model_object(&whole, "vision_config");
 }
 
@@ -88,11 +88,10 @@ static void add_time(const model_config *config, const picture_facts *facts,
         model_argument_number(config, part, "temporal_merge_size", shown->temporal_merge.value,
                               shown->temporal_merge.from);
     if (facts->frames)
-        model_argument(config, part, "frame_positions", facts->frames,
-                       model_describe_default(config));
+        model_argument(config, part, "frame_positions", facts->frames, model_default(config));
     if (facts->tokens_per_second == 0)
         return;
-    model_config vision = find_vision(config), whole = find_whole(config);
+    model_config vision = find_vision(config), whole = find_holder(config);
     model_number tokens = model_integer(&vision, "tokens_per_second", NAN);
     if (isnan(tokens.value))
         tokens = model_integer(&whole, "position_id_per_seconds", facts->tokens_per_second);
@@ -118,10 +117,8 @@ static void add_runs(const model_config *config, const picture *shown, double gr
     json_array_append_new(text, json_real(after));
     model_argument_list(config, part, "text", text, length);
     model_argument_list(config, part, "grids", sizes, from);
-    model_fact(part, "grid",
-               json_pack("[o,o,o]", api_document_number(shown->frames),
-                         api_document_number(shown->height), api_document_number(shown->width)),
-               from);
+    model_fact_numbers(part, "grid", (double[]){shown->frames, shown->height, shown->width}, 3,
+                       from);
     json_decref(text);
     json_decref(sizes);
 }
@@ -133,7 +130,7 @@ static double count_following_text(const model_config *config, double taken, mod
     double most = rows.value < API_MODEL_ROWS ? rows.value : API_MODEL_ROWS;
     if (options->length > 0 && (double)options->length < taken) {
         json_t *given = json_real((double)options->length);
-        model_refuse(config->planner, MODEL_OPTION("length"), given,
+        model_refuse(config, MODEL_OPTION("length"), given,
                      "at least %.0f, the tokens of the picture and of the text before it",
                      taken);
         json_decref(given);
@@ -155,7 +152,7 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
     if (isnan(shown.tokens)) /* a problem says why */
         return;
     if (grids > GRIDS_MAX || 3 * grids > (double)config->planner->limits->list_length) {
-        model_refuse(config->planner, MODEL_OPTION("frames"), NULL,
+        model_refuse(config, MODEL_OPTION("frames"), NULL,
                      "fewer: at most %d grids, each with a time stamp before it", GRIDS_MAX);
         return;
     }

@@ -2,18 +2,7 @@
 #ifndef API_MODELS_PICTURES_H
 #define API_MODELS_PICTURES_H
 
-#include "models/parts.h"
-
-/* How a model cuts pictures, where its vision_config does not say, and how their tokens get
- * positions: get_rope_index of its class. */
-typedef struct picture_facts {
-    double patch;             /* side in pixels: patch_size */
-    double merge;             /* patches a side of a token: spatial_merge_size */
-    double tube;              /* frames that are one: temporal_patch_size; 0: none are */
-    double temporal_merge;    /* above 1: temporal_merge_size frames become one */
-    const char *frames;       /* frame_positions of the scheme mrope; NULL: no videos */
-    double tokens_per_second; /* where frames are placed by seconds; 0: they are not */
-} picture_facts;
+#include "models/plan_parts.h"
 
 /* Whether the request asks for a prompt with a picture, and the model takes one. */
 bool model_has_picture(const model_config *config, const picture_facts *facts);

@@ -1,121 +1,31 @@
 /* The plan of a config: finds the row of its model type and applies it. */
 #include "models/plan.h"
 
-#include "models/spellings.h"
+#include "models/other_files.h"
+#include "models/plan_parts.h"
 #include "models/timm.h"
-#include "models/types.h"
 
 #include "json/document.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Whether the row itself says which components a model has. */
-static bool has_components(const model_type *type)
+/* Plan a config.json by the row of its model type. */
+static void plan_config(model_planner *planner, json_t *object)
 {
-    const model_rule *rule = type->rules;
-    while ((rule->plan || rule->key) && rule->plan != model_plan_component)
-        rule++;
-    return rule->plan != NULL;
-}
-
-/* Plan a config that names the type of its text, but holds components. */
-static void plan_components(model_config *config)
-{
-    const component_facts text = {
-        .name = "text", .keys = "text_config", .type = config->type->name};
-    const component_facts vision = {
-        .name = "vision", .keys = "vision_config", .type = "vit", .only_if_given = true};
-    const component_facts audio = {
-        .name = "audio", .keys = "audio_config", .type = "whisper", .only_if_given = true};
-    model_note(config->planner->plan->notes,
-               "model_type is that of the text, but the config has a text_config: each "
-               "component is read by its own model_type.");
-    model_plan_component(config, &text);
-    model_plan_component(config, &vision);
-    model_plan_component(config, &audio);
-}
-
-/* Whether transformers itself reads a key in some class, so that it is no key of other code. */
-static bool is_common(const char *path)
-{
-    static const char *const KEYS[] = {"rope_theta",
-                                       "rope_scaling",
-                                       "rope_parameters",
-                                       "max_position_embeddings",
-                                       "partial_rotary_factor",
-                                       "original_max_position_embeddings"};
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
-        if (strncmp(path, KEYS[i], strlen(KEYS[i])) == 0)
-            return true;
-    return strchr(path, '.') != NULL;
-}
-
-/* Say that code which comes with the checkpoint may read what the row does not: before anything
- * else, since its tables may be other ones. */
-static void note_code(model_planner *planner, json_t *config)
-{
-    api_model_plan *plan = planner->plan;
-    const char *keys = "";
-    size_t count = 0;
-    for (size_t i = 0; i < json_array_size(plan->not_used); i++) {
-        const char *path = json_string_value(json_array_get(plan->not_used, i));
-        if (!is_common(path) && count++ < 4)
-            keys = model_keep(planner, json_sprintf("%s%s%s", keys, *keys ? ", " : "", path));
-    }
-    if (count > 4)
-        keys = model_keep(planner, json_sprintf("%s and others", keys));
-    if (!*keys || planner->is_own_code || !json_is_object(json_object_get(config, "auto_map")))
-        return;
-    plan->warning = model_keep(
-        planner,
-        json_sprintf("The config has auto_map: code that comes with the checkpoint may "
-                     "compute other tables, from %s, which %s does not read.",
-                     keys, plan->model_type));
-    json_array_insert_new(plan->notes, 0, json_string(plan->warning));
-}
-
-/* Fill a plan that is empty. */
-static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *limits,
-                      pe_error *reterr)
-{
-    model_planner planner = {.plan = plan,
-                             .types = &model_all_types,
-                             .limits = limits,
-                             .error = reterr,
-                             .used = json_object()};
-    json_t *translated = model_translate(object, plan->notes, reterr);
-    if (!translated) {
-        json_decref(planner.used);
-        return;
-    }
-    json_array_append_new(plan->kept, translated);
-    object = translated;
-    model_config config = {.planner = &planner, .object = object, .path = ""};
+    model_config config = {.planner = planner, .object = object, .path = ""};
     config.type = find_model_type(&config);
-    if (!config.type) {
-        json_decref(planner.used);
+    if (!config.type)
         return;
-    }
-    plan->model_type = config.type->name;
-    plan->family = config.type->family;
+    planner->plan->model_type = config.type->name;
+    planner->plan->family = config.type->family;
     model_open_arguments(&config);
-    if (config.type->component && !has_components(config.type) &&
-        json_is_object(json_object_get(object, "text_config")))
-        plan_components(&config);
-    else
-        model_plan_type(&config);
-    model_list_unused(&planner, object);
-    model_note_omission(&planner, object);
-    note_code(&planner, object);
-    if (planner.is_full)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
+    model_plan_components(&config);
+    if (planner->is_full)
+        pe_error_add(planner->error, PE_OUT_OF_RANGE, "body", "",
                      "a config of at most %d components with %d parts in all, in at most %d "
                      "objects",
                      API_MODEL_COMPONENTS, API_MODEL_PARTS, API_MODEL_OBJECTS);
-    model_keep_asked(&planner);
-    json_decref(planner.used);
+    model_trim_plan(planner, object);
 }
 
 pe_status api_model_plan_new(json_t *config, const api_model_options *options,
@@ -133,7 +43,15 @@ pe_status api_model_plan_new(json_t *config, const api_model_options *options,
     plan->not_used = json_array();
     plan->kept = json_array();
     json_array_append(plan->kept, config);
-    make_plan(plan, config, limits, reterr);
+    model_planner planner = {.plan = plan,
+                             .types = &model_all_types,
+                             .limits = limits,
+                             .error = reterr,
+                             .used = json_object()};
+    json_t *translated = model_translate(config, plan->notes, reterr);
+    if (translated && json_array_append_new(plan->kept, translated) == 0)
+        plan_config(&planner, translated);
+    json_decref(planner.used);
     if (api_document_failed()) { /* whatever else seems wrong may follow from it */
         pe_error_init(reterr);
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the plan");

@@ -8,7 +8,7 @@
 #define API_MODELS_PLAN_H
 
 #include "models/options.h"
-#include "models/origin.h"
+#include "models/value_origin.h"
 
 #include <jansson.h>
 

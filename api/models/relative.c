@@ -1,5 +1,5 @@
 /* Biases and tables by the distance of query and key. */
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,26 +8,20 @@
 static void add_heads(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
-    model_number heads =
-        model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-                       model_or_nan(facts->heads), 1);
-    model_fact_number(part, "heads", heads.value, heads.from);
-    model_argument_number(config, part, "heads", heads.value, heads.from);
+    model_state_number(config, part, "heads",
+                       model_heads(config, facts->heads_keys, facts->heads));
 }
 
 static void add_width(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
-    model_number width =
-        model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
-                       model_or_nan(facts->width), 1);
-    model_fact_number(part, "dim", width.value, width.from);
-    model_argument_number(config, part, "dim", width.value, width.from);
+    model_state_number(config, part, "dim",
+                       model_width(config, facts->width_keys, facts->width));
 }
 
 /* Begin a part with its rows: as many queries as keys. */
-static api_model_part *begin(const model_config *config, const relative_facts *facts,
-                             const char *kind, model_number length)
+static api_model_part *begin_part(const model_config *config, const relative_facts *facts,
+                                  const char *kind, model_number length)
 {
     api_model_part *part = model_part_new(config, facts->suffix, kind);
     model_argument_length(config, part, length, API_MODEL_QUERIES);
@@ -36,8 +30,8 @@ static api_model_part *begin(const model_config *config, const relative_facts *f
     return part;
 }
 
-static void finish(model_config *config, const relative_facts *facts, api_model_part *part,
-                   const char *scheme, const char *tensors)
+static void finish_part(model_config *config, const relative_facts *facts, api_model_part *part,
+                        const char *scheme, const char *tensors)
 {
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
@@ -50,7 +44,8 @@ static const model_number ANY_LENGTH = {.value = NAN};
 void model_plan_t5(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
-    api_model_part *part = begin(config, facts, "t5", ANY_LENGTH);
+    bool one_way = facts->layout != NULL;
+    api_model_part *part = begin_part(config, facts, "t5", ANY_LENGTH);
     model_number buckets = model_integer(
         config, facts->buckets_keys ? facts->buckets_keys : "relative_attention_num_buckets",
         facts->buckets > 0 ? facts->buckets : 32);
@@ -58,19 +53,15 @@ void model_plan_t5(model_config *config, const void *relative_rule)
         config, facts->distance_keys ? facts->distance_keys : "relative_attention_max_distance",
         facts->distance > 0 ? facts->distance : 128);
     add_heads(config, facts, part);
-    model_fact_number(part, "num_buckets", buckets.value, buckets.from);
-    model_fact_number(part, "max_distance", distance.value, distance.from);
-    model_fact(part, "bidirectional", json_boolean(!facts->one_way),
-               model_describe_default(config));
-    model_argument_number(config, part, "num_buckets", buckets.value, buckets.from);
-    model_argument_number(config, part, "max_distance", distance.value, distance.from);
-    model_argument_flag(config, part, "bidirectional", !facts->one_way,
-                        model_describe_default(config));
+    model_state_number(config, part, "num_buckets", buckets);
+    model_state_number(config, part, "max_distance", distance);
+    model_fact(part, "bidirectional", json_boolean(!one_way), model_default(config));
+    model_argument_flag(config, part, "bidirectional", !one_way, model_default(config));
     model_note(part->notes,
                "The buckets are computed; the bias of each is trained, a table "
                "[num_buckets, heads]%s.",
                facts->every_layer ? " for every layer" : " that all layers share");
-    finish(config, facts, part, "t5", "bucket");
+    finish_part(config, facts, part, "t5", "bucket");
 }
 
 /* Whether a model with these keys has a decoder: files of encoders alone say so. */
@@ -93,21 +84,9 @@ void model_plan_t5_stacks(model_config *config, const void *relative_rule)
     model_plan_t5(config, &facts);
     if (!has_decoder(config))
         return;
-    facts.one_way = true;
+    facts.layout = "one_way";
     model_plan_stack(config, &DECODER);
     model_plan_t5(config, &facts);
-}
-
-/* The width of a head, by whose square root the bias is divided. */
-static void add_divisor(const model_config *config, const relative_facts *facts,
-                        api_model_part *part)
-{
-    model_number hidden = model_required(config, "hidden_size", model_or_nan(facts->width), 1);
-    model_number heads =
-        model_required(config, "num_attention_heads", model_or_nan(facts->heads), 1);
-    api_origin from = model_divide_origins(config, hidden.from, heads.from);
-    model_fact_number(part, "head_dim", floor(hidden.value / heads.value), from);
-    model_argument_number(config, part, "head_dim", floor(hidden.value / heads.value), from);
 }
 
 void model_plan_alibi(model_config *config, const void *relative_rule)
@@ -115,17 +94,19 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
     const relative_facts *facts = relative_rule;
     model_number length =
         model_integer(config, "max_position_embeddings|max_seq_len|seq_length", NAN);
-    api_model_part *part = begin(config, facts, "alibi", length);
+    api_model_part *part = begin_part(config, facts, "alibi", length);
     add_heads(config, facts, part);
-    model_fact_number(part, "alibi_bias_max", 8, model_describe_default(config));
-    model_fact_text(part, "mask", facts->layout, model_describe_default(config));
+    model_fact_number(part, "alibi_bias_max", 8, model_default(config));
+    model_fact_text(part, "mask", facts->layout, model_default(config));
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_describe_default(config));
+        model_argument(config, part, "preset", facts->preset, model_default(config));
     else
-        model_argument(config, part, "mask", facts->layout, model_describe_default(config));
-    if (facts->divided)
-        add_divisor(config, facts, part);
-    finish(config, facts, part, "alibi", "bias slopes");
+        model_argument(config, part, "mask", facts->layout, model_default(config));
+    if (facts->width > 0)
+        model_state_number(config, part, "head_dim",
+                           model_divide(config, model_width(config, NULL, facts->width),
+                                        model_heads(config, NULL, facts->heads)));
+    finish_part(config, facts, part, "alibi", "bias slopes");
 }
 
 void model_plan_deberta(model_config *config, const void *relative_rule)
@@ -135,7 +116,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     model_number span = model_integer(config, "max_relative_positions", -1);
     model_number buckets =
         model_integer(config, "position_buckets", facts->buckets > 0 ? facts->buckets : -1);
-    api_model_part *part = begin(config, facts, "deberta", longest);
+    api_model_part *part = begin_part(config, facts, "deberta", longest);
     if (span.value < 1) {
         span.value = longest.value;
         span.from = span.given ? model_add_remark(config, span.from, ": as many as positions")
@@ -144,23 +125,21 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     if (facts->buckets_keys && buckets.given)
         model_use_key(config->planner->used, buckets.from);
     add_width(config, facts, part);
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    model_number heads = model_heads(config, NULL, facts->heads);
     double rows = 2 * (facts->buckets_keys && buckets.value > 0 ? buckets.value : span.value);
     model_fact_number(part, "heads", heads.value, heads.from);
-    model_fact_number(part, "max_relative_positions", span.value, span.from);
+    model_state_number(config, part, "max_relative_positions", span);
     model_fact_number(part, "rows", rows, span.from);
-    model_argument_number(config, part, "max_relative_positions", span.value, span.from);
     if (facts->buckets_keys && buckets.value > 0) {
-        model_fact_number(part, "position_buckets", buckets.value, buckets.from);
-        model_argument_number(config, part, "position_buckets", buckets.value, buckets.from);
-        model_argument(config, part, "beyond", "continue", model_describe_default(config));
+        model_state_number(config, part, "position_buckets", buckets);
+        model_argument(config, part, "beyond", "continue", model_default(config));
     }
     if (facts->buckets == 0 && !model_has(config, "relative_attention"))
         model_note(part->notes, "The config has no relative_attention, which published files "
                                 "have: transformers ignores distances without it.");
     model_note(part->notes, "The indices are computed; the table that they point into is "
                             "trained.");
-    finish(config, facts, part, "deberta", "c2p_index p2c_index relative_position");
+    finish_part(config, facts, part, "deberta", "c2p_index p2c_index relative_position");
 }
 
 void model_plan_transformer_xl(model_config *config, const void *relative_rule)
@@ -168,69 +147,61 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
     const relative_facts *facts = relative_rule;
     api_origin from;
     model_number clamp = model_integer(config, "clamp_len", -1);
-    api_model_part *part = begin(config, facts, "transformer_xl", ANY_LENGTH);
+    api_model_part *part = begin_part(config, facts, "transformer_xl", ANY_LENGTH);
     const char *attention = facts->layout;
     if (attention)
-        from = model_describe_default(config);
+        from = model_default(config);
     else
         attention = model_choice(config, "attn_type", "bi uni", "bi", &from);
     add_width(config, facts, part);
     add_heads(config, facts, part);
-    model_fact_text(part, "attention", attention, from);
-    model_argument(config, part, "attention", attention, from);
-    if (clamp.value > 0) {
-        model_fact_number(part, "clamp_length", clamp.value, clamp.from);
-        model_argument_number(config, part, "clamp_length", clamp.value, clamp.from);
-    }
+    model_state_text(config, part, "attention", attention, from);
+    if (clamp.value > 0)
+        model_state_number(config, part, "clamp_length", clamp);
     model_note(part->notes, "The sinusoids are computed; the vectors u and v are trained.");
-    finish(config, facts, part, "transformer_xl", "encoding distance");
+    finish_part(config, facts, part, "transformer_xl", "encoding distance");
 }
 
 void model_plan_two_sided(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
-    api_model_part *part = begin(config, facts, "relative_sinusoidal", ANY_LENGTH);
+    api_model_part *part = begin_part(config, facts, "relative_sinusoidal", ANY_LENGTH);
     double keys = strtod(part->arguments[0].text, NULL);
     add_width(config, facts, part);
     add_heads(config, facts, part);
     model_fact_number(part, "rows", 2 * keys - 1, MODEL_REMARK("2 length - 1"));
-    model_fact_text(part, "layout", "interleaved", model_describe_default(config));
-    model_argument(config, part, "preset", "conformer", model_describe_default(config));
+    model_fact_text(part, "layout", "interleaved", model_default(config));
+    model_argument(config, part, "preset", "conformer", model_default(config));
     model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
                             "-(length - 1). The vectors u and v are trained.");
-    finish(config, facts, part, "transformer_xl", "encoding distance");
+    finish_part(config, facts, part, "transformer_xl", "encoding distance");
 }
 
 void model_plan_shaw(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
-    model_number right = model_integer(
-        config, facts->right_keys ? facts->right_keys : "right_max_position_embeddings",
-        facts->right);
-    model_number left = model_integer(
-        config, facts->left_keys ? facts->left_keys : "left_max_position_embeddings",
-        facts->left);
-    if (facts->query_minus_key) /* 160: from -160 to 159 */
+    const char *keys = facts->distance_keys;
+    model_number right =
+        model_integer(config, keys ? keys : "right_max_position_embeddings", facts->right);
+    model_number left =
+        model_integer(config, keys ? keys : "left_max_position_embeddings", facts->left);
+    if (facts->layout) /* 160: from -160 to 159 */
         right.value -= 1;
-    api_model_part *part = begin(config, facts, "shaw", ANY_LENGTH);
-    model_number hidden = model_required(config, "hidden_size", model_or_nan(facts->width), 1);
-    model_number heads =
-        model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
-                       model_or_nan(facts->heads), 1);
-    api_origin from = model_divide_origins(config, hidden.from, heads.from);
-    double width = floor(hidden.value / heads.value);
+    api_model_part *part = begin_part(config, facts, "shaw", ANY_LENGTH);
+    model_number hidden = model_width(config, NULL, facts->width);
+    model_number width =
+        model_divide(config, hidden, model_heads(config, facts->heads_keys, facts->heads));
     part->state = API_PART_TRAINED;
-    model_fact_number(part, "dim", width, from);
+    model_fact_number(part, "dim", width.value, width.from);
     model_fact_number(part, "left", left.value, left.from);
     model_fact_number(part, "right", right.value, right.from);
     model_fact_number(part, "rows", left.value + right.value + 1, left.from);
-    model_argument_number(config, part, "dim", width, from);
+    model_argument_number(config, part, "dim", width.value, width.from);
     model_argument_number(config, part, "max_distance", right.value, right.from);
     if (left.value != right.value)
         model_argument_number(config, part, "min_distance", -left.value, left.from);
-    if (facts->query_minus_key)
-        model_argument(config, part, "difference", "query_minus_key",
-                       model_describe_default(config));
-    model_argument_flag(config, part, "keys_only", true, model_describe_default(config));
-    finish(config, facts, part, "shaw", "keys index");
+    if (facts->layout)
+        model_argument(config, part, "difference", facts->layout, model_default(config));
+    model_argument_flag(config, part, "keys_only", true, model_default(config));
+    finish_part(config, facts, part, "shaw", "keys index");
 }

@@ -33,6 +33,8 @@ static model_config of_layer_type(const model_config *dictionary, const char *la
     return has_own ? model_object(dictionary, layer_type) : *dictionary;
 }
 
+static const char KINDS[] = "full_attention sliding_attention";
+
 /* Note where transformers makes something else of a dictionary than its author meant, which is
  * what this plan follows. */
 static void note_dictionary(const model_config *config, const rotary_keys *keys,
@@ -45,7 +47,7 @@ static void note_dictionary(const model_config *config, const rotary_keys *keys,
                    "%s is by types of layers, but the class has one table and takes none of "
                    "them, as in transformers.",
                    found->path);
-    if (!keys->layer_type || by_type || keys->facts->full_types ||
+    if (!keys->layer_type || by_type || !model_lists(KINDS, keys->layer_type) ||
         json_object_size(found->object) == 0)
         return;
     if (!scaled)
@@ -63,8 +65,8 @@ static void note_dictionary(const model_config *config, const rotary_keys *keys,
 static model_config find_dictionary(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
-    model_config scaling = *config, parameters = *config;
-    scaling.object = parameters.object = NULL;
+    model_config none = *config, scaling = none;
+    none.object = scaling.object = NULL;
     if (!facts->unscaled && !facts->no_scaling)
         scaling = model_object(config, "rope_scaling");
     bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
@@ -72,8 +74,9 @@ static model_config find_dictionary(const model_config *config, rotary_keys *key
         model_note(config->planner->plan->notes,
                    "rope_parameters is a key of release 5: release 4.53 does not read it, nor "
                    "a theta inside.");
-    else if (!facts->unscaled)
-        parameters = model_object(config, "rope_parameters");
+    model_config parameters = model_object(config, "rope_parameters");
+    if (older || facts->unscaled)
+        parameters = none;
     bool scaled = json_object_size(scaling.object) > 0;
     model_config found = scaled ? scaling : parameters;
     if (scaled && json_object_size(parameters.object) > 0 &&
@@ -112,17 +115,9 @@ static void read_type(rotary_keys *keys)
         type = "default";
     if (strcmp(type, "xdrope") == 0) /* HunYuan-VL's name */
         type = "dynamic";
-    if (strcmp(type, "su") == 0 || (keys->facts->yarn_is_longrope && strcmp(type, "yarn") == 0))
+    if (strcmp(type, "su") == 0)
         type = "longrope";
     keys->type = type;
-}
-
-/* A number of the dictionary, unless the class does not look there. */
-static model_number read_inside(const rotary_keys *keys, const char *key)
-{
-    if (keys->facts->beside_wins && keys->is_flat)
-        return (model_number){.value = NAN};
-    return model_real(&keys->dictionary, key, NAN);
 }
 
 static void read_theta(const model_config *config, rotary_keys *keys)
@@ -138,19 +133,15 @@ static void read_theta(const model_config *config, rotary_keys *keys)
         fallback = facts->theta_4_53;
     if (fallback == 0)
         fallback = 10000;
-    model_number beside = {false, fallback, model_describe_default(config)};
-    if (older && facts->theta_object) {
-        model_config object = model_object(config, facts->theta_object);
-        beside = model_real(&object, "rope_theta", fallback);
-    } else if (*names) {
+    model_number beside = {false, fallback, model_default(config)};
+    if (*names)
         beside = model_real(config, names, fallback);
-    }
-    model_number inside = read_inside(keys, "rope_theta");
+    model_number inside = model_real(&keys->dictionary, "rope_theta", NAN);
     keys->theta = isnan(inside.value) ? beside : inside;
     if (beside.given && inside.given && beside.value != inside.value)
         model_note(config->planner->plan->notes, "%s wins over %s, as in transformers.",
-                   model_word_origin(config->planner, inside.from),
-                   model_word_origin(config->planner, beside.from));
+                   model_word_origin(config, inside.from),
+                   model_word_origin(config, beside.from));
     if (!keys->theta.given && facts->theta_4_53 > 0)
         model_note(config->planner->plan->notes,
                    "The config has no rope_theta: releases up to 4.53 take %g, later ones %g.",
@@ -160,37 +151,23 @@ static void read_theta(const model_config *config, rotary_keys *keys)
 /* hidden_size / num_attention_heads, which must be an integer. */
 static model_number divide_width(const model_config *config, const rotary_facts *facts)
 {
-    model_number hidden =
-        model_required(config, "hidden_size", facts->hidden > 0 ? facts->hidden : NAN, 1);
-    model_number heads =
-        model_required(config, "num_attention_heads", facts->heads > 0 ? facts->heads : NAN, 1);
+    model_number hidden = model_width(config, NULL, facts->hidden);
+    model_number heads = model_heads(config, NULL, facts->heads);
     model_number head = {.value = hidden.value / heads.value};
     head.from = hidden.from;
     if (hidden.from.kind == API_ORIGIN_CONFIG || heads.from.kind == API_ORIGIN_CONFIG)
         head.from = model_divide_origins(config, hidden.from, heads.from);
-    if (facts->doubled) {
-        head.value *= 2;
-        head.from = model_add_remark(config, head.from, ", doubled");
-    }
     if (facts->floored)
         head.value = floor(head.value);
     if (!isnan(head.value) && head.value != floor(head.value)) {
         json_t *given = json_real(heads.value);
-        model_refuse(config->planner, heads.from, given,
+        model_refuse(config, heads.from, given,
                      "a divisor of %s, which is %g, or head_dim be given",
-                     model_word_origin(config->planner, hidden.from), hidden.value);
+                     model_word_origin(config, hidden.from), hidden.value);
         json_decref(given);
         head.value = NAN;
     }
     return head;
-}
-
-/* Whether the config has both widths whose quotient is that of a head. */
-static bool has_widths(const model_config *config)
-{
-    api_origin from;
-    return model_find(config, "hidden_size", &from) &&
-           model_find(config, "num_attention_heads", &from);
 }
 
 /* The width of a head: its key, the class's own, or a quotient, as where the key is null. */
@@ -206,14 +183,16 @@ static void read_head(const model_config *config, rotary_keys *keys)
     keys->head = *names ? model_integer(config, names, NAN) : none;
     if (keys->head.given && keys->head.value == 0) /* as Python's `or` */
         keys->head.given = false;
-    bool is_null = strcmp(names, "head_dim") == 0 && has_widths(config) &&
+    api_origin from;
+    bool is_null = strcmp(names, "head_dim") == 0 && model_find(config, "hidden_size", &from) &&
+                   model_find(config, "num_attention_heads", &from) &&
                    json_is_null(json_object_get(config->object, names));
     if (!keys->head.given)
         keys->head = fallback > 0 && !is_null
-                         ? (model_number){false, fallback, model_describe_default(config)}
+                         ? (model_number){false, fallback, model_default(config)}
                          : divide_width(config, facts);
     if (keys->head.given && (keys->head.value < 1 || keys->head.value > 65536)) {
-        model_refuse(config->planner, keys->head.from, NULL, "from 1 to 65536 columns");
+        model_refuse(config, keys->head.from, NULL, "from 1 to 65536 columns");
         keys->head.value = NAN;
     }
 }
@@ -221,28 +200,23 @@ static void read_head(const model_config *config, rotary_keys *keys)
 static void read_part_that_turns(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
-    const char *key = "partial_rotary_factor";
+    static const char key[] = "partial_rotary_factor";
+    const char *beside_keys = facts->partial_keys ? facts->partial_keys : key;
     double fallback = facts->partial > 0 ? facts->partial : 1;
     bool scaled = strcmp(keys->type, "default") != 0;
-    keys->partial = (model_number){false, fallback, model_describe_default(config)};
+    keys->partial = (model_number){false, fallback, model_default(config)};
     keys->width = (model_number){.value = NAN};
-    if (facts->width_key) {
-        keys->width =
-            model_integer(config, facts->width_key, facts->width > 0 ? facts->width : NAN);
-        bool is_null = json_is_null(json_object_get(config->object, facts->width_key));
-        if (facts->width_of_all && (is_null || keys->width.value == 0))
-            keys->width = model_required(config, "hidden_size", NAN, 1);
-    }
+    if (facts->width_key)
+        keys->width = model_integer(config, facts->width_key, model_or_nan(facts->width));
     if (!isnan(keys->width.value) && strcmp(keys->type, "proportional") == 0) {
         keys->partial = keys->width; /* a law of whole heads */
         keys->partial.value /= keys->head.value;
         keys->width.value = NAN;
         return;
     }
-    if (isnan(keys->width.value) && (facts->partial > 0 || scaled) && !facts->partial_forced) {
-        model_number beside =
-            model_real(config, facts->partial_keys ? facts->partial_keys : key, NAN);
-        model_number inside = read_inside(keys, key);
+    if (isnan(keys->width.value) && (facts->partial > 0 || scaled) && *beside_keys) {
+        model_number beside = model_real(config, beside_keys, NAN);
+        model_number inside = model_real(&keys->dictionary, key, NAN);
         if (beside.given)
             keys->partial = beside;
         if (inside.given)
@@ -261,30 +235,22 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
     rotary_keys keys = {.facts = facts, .layer_type = layer_type, .is_local = is_local};
     keys.dictionary = find_dictionary(config, &keys);
     read_type(&keys);
-    if (facts->factor_keys && model_has(config, facts->factor_keys))
-        keys.type = "dynamic";
     read_theta(config, &keys);
     read_head(config, &keys);
     read_part_that_turns(config, &keys);
-    keys.longest = model_integer(
-        config, facts->length_keys ? facts->length_keys : "max_position_embeddings",
-        facts->length > 0 ? facts->length : NAN);
+    keys.longest =
+        model_integer(config, "max_position_embeddings", model_or_nan(facts->length));
     keys.original = model_integer(config, "original_max_position_embeddings",
-                                  facts->original > 0 ? facts->original : NAN);
+                                  model_or_nan(facts->original));
     if (isnan(keys.original.value) && strcmp(keys.type, "default") != 0)
         keys.original =
             model_integer(&keys.dictionary, "original_max_position_embeddings", NAN);
     keys.interleaved = facts->interleaved;
-    keys.interleaved_from = model_describe_default(config);
+    keys.interleaved_from = model_default(config);
     if (facts->interleave_key)
         keys.interleaved = model_flag(config, facts->interleave_key, facts->interleaved,
                                       &keys.interleaved_from);
+    if (facts->own)
+        facts->own(config, &keys);
     return keys;
-}
-
-double model_rotary_width(const rotary_keys *keys)
-{
-    double width = isnan(keys->width.value) ? floor(keys->head.value * keys->partial.value)
-                                            : keys->width.value;
-    return width;
 }

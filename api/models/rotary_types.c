@@ -5,14 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const pe_scheme_info *rope(void)
+static const pe_scheme_info *describe_rope(void)
 {
     return pe_scheme_describe(pe_scheme_find("rope"));
-}
-
-bool model_rotary_is_longrope(const rotary_keys *keys)
-{
-    return strcmp(keys->type, "longrope") == 0;
 }
 
 /* A number of the dictionary, which Python's `or` replaces where it is 0 or null. */
@@ -21,8 +16,7 @@ static void add_optional(const model_config *config, const rotary_keys *keys,
 {
     model_number number = model_real(&keys->dictionary, key, NAN);
     if (!isnan(number.value) && !(zero_is_none && number.value == 0)) {
-        model_argument_number(config, part, key, number.value, number.from);
-        model_fact_number(part, key, number.value, number.from);
+        model_state_number(config, part, key, number);
     }
 }
 
@@ -32,12 +26,11 @@ static void add_required(const model_config *config, const rotary_keys *keys,
 {
     model_number number = model_real(&keys->dictionary, key, NAN);
     if (isnan(number.value)) {
-        model_refuse(config->planner, model_origin(&keys->dictionary, key), NULL,
+        model_refuse(config, model_origin(&keys->dictionary, key), NULL,
                      "given with rope_type %s", keys->type);
         return;
     }
-    model_argument_number(config, part, key, number.value, number.from);
-    model_fact_number(part, key, number.value, number.from);
+    model_state_number(config, part, key, number);
 }
 
 static void add_original(const model_config *config, const rotary_keys *keys,
@@ -46,16 +39,15 @@ static void add_original(const model_config *config, const rotary_keys *keys,
     static const char key[] = "original_max_position_embeddings";
     model_number original = isnan(keys->original.value) ? keys->longest : keys->original;
     if (isnan(original.value)) {
-        model_refuse(config->planner, model_origin(&keys->dictionary, key), NULL,
+        model_refuse(config, model_origin(&keys->dictionary, key), NULL,
                      "given with rope_type %s, unless max_position_embeddings is", keys->type);
         return;
     }
-    model_argument_number(config, part, key, original.value, original.from);
-    model_fact_number(part, key, original.value, original.from);
+    model_state_number(config, part, key, original);
 }
 
 /* The quotient of the two lengths, with where it came from. */
-static model_number quotient(const model_config *config, const rotary_keys *keys)
+static model_number divide_lengths(const model_config *config, const rotary_keys *keys)
 {
     model_number result = {.value = keys->longest.value / keys->original.value};
     if (!isnan(result.value))
@@ -89,20 +81,13 @@ static void add_dynamic(const model_config *config, const rotary_keys *keys, dou
     model_number alpha = keys->facts->alpha ? model_real(&keys->dictionary, "alpha", NAN)
                                             : (model_number){.value = NAN};
     if (!isnan(alpha.value) && alpha.value != 0) {
-        model_argument_number(config, part, "alpha", alpha.value, alpha.from);
-        model_fact_number(part, "alpha", alpha.value, alpha.from);
+        model_state_number(config, part, "alpha", alpha);
         model_note(part->notes, "theta grows by alpha^(d/(d-2)) for every sequence.");
         return;
     }
-    if (keys->facts->factor_keys) {
-        model_number factor = model_real(config, keys->facts->factor_keys, NAN);
-        model_argument_number(config, part, "factor", factor.value, factor.from);
-        model_fact_number(part, "factor", factor.value, factor.from);
-    } else {
-        add_required(config, keys, part, "factor");
-    }
+    add_required(config, keys, part, "factor");
     if (isnan(keys->longest.value))
-        model_refuse(config->planner, model_origin(config, "max_position_embeddings"), NULL,
+        model_refuse(config, model_origin(config, "max_position_embeddings"), NULL,
                      "given with rope_type dynamic");
     model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
                           keys->longest.from);
@@ -119,28 +104,26 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
     (void)seq_len;
     bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
     model_number factor = model_real(&keys->dictionary, "factor", NAN);
-    model_number lengths = quotient(config, keys);
+    model_number lengths = divide_lengths(config, keys);
     bool has_key = json_object_get(keys->dictionary.object, "factor") != NULL;
     api_origin from;
     if (has_key && !isnan(lengths.value) && factor.given && factor.value != lengths.value)
         model_note(part->notes,
                    "factor is %g by %s; releases up to 4.53 take %g, which is %s "
                    "(convention=transformers-4.53).",
-                   factor.value, model_word_origin(config->planner, factor.from), lengths.value,
-                   model_word_origin(config->planner, lengths.from));
+                   factor.value, model_word_origin(config, factor.from), lengths.value,
+                   model_word_origin(config, lengths.from));
     if (!isnan(lengths.value) && (older || (has_key && isnan(factor.value))))
         factor = lengths;
     if (isnan(factor.value))
-        model_refuse(config->planner, model_origin(&keys->dictionary, "factor"), NULL,
+        model_refuse(config, model_origin(&keys->dictionary, "factor"), NULL,
                      "given with rope_type yarn");
-    model_argument_number(config, part, "factor", factor.value, factor.from);
-    model_fact_number(part, "factor", factor.value, factor.from);
+    model_state_number(config, part, "factor", factor);
     add_original(config, keys, part);
     if (model_has(&keys->dictionary, "attention_factor")) {
         add_optional(config, keys, part, "attention_factor", false);
-    } else if (keys->facts->beside_wins && keys->is_flat) {
-        model_argument_number(config, part, "attention_factor", 1,
-                              model_describe_default(config));
+    } else if (keys->is_level) {
+        model_argument_number(config, part, "attention_factor", 1, model_default(config));
     } else {
         add_optional(config, keys, part, "mscale", true);
         add_optional(config, keys, part, "mscale_all_dim", true);
@@ -163,9 +146,9 @@ static void add_list(const model_config *config, const rotary_keys *keys, const 
     json_t *list = model_list(&keys->dictionary, key, &from);
     double wanted = floor(model_rotary_width(keys) / 2);
     if (!list)
-        model_refuse(config->planner, from, NULL, "given with rope_type longrope");
+        model_refuse(config, from, NULL, "given with rope_type longrope");
     else if (!isnan(wanted) && (double)json_array_size(list) != wanted)
-        model_refuse(config->planner, from, NULL,
+        model_refuse(config, from, NULL,
                      "a list of %g numbers, one for each pair of columns; it has %zu", wanted,
                      json_array_size(list));
     else
@@ -190,9 +173,9 @@ static void add_longrope(const model_config *config, const rotary_keys *keys, do
         model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
                               keys->longest.from);
     if (!factor.given)
-        factor = quotient(config, keys);
+        factor = divide_lengths(config, keys);
     model_fact_number(part, "factor", factor.value, factor.from);
-    if (keys->facts->mscales && model_has(&keys->dictionary, mscale)) {
+    if (model_has(&keys->dictionary, mscale)) {
         model_number attention = model_real(&keys->dictionary, mscale, NAN);
         model_argument_number(config, part, "attention_factor", attention.value,
                               attention.from);
@@ -223,7 +206,7 @@ json_t *model_pack_llama3(double factor)
 static void add_parameters(const model_config *config, const rotary_keys *keys, double seq_len,
                            api_model_part *part)
 {
-    const pe_scheme_info *info = rope();
+    const pe_scheme_info *info = describe_rope();
     (void)seq_len;
     for (size_t i = 0; i < info->parameter_count; i++) {
         const pe_parameter *row = &info->parameters[i];
@@ -262,7 +245,7 @@ static type_adder *find_adder(const char *type)
 /* Find how a type of the scheme rope is read, and list the types that are; NULL: it is none. */
 static type_adder *choose_adder(const char *type, char *ret_types, size_t size)
 {
-    const pe_scheme_info *info = rope();
+    const pe_scheme_info *info = describe_rope();
     type_adder *chosen = NULL;
     const pe_parameter *row = info->parameters;
     size_t used = 0;
@@ -289,7 +272,7 @@ void model_rotary_type(const model_config *config, const rotary_keys *keys, doub
     type_adder *add = choose_adder(keys->type, types, sizeof types);
     model_fact_text(part, "rope_type", keys->type, keys->type_from);
     if (!add) {
-        model_refuse(config->planner, keys->type_from, NULL, "%s, not %s", types, keys->type);
+        model_refuse(config, keys->type_from, NULL, "%s, not %s", types, keys->type);
     } else if (strcmp(keys->type, "default") != 0) {
         model_argument(config, part, "rope_type", keys->type, keys->type_from);
         add(config, keys, seq_len, part);

@@ -13,6 +13,12 @@
         }                                                                                      \
     }
 
+/* what one class or two do, without facts */
+#define OWN(function)                                                                          \
+    {                                                                                          \
+        .plan = (function)                                                                     \
+    }
+
 #define WHEN(its_key, words, absent)                                                           \
     {                                                                                          \
         .key = (its_key), .is = (words), .otherwise = (absent)                                 \
@@ -33,7 +39,6 @@
 /* positions that this release does not compute */
 #define TELL(sentence) RULE(model_plan_word, word_facts, .note = (sentence), .told = true)
 #define LAYERS(...)    RULE(model_plan_layers, layer_facts, __VA_ARGS__)
-#define DEPTHS(...)    RULE(model_plan_depths, depths_facts, __VA_ARGS__)
 #define STACK(its_name, ...)                                                                   \
     RULE(model_plan_stack, stack_facts, .name = (its_name), __VA_ARGS__)
 #define COMPONENT(...) RULE(model_plan_component, component_facts, __VA_ARGS__)
@@ -52,7 +57,6 @@
 #define TRANSFORMER_XL(...) RULE(model_plan_transformer_xl, relative_facts, __VA_ARGS__)
 #define SHAW(...)           RULE(model_plan_shaw, relative_facts, __VA_ARGS__)
 #define GRID(...)           RULE(model_plan_grid, grid_facts, __VA_ARGS__)
-#define TILES(...)          RULE(model_plan_tiles, tiles_facts, __VA_ARGS__)
 #define TEMPERATURE(...)    RULE(model_plan_temperature, temperature_facts, __VA_ARGS__)
 
 /* ---- rules that several rows share ---- */
@@ -125,13 +129,13 @@
 #define TWO_SIDED(...) RULE(model_plan_two_sided, relative_facts, __VA_ARGS__)
 
 #define VIT(...)                                                                               \
-    PATCHES(__VA_ARGS__, .class_row = "row 0", .preset = "vit",                                \
+    PATCHES(__VA_ARGS__, .facts = {"cls", "row 0"}, .preset = "vit",                           \
             .resized = "bicubic, align_corners False, no antialias")
 #define BUCKETED(...)                                                                          \
     PATCHES(__VA_ARGS__, .preset = "idefics2",                                                 \
             .resized = "looked up by fractional buckets of the coordinates")
 
-#define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = 224, .patch = 16, .heads = 12)
+#define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = {224}, .patch = 16, .heads = 12)
 
 #define SWIN(...)       RULE(model_plan_swin, swin_facts, .depths = {2, 2, 6, 2}, __VA_ARGS__)
 #define SWIN_V1         SWIN(.window = 7, .heads = {3, 6, 12, 24}, .heads_keys = "num_heads")
@@ -141,20 +145,14 @@
     LAYERS(.indices_key = "global_attn_indexes", .indices = "[2, 5, 8, 11]", .full = "global", \
            .other = "window"),                                                                 \
         WHEN("use_rel_pos", "true", "true"),                                                   \
-        DECOMPOSED(.image = 1024, .patch = 16, .width = 768, .windows = true, .window = 14),   \
+        DECOMPOSED(.image = {1024}, .patch = 16, .width = 768, .windows = true, .window = 14), \
         WHEN("use_abs_pos", "true", "true"),                                                   \
         PATCHES(.suffix = "table", .image = 1024, .patch = 16, .width = 768)
 #define LATENTS(...) RULE(model_plan_latents, latents_facts, .patch = 2, __VA_ARGS__)
-#define VIDEO(...)                                                                             \
-    RULE(model_plan_video, video_facts, .image = 224, .patch = 16, .frames = 16, .tube = 2,    \
-         __VA_ARGS__)
 #define QUARTERS                                                                               \
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
         "order", "rows in merge blocks of m x m"
 #define MERGED "spatial_merge_size", "spatial_merge_size", "2"
-#define IN_ORDER                                                                               \
-    "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
-        "order", "row by row"
 #define QWEN_AXES(frames)                                                                      \
     .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16, .tube = (frames)
 #define SINES(...)                                                                             \
@@ -194,7 +192,6 @@
 #define FLUX                                                                                   \
     AXES("[16, 56, 56]", "axes_dims_rope", .centred = false),                                  \
         TIMESTEP(.width = 256, .width_keys = "timestep_dim")
-#define UNET_TIMESTEP(first) RULE(model_plan_unet, unet_facts, .channels = (first))
 
 #define QWEN3_VISION                                                                           \
     GRID(.kind = "rope_2d", .width = 1152, .heads = 16, .theta_keys = "", .patch = 16,         \
@@ -214,7 +211,7 @@
         ROTARY(.theta = 1e6, .head = 256, .length = 131072, .local_theta = 10000,              \
                .local_theta_keys = "rope_local_base_freq")
 #define GEMMA4_TEXT(its_length)                                                                \
-    LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .last_is_full = true),          \
+    LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .pattern = "last"),             \
         ROTARY(.theta = 1e6, .head = 256, .length = (its_length), .local_theta = 10000,        \
                .global_head = 512, .global_keys = "global_head_dim", .no_scaling = true,       \
                .parameters = JSON({                                                            \
@@ -237,12 +234,12 @@
 #define QWEN3_5_ROTARY                                                                         \
     ROTARY(.picture = PICTURE(.patch = 16, .tube = 2, .frames = "apart"), .head = 256,         \
            .partial = 0.25, .length = 32768, .sections = {11, 11, 10},                         \
-           .sections_interleaved = true)
-#define BY_WINDOWS                                                                             \
-    "The model sorts the rows by windows before its layers: the same rows in another order."
+           .section_order = "interleaved")
 #define QWEN2_5_VISION                                                                         \
     GRID(.kind = "rope_2d", .width = 3584, .heads = 16, .theta_keys = "", .patch = 14,         \
-         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}, .note = BY_WINDOWS)
+         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED},                               \
+         .note = "The model sorts the rows by windows before its layers: the same rows in "    \
+                 "another order.")
 
 /* Components by their row's name, and what else there is to say of them. */
 #define TEXT(...)                                                                              \
@@ -275,7 +272,7 @@
     COMPONENT(.name = "vision", .keys = "vision_config", .only_if_given = true,                \
               .optional = true)
 #define CLIP_TOWER(...)                                                                        \
-    PATCHES(__VA_ARGS__, .more = 1, .class_row = "row 0", .preset = "vit",                     \
+    PATCHES(__VA_ARGS__, .more = 1, .facts = {"cls", "row 0"}, .preset = "vit",                \
             .resized = "bicubic, align_corners False, no antialias")
 #define GRID_TOWER(...)                                                                        \
     PATCHES(__VA_ARGS__, .preset = "vit",                                                      \
@@ -316,8 +313,8 @@
 #define SAM_OF_512                                                                             \
     OWN_VISION("sam_vision_model", .merged = true, .values = JSON({"image_size": 512}))
 #define DEPTH_PRO(its_name, key)                                                               \
-    COMPONENT(.name = (its_name), .keys = (key), .type = "dinov2", .image_key = "patch_size",  \
-              .values = JSON({"image_size": 384}))
+    RULE(model_plan_depth_pro, component_facts, .name = (its_name), .keys = (key),             \
+         .type = "dinov2", .values = JSON({"image_size": 384}))
 #define DINOV3(registers, ...)                                                                 \
     GRID(.kind = "rope_2d", .theta = 100, .patch = 16, .scheme = "axial_rope",                 \
          .preset = "dinov3", .prefix_keys = "num_register_tokens",                             \
@@ -338,8 +335,6 @@
                 .width_keys = "memory_encoder_output_channels", .width = 64,                   \
                 .note = "Row 0 is added to the memory of the frame before, the last row to "   \
                         "those of frames that a user has marked.")
-#define SAM2_MEMORY SAM_MEMORY(64)
-#define SAM3_MEMORY SAM_MEMORY(72)
 #define SAM_PROMPTS                                                                            \
     COMPONENT(.name = "prompt", .keys = "prompt_encoder_config", .type = "sam_prompt_encoder", \
               .ignore_type = true)

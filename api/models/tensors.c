@@ -65,7 +65,7 @@ static json_t *about_model(const api_model_plan *plan)
 }
 
 /* Fill a batch that has begun. False without memory, or with the answer in ret_reply. */
-static bool fill(api_batch *batch, const api_model_plan *plan, api_reply **ret_reply)
+static bool fill_batch(api_batch *batch, const api_model_plan *plan, api_reply **ret_reply)
 {
     batch->full_names = true;
     batch->digests = plan->options->digests;
@@ -100,7 +100,7 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
                      "left out of tensors as JSON: a plan or a safetensors file has them");
         return api_problem_from_error(&error);
     }
-    if (api_batch_begin(&batch, call) && fill(&batch, plan, &reply)) {
+    if (api_batch_begin(&batch, call) && fill_batch(&batch, plan, &reply)) {
         if (kept)
             api_batch_tag(&batch, format, config);
         reply = api_batch_reply(&batch, format);
@@ -132,7 +132,7 @@ bool api_model_add_digests(const api_call *call, const api_model_plan *plan, jso
     api_batch batch;
     json_t *digests = NULL;
     *ret_reply = NULL;
-    if (api_batch_begin(&batch, call) && fill(&batch, plan, ret_reply))
+    if (api_batch_begin(&batch, call) && fill_batch(&batch, plan, ret_reply))
         digests = api_batch_digests(&batch, ret_reply);
     const bool found = digests != NULL;
     if (found)

@@ -3,7 +3,7 @@
 #include "models/timm.h"
 
 #include "models/config.h"
-#include "models/parts.h"
+#include "models/plan_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,7 +192,7 @@ static json_t *make_values(const json_t *config, const timm_architecture *row, j
 }
 
 /* A copy without what is null. */
-static json_t *copy_given(const json_t *arguments)
+static json_t *copy_arguments(const json_t *arguments)
 {
     json_t *copy = json_object(), *value;
     const char *key;
@@ -208,7 +208,7 @@ static json_t *copy_given(const json_t *arguments)
 static void set_values(json_t *config, const json_t *given, const timm_architecture *row,
                        json_t *notes, pe_error *reterr)
 {
-    json_t *arguments = copy_given(given);
+    json_t *arguments = copy_arguments(given);
     json_t *values = make_values(config, row, notes, reterr);
     const char *type = row->type;
     if (strcmp(type, "timm-vit") == 0 || strcmp(type, "timm-eva") == 0)

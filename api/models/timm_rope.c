@@ -1,17 +1,9 @@
 /* Rotary tables of timm's Eva: EVA-02, DINOv3, the perception encoder, RoPE-ViT. */
 #include "models/pictures.h"
-#include "models/types.h"
-
-#include "json/document.h"
+#include "models/plan_parts.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A list of two numbers, [height, width]. */
-static json_t *pack_pair(const double pair[2])
-{
-    return json_pack("[o,o]", api_document_number(pair[0]), api_document_number(pair[1]));
-}
 
 /* The cells of the image that the request or the config names. */
 static api_origin read_grid(const model_config *config, double ret_cells[2])
@@ -39,34 +31,31 @@ static void add_counted_cells(const model_config *config, api_model_part *part)
     for (size_t axis = 0; json_is_array(given) && axis < 2; axis++)
         sides[axis] = json_number_value(json_array_get(given, axis));
     if (given && !(sides[0] >= 1 && sides[1] >= 1)) {
-        model_refuse(config->planner, from, given, "a number of cells, or two of them");
+        model_refuse(config, from, given, "a number of cells, or two of them");
         return;
     }
-    model_argument(config, part, "preset", "eva", model_describe_default(config));
+    model_argument(config, part, "preset", "eva", model_default(config));
     if (given) {
-        json_t *pair = pack_pair(sides);
-        model_argument_list(config, part, "reference_sizes", pair, from);
-        model_fact(part, "reference_grid", pair, from);
+        model_argument_numbers(config, part, "reference_sizes", sides, 2, from);
+        model_fact_numbers(part, "reference_grid", sides, 2, from);
     }
     const char *order = model_choice(config, "rope_grid_indexing", "ij xy", "ij", &from);
     if (strcmp(order, "xy") == 0)
         model_argument(config, part, "axis_order", "reversed", from);
     model_fact_text(part, "columns", *order == 'x' ? "x, then y" : "y, then x", from);
     const model_number first = model_real(config, "rope_grid_offset", 0);
-    json_t *index = json_pack("[f]", first.value);
     if (first.value != 0)
-        model_argument_list(config, part, "first_index", index, first.from);
+        model_argument_numbers(config, part, "first_index", &first.value, 1, first.from);
     model_use_key(config->planner->used, first.from);
-    json_decref(index);
 }
 
 /* RotaryEmbeddingDinoV3: centres of cells from -1 to 1. */
 static void add_centres(const model_config *config, api_model_part *part)
 {
-    model_argument(config, part, "preset", "dinov3", model_describe_default(config));
+    model_argument(config, part, "preset", "dinov3", model_default(config));
     model_fact_text(part, "coordinates", "(k + 0.5) / N * 2 - 1, times 2 pi",
-                    model_describe_default(config));
-    model_fact_text(part, "columns", "y, then x", model_describe_default(config));
+                    model_default(config));
+    model_fact_text(part, "columns", "y, then x", model_default(config));
 }
 
 /* Refuse a class of tables with attention that turns other columns than these have. */
@@ -76,7 +65,7 @@ static void check_halves(const model_config *config, bool is_centred)
     const bool is_half = model_flag(config, "rope_rotate_half", false, &from);
     if (is_half != is_centred)
         model_refuse(
-            config->planner, from, is_half ? json_true() : json_false(),
+            config, from, is_half ? json_true() : json_false(),
             "true with rope_type dinov3 and false with cat, else the class turns other "
             "columns than its table has, which is no rotation");
 }
@@ -88,13 +77,11 @@ static void add_frequencies(const model_config *config, const grid_facts *facts,
     const model_number width = model_required(config, "embed_dim", 768, 1);
     const model_number heads = model_required(config, "num_heads", 12, 1);
     const model_number theta = model_real(config, "rope_temperature", facts->theta);
-    const double head = floor(width.value / heads.value);
-    const api_origin from = model_divide_origins(config, width.from, heads.from);
-    model_fact_number(part, "head_dim", head, from);
-    model_fact_number(part, "rotary_dim", head, from);
-    model_fact_number(part, "rope_theta", theta.value, theta.from);
-    model_argument_number(config, part, "dim", head, from);
-    model_argument_number(config, part, "rope_theta", theta.value, theta.from);
+    const model_number head = model_divide(config, width, heads);
+    model_fact_number(part, "head_dim", head.value, head.from);
+    model_fact_number(part, "rotary_dim", head.value, head.from);
+    model_argument_number(config, part, "dim", head.value, head.from);
+    model_state_number(config, part, "rope_theta", theta);
 }
 
 void model_plan_timm_rope(model_config *config, const void *grid_rule)
@@ -114,11 +101,10 @@ void model_plan_timm_rope(model_config *config, const void *grid_rule)
         add_centres(config, part);
     add_frequencies(config, grid_rule, part);
     from = read_grid(config, cells);
-    json_t *grid = pack_pair(cells);
-    model_argument_list(config, part, "sizes", grid, from);
-    model_fact(part, "grid", grid, from);
+    model_argument_numbers(config, part, "sizes", cells, 2, from);
+    model_fact_numbers(part, "grid", cells, 2, from);
     model_fact_number(part, "rows", cells[0] * cells[1] + prefix.value, from);
-    model_fact_text(part, "layout", part->pairing, model_describe_default(config));
+    model_fact_text(part, "layout", part->pairing, model_default(config));
     model_argument_number(config, part, "prefix", prefix.value, prefix.from);
     if (table)
         model_argument(config, part, "table", table, MODEL_QUERY);

@@ -2,29 +2,21 @@
  * v2's networks, BEiT's tables and decomposed ones. The indices are computed; what they point
  * into is trained, for each layer its own. */
 #include "models/pictures.h"
-#include "models/types.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Add a fact of two equal or different numbers, [a, b]. */
-static void add_pair(api_model_part *part, const char *name, double a, double b,
-                     api_origin from)
-{
-    model_fact(part, name, json_pack("[o,o]", api_document_number(a), api_document_number(b)),
-               from);
-}
-
 /* Add the rows of a table for a window and the sides of its index. */
 static void add_sizes(api_model_part *part, const double window[2], double more,
                       api_origin from)
 {
     double tokens = window[0] * window[1] + (more > 0 ? 1 : 0);
-    add_pair(part, "window", window[0], window[1], from);
+    model_fact_numbers(part, "window", (double[]){window[0], window[1]}, 2, from);
     model_fact_number(part, "rows", (2 * window[0] - 1) * (2 * window[1] - 1) + more, from);
-    add_pair(part, "index", tokens, tokens, from);
+    model_fact_numbers(part, "index", (double[]){tokens, tokens}, 2, from);
 }
 
 static const char TRAINED_TABLE[] =
@@ -47,7 +39,7 @@ static bool read_stages(const model_config *config, const char *key, const doubl
     json_t *list = model_list(config, key, &ret_list->from);
     ret_list->count = json_array_size(list);
     if (!list) {
-        ret_list->from = model_describe_default(config);
+        ret_list->from = model_default(config);
         for (size_t i = 0; i < MODEL_STAGES; i++)
             ret_list->items[i] = fallback[i];
         while (ret_list->count < MODEL_STAGES && fallback[ret_list->count] > 0)
@@ -62,17 +54,18 @@ static bool read_stages(const model_config *config, const char *key, const doubl
                ret_list->items[i] <= 65536 && floor(ret_list->items[i]) == ret_list->items[i];
     }
     if (!fits)
-        model_refuse(config->planner, ret_list->from, NULL,
+        model_refuse(config, ret_list->from, NULL,
                      "a list of 1 to %d integers, one for each stage, from %g to 65536",
                      MODEL_STAGES, least);
     return fits;
 }
 
-void model_plan_depths(model_config *config, const void *depths_rule)
+void model_plan_cvt(model_config *config, const void *nothing)
 {
-    const depths_facts *facts = depths_rule;
+    static const double DEPTHS[MODEL_STAGES] = {1, 2, 10};
     stage_list list = {0};
-    if (read_stages(config, facts->keys, facts->depths, 1, &list)) {
+    (void)nothing;
+    if (read_stages(config, "depth", DEPTHS, 1, &list)) {
         model_use_key(config->planner->used, list.from);
         model_plan_stages(config, list.items, list.count, list.from);
     }
@@ -95,7 +88,7 @@ static bool read_windows(const model_config *config, swin_keys *keys)
     const size_t count = json_array_size(given);
     const bool by_stage = facts->by_stage && json_is_array(given) && count != 2;
     if (by_stage && count != keys->depths.count) {
-        model_refuse(config->planner, keys->window_from, given,
+        model_refuse(config, keys->window_from, given,
                      "one number, two, or one for each of the %zu stages", keys->depths.count);
         return false;
     }
@@ -108,13 +101,13 @@ static bool read_windows(const model_config *config, swin_keys *keys)
                     ? json_number_value(item)
                     : model_integer(config, "window_size", facts->window).value;
         if (!(*side >= 1 && *side <= 4096)) {
-            model_refuse(config->planner, keys->window_from, given,
+            model_refuse(config, keys->window_from, given,
                          "a window of 1 to 4096 cells a side");
             return false;
         }
     }
     if (!given)
-        keys->window_from = model_describe_default(config);
+        keys->window_from = model_default(config);
     return true;
 }
 
@@ -145,9 +138,9 @@ static bool read_swin(model_config *config, swin_keys *keys)
         !read_stages(config, facts->heads_keys, facts->heads, 1, &keys->heads))
         return false;
     if (keys->heads.count != keys->depths.count) {
-        model_refuse(config->planner, keys->heads.from, NULL,
+        model_refuse(config, keys->heads.from, NULL,
                      "a list of %zu numbers, one for each stage of %s; it has %zu",
-                     keys->depths.count, model_word_origin(config->planner, keys->depths.from),
+                     keys->depths.count, model_word_origin(config, keys->depths.from),
                      keys->heads.count);
         return false;
     }
@@ -163,7 +156,7 @@ static void add_network(const model_config *config, const swin_keys *keys, size_
 {
     double size = stage < keys->pretrained.count ? keys->pretrained.items[stage] : 0;
     model_fact_text(part, "formula", "16 sigmoid of a network of log-spaced coordinates",
-                    model_describe_default(config));
+                    model_default(config));
     if (size <= 0)
         return;
     model_fact_number(part, "pretrained_window", size, keys->pretrained.from);
@@ -229,21 +222,20 @@ void model_plan_beit(model_config *config, const void *cells_rule)
 {
     const cells_facts *facts = cells_rule;
     api_model_part *part = model_part_new(config, "bias", "swin_relative_bias");
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    model_number heads = model_heads(config, NULL, facts->heads);
     double window[2];
     api_origin from = {0};
     for (size_t axis = 0; axis < 2; axis++) {
-        model_number image = model_side(config, "image_size", facts->image, axis);
+        model_number image = model_side(config, "image_size", facts->image[0], axis);
         window[axis] =
             floor(image.value / model_side(config, "patch_size", facts->patch, axis).value);
         from = model_add_remark(config, image.from, ", patches of it");
     }
     add_sizes(part, window, 3, from);
-    model_fact_number(part, "heads", heads.value, heads.from);
-    model_argument(config, part, "preset", "beit", model_describe_default(config));
+    model_argument(config, part, "preset", "beit", model_default(config));
     model_argument_number(config, part, "height", window[0], from);
     model_argument_number(config, part, "width", window[1], from);
-    model_argument_number(config, part, "heads", heads.value, heads.from);
+    model_state_number(config, part, "heads", heads);
     model_note(part->notes, "Three rows of the table are for the class token.");
     model_note(part->notes, "%s", TRAINED_TABLE);
     model_part_finish(config, part, "swin", "index");
@@ -258,17 +250,17 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
                             const model_number sides[2], const double source[2])
 {
     api_model_part *part = model_part_new(config, type, "decomposed");
-    model_number width = model_required(config, "hidden_size", facts->width, 1);
-    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
-    double head = floor(width.value / heads.value);
-    api_origin from = model_divide_origins(config, width.from, heads.from);
-    add_pair(part, "window", sides[0].value, sides[1].value, sides[0].from);
-    add_pair(part, "rel_pos_h", 2 * source[0] - 1, head, sides[0].from);
-    add_pair(part, "rel_pos_w", 2 * source[1] - 1, head, sides[1].from);
-    model_fact_number(part, "dim", head, from);
+    model_number head = model_divide(config, model_width(config, NULL, facts->width),
+                                     model_heads(config, NULL, facts->heads));
+    model_fact_numbers(part, "window", (double[]){sides[0].value, sides[1].value}, 2,
+                       sides[0].from);
+    model_fact_numbers(part, "rel_pos_h", (double[]){2 * source[0] - 1, head.value}, 2,
+                       sides[0].from);
+    model_fact_numbers(part, "rel_pos_w", (double[]){2 * source[1] - 1, head.value}, 2,
+                       sides[1].from);
     model_argument_number(config, part, "height", sides[0].value, sides[0].from);
     model_argument_number(config, part, "width", sides[1].value, sides[1].from);
-    model_argument_number(config, part, "dim", head, from);
+    model_state_number(config, part, "dim", head);
     model_argument_number(config, part, "source_height", source[0], MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "source_width", source[1], MODEL_IMAGE_CELLS);
     model_note(part->notes,
@@ -289,11 +281,11 @@ void model_plan_decomposed(model_config *config, const void *cells_rule)
     if (facts->windows)
         window = model_integer(config, "window_size", facts->window);
     if (window.value < 0 || window.value > 4096) {
-        model_refuse(config->planner, window.from, NULL, "from 0 to 4096 cells a side");
+        model_refuse(config, window.from, NULL, "from 0 to 4096 cells a side");
         return;
     }
     for (size_t axis = 0; axis < 2; axis++) {
-        double side = axis == 1 && facts->image_width > 0 ? facts->image_width : facts->image;
+        double side = facts->image[facts->image[1] > 0 ? axis : 0];
         model_number image = model_side(config, "image_size", side, axis);
         double patch = model_side(config, "patch_size", facts->patch, axis).value;
         source[axis] = floor(image.value / patch);

@@ -1,7 +1,7 @@
 /* A plan as JSON, for a person to read: what the model has, part by part, and why. */
 #include "models/config.h"
 #include "models/difference.h"
-#include "models/source.h"
+#include "models/row_source.h"
 
 #include "bytes/text.h"
 #include "json/document.h"
@@ -10,19 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const STATES[] = {
-    [API_PART_COMPUTED] = "computed",
-    [API_PART_TRAINED] = "trained",
-    [API_PART_UNSERVED] = "no scheme in this release",
-    [API_PART_NOTHING] = "nothing to compute",
-};
-
-/* The same after "2 parts". */
-static const char *const COUNTED[] = {
-    [API_PART_COMPUTED] = "computed",
-    [API_PART_TRAINED] = "trained",
-    [API_PART_UNSERVED] = "without a scheme in this release",
-    [API_PART_NOTHING] = "with nothing to compute",
+/* What a part is, and the same after "2 parts". */
+static const char *const STATES[][2] = {
+    [API_PART_COMPUTED] = {"computed", "computed"},
+    [API_PART_TRAINED] = {"trained", "trained"},
+    [API_PART_UNSERVED] = {"no scheme in this release", "without a scheme in this release"},
+    [API_PART_NOTHING] = {"nothing to compute", "with nothing to compute"},
 };
 
 /* The text as a JSON string. */
@@ -79,7 +72,7 @@ static void add_number(double number, api_text *text)
     }
 }
 
-static json_t *fact(const api_model_part *part, const char *name)
+static json_t *find_fact(const api_model_part *part, const char *name)
 {
     return json_object_get(json_object_get(part->facts, name), "value");
 }
@@ -88,7 +81,7 @@ static json_t *fact(const api_model_part *part, const char *name)
 static void add_fact(const api_model_part *part, const char *name, const char *before,
                      const char *after, api_text *text)
 {
-    const json_t *value = fact(part, name);
+    const json_t *value = find_fact(part, name);
     if (!json_is_number(value))
         return;
     api_text_add(text, "%s", before);
@@ -109,7 +102,7 @@ static void add_grid(const json_t *grid, const char *before, const char *after, 
 
 static void add_rotary_words(const api_model_part *part, api_text *text)
 {
-    const char *type = json_string_value(fact(part, "rope_type"));
+    const char *type = json_string_value(find_fact(part, "rope_type"));
     api_text_add(text,
                  strcmp(part->kind, "mrope") == 0 ? "Rotary on three axes: " : "Rotary: ");
     add_fact(part, "rotary_dim", "", "", text);
@@ -123,7 +116,7 @@ static void add_rotary_words(const api_model_part *part, api_text *text)
         add_fact(part, "factor", " by ", "", text);
     }
     if (strcmp(part->kind, "mrope") == 0) {
-        add_grid(fact(part, "grid"), ", for text around ", " patches", text);
+        add_grid(find_fact(part, "grid"), ", for text around ", " patches", text);
         add_fact(part, "picture_tokens", ", ", " tokens", text);
     }
 }
@@ -157,7 +150,7 @@ static void add_kind(const char *kind, api_text *text)
 }
 
 /* One sentence about a part. */
-static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
+static json_t *summarise_part(const api_model_plan *plan, size_t index, size_t used)
 {
     const api_model_part *part = &plan->parts[index];
     api_text text = {0};
@@ -170,8 +163,8 @@ static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
         add_fact(part, "offset", "; position 0 has row ", "", &text);
     } else {
         add_kind(part->kind, &text);
-        add_grid(fact(part, "window"), ", in ", " cells", &text);
-        add_grid(fact(part, "grid"), ", a grid of ", "", &text);
+        add_grid(find_fact(part, "window"), ", in ", " cells", &text);
+        add_grid(find_fact(part, "grid"), ", a grid of ", "", &text);
         add_fact(part, "heads", ", ", " heads", &text);
         add_fact(part, "rows", ", ", " rows", &text);
         add_fact(part, "dim", ", ", " columns", &text);
@@ -289,9 +282,9 @@ static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t 
     json_t *layers = model_list_layers(plan, index);
     json_t *described =
         json_pack("{s:s, s:o, s:s, s:s, s:s, s:s?}", "name", part->name, "summary",
-                  summarise(plan, index, json_array_size(layers)), "component",
+                  summarise_part(plan, index, json_array_size(layers)), "component",
                   plan->components[part->component].name, "kind", part->kind, "state",
-                  STATES[part->state], "pairing", part->pairing);
+                  STATES[part->state][0], "pairing", part->pairing);
     json_object_set_new(described, "layers", layers);
     json_object_set(described, "facts", part->facts);
     if (part->request) {
@@ -339,7 +332,7 @@ static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes, size_t
         if (counts[i] == 0)
             continue;
         api_text_add(&text, "%s%zu part%s %s", before, counts[i], counts[i] == 1 ? "" : "s",
-                     COUNTED[i]);
+                     STATES[i][1]);
         before = ", ";
     }
     bool few = bytes < 100000, many = bytes >= 999500000;

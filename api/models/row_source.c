@@ -1,6 +1,6 @@
 /* Where the facts of a model type come from. What was checked is in checked.def, which the
  * machine that checks writes (`make peers RECORD=1`). */
-#include "models/source.h"
+#include "models/row_source.h"
 
 #include "models/types.h"
 

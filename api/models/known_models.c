@@ -1,5 +1,5 @@
 /* Well-known models by name. */
-#include "models/known.h"
+#include "models/known_models.h"
 
 #include "posenc.h"
 
@@ -10,7 +10,7 @@
     {.name = (its_name), .source = (its_source), .config = #__VA_ARGS__},
 
 static const api_known_model MODELS[] = {
-#include "models/known.def"
+#include "models/known_models.def"
 };
 
 size_t api_known_model_count(void)

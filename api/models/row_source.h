@@ -1,6 +1,6 @@
 /* Whose code the rows of the table of model types follow, and how that is known. */
-#ifndef API_MODELS_SOURCE_H
-#define API_MODELS_SOURCE_H
+#ifndef API_MODELS_ROW_SOURCE_H
+#define API_MODELS_ROW_SOURCE_H
 
 #include "models/options.h"
 

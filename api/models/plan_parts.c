@@ -1,5 +1,5 @@
 /* Making the parts of a plan. */
-#include "models/parts.h"
+#include "models/plan_parts.h"
 
 #include "bytes/text.h"
 #include "json/document.h"
@@ -82,7 +82,7 @@ bool model_argument_list(const model_config *config, api_model_part *part, const
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         if (!json_is_number(item)) {
-            model_refuse(config->planner, from, item, "a list of numbers");
+            model_refuse(config, from, item, "a list of numbers");
             api_text_done(&text);
             return false;
         }
@@ -96,6 +96,22 @@ bool model_argument_list(const model_config *config, api_model_part *part, const
         api_document_spoil();
     free(joined);
     return true;
+}
+
+static json_t *list_numbers(const double numbers[], size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, api_document_number(numbers[i]));
+    return list;
+}
+
+void model_argument_numbers(const model_config *config, api_model_part *part, const char *name,
+                            const double numbers[], size_t count, api_origin from)
+{
+    json_t *list = list_numbers(numbers, count);
+    model_argument_list(config, part, name, list, from);
+    json_decref(list);
 }
 
 void model_argument_length(const model_config *config, api_model_part *part, model_number rows,
@@ -147,9 +163,9 @@ void model_argument_offset(const model_config *config, api_model_part *part, dou
     if (offset && first == 0)
         add_argument(part, "offset", offset, PE_KIND_ANY, MODEL_QUERY);
     else if (offset)
-        model_argument_number(config, part, "offset", strtod(offset, NULL) + first,
-                              model_add_remark(config, MODEL_QUERY, " + %s",
-                                               model_word_origin(config->planner, from)));
+        model_argument_number(
+            config, part, "offset", strtod(offset, NULL) + first,
+            model_add_remark(config, MODEL_QUERY, " + %s", model_word_origin(config, from)));
     else if (first != 0)
         model_argument_number(config, part, "offset", first, from);
 }
@@ -173,6 +189,26 @@ void model_fact_number(api_model_part *part, const char *name, double value, api
 void model_fact_text(api_model_part *part, const char *name, const char *text, api_origin from)
 {
     model_fact(part, name, json_string(text), from);
+}
+
+void model_fact_numbers(api_model_part *part, const char *name, const double numbers[],
+                        size_t count, api_origin from)
+{
+    model_fact(part, name, list_numbers(numbers, count), from);
+}
+
+void model_state_number(const model_config *config, api_model_part *part, const char *name,
+                        model_number number)
+{
+    model_fact_number(part, name, number.value, number.from);
+    model_argument_number(config, part, name, number.value, number.from);
+}
+
+void model_state_text(const model_config *config, api_model_part *part, const char *name,
+                      const char *text, api_origin from)
+{
+    model_fact_text(part, name, text, from);
+    model_argument(config, part, name, text, from);
 }
 
 void model_note(json_t *notes, const char *format, ...)
@@ -208,8 +244,8 @@ static const char *path_of_problem(const model_config *config, const api_model_p
 }
 
 /* Add the problems that a scheme has with a part. */
-static void report(const model_config *config, const api_model_part *part,
-                   const pe_error *error)
+static void report_problems(const model_config *config, const api_model_part *part,
+                            const pe_error *error)
 {
     for (size_t i = 0; i < error->count; i++) {
         const pe_problem *problem = &error->problems[i];
@@ -243,5 +279,5 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
         return;
     if (pe_request_new(found, part->arguments, part->count, planner->limits, &part->request,
                        &error) != PE_OK)
-        report(config, part, &error);
+        report_problems(config, part, &error);
 }

@@ -1,7 +1,7 @@
 /* Other files than a config.json that describe a model: GGUF metadata, the original files of
  * Meta, Mistral, DeepSeek and OpenAI, arguments of Megatron; and files that describe none. */
-#ifndef API_MODELS_SPELLINGS_H
-#define API_MODELS_SPELLINGS_H
+#ifndef API_MODELS_OTHER_FILES_H
+#define API_MODELS_OTHER_FILES_H
 
 #include "api.h"
 

@@ -1,6 +1,6 @@
 /* Where a value of a plan came from. */
-#ifndef API_MODELS_ORIGIN_H
-#define API_MODELS_ORIGIN_H
+#ifndef API_MODELS_VALUE_ORIGIN_H
+#define API_MODELS_VALUE_ORIGIN_H
 
 #include <jansson.h>
 

@@ -18,6 +18,18 @@ bool model_lists(const char *words, const char *word)
     return false;
 }
 
+bool model_has_ending(const char *name, const char *endings)
+{
+    size_t whole = strlen(name);
+    for (const char *at = endings; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (whole > length && strncmp(name + whole - length, at, length) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
 const char *model_shown_path(model_planner *planner, const char *path)
 {
     static const size_t ROOM = sizeof((pe_problem *)0)->parameter - sizeof "\xe2\x80\xa6";

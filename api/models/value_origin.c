@@ -1,19 +1,19 @@
 /* Origins of values: making them, the words for them, and which keys count as used. */
-#include "models/config.h"
+#include "models/types.h"
 
 #include <stdarg.h>
 
 api_origin model_origin(const model_config *config, const char *key)
 {
     if (!config->path)
-        return model_describe_default(config);
+        return model_default(config);
     const char *path =
         model_keep(config->planner,
                    *config->path ? json_sprintf("%s.%s", config->path, key) : json_string(key));
     return (api_origin){.kind = API_ORIGIN_CONFIG, .path = path};
 }
 
-api_origin model_describe_default(const model_config *config)
+api_origin model_default(const model_config *config)
 {
     return (api_origin){.kind = API_ORIGIN_DEFAULT, .path = config->type->name};
 }
@@ -35,8 +35,7 @@ api_origin model_divide_origins(const model_config *config, api_origin dividend,
                                 api_origin divisor)
 {
     model_use_key(config->planner->used, divisor);
-    return model_add_remark(config, dividend, " / %s",
-                            model_word_origin(config->planner, divisor));
+    return model_add_remark(config, dividend, " / %s", model_word_origin(config, divisor));
 }
 
 void model_use_key(json_t *used, api_origin origin)
@@ -47,22 +46,15 @@ void model_use_key(json_t *used, api_origin origin)
 
 json_t *api_origin_describe(api_origin origin)
 {
-    static const struct {
-        const char *before, *after;
-    } WORDS[] = {
-        [API_ORIGIN_OTHER] = {"", ""},
-        [API_ORIGIN_CONFIG] = {"", ""},
-        [API_ORIGIN_DEFAULT] = {"default of ", ""},
-        [API_ORIGIN_QUERY] = {"", " of the query"},
-    };
+    const char *before = origin.kind == API_ORIGIN_DEFAULT ? "default of " : "";
+    const char *after = origin.kind == API_ORIGIN_QUERY ? " of the query" : "";
     const char *remark = origin.remark ? origin.remark : "";
     if (origin.kind == API_ORIGIN_QUERY && !origin.path)
         return json_sprintf("query%s", remark);
-    return json_sprintf("%s%s%s%s", WORDS[origin.kind].before, origin.path ? origin.path : "",
-                        WORDS[origin.kind].after, remark);
+    return json_sprintf("%s%s%s%s", before, origin.path ? origin.path : "", after, remark);
 }
 
-const char *model_word_origin(model_planner *planner, api_origin origin)
+const char *model_word_origin(const model_config *config, api_origin origin)
 {
-    return model_keep(planner, api_origin_describe(origin));
+    return model_keep(config->planner, api_origin_describe(origin));
 }

@@ -1,11 +1,11 @@
 /* Each kind of file is a row of FILES: what tells it, and what translates it. A translation
  * copies keys under the names of a config.json; keys that it does not know stay, so that those
  * that look like positions are listed as not used. */
-#include "models/spellings.h"
+#include "models/other_files.h"
 
 #include "models/config.h"
 #include "models/gguf_config.h"
-#include "models/parts.h"
+#include "models/plan_parts.h"
 #include "models/rotary.h"
 #include "models/timm.h"
 
@@ -24,13 +24,13 @@ static size_t count_keys(const json_t *file, const char *keys, size_t *ret_all)
     return found;
 }
 
-static bool has_all(const json_t *file, const char *keys)
+static bool has_keys(const json_t *file, const char *keys)
 {
     size_t all;
     return count_keys(file, keys, &all) == all;
 }
 
-static bool has_any(const json_t *file, const char *keys)
+static bool has_a_key(const json_t *file, const char *keys)
 {
     size_t all;
     return count_keys(file, keys, &all) > 0;
@@ -47,6 +47,15 @@ static void rename_keys(json_t *config, const char *const *names)
         if (!json_object_get(config, names[1]))
             json_object_set(config, names[1], value);
         json_object_del(config, names[0]);
+    }
+}
+
+/* Delete keys, which are joined by blanks. */
+static void delete_keys(json_t *config, const char *keys)
+{
+    for (const char *at = keys; *at; at += strspn(at, " ")) {
+        json_object_deln(config, at, strcspn(at, " "));
+        at += strcspn(at, " ");
     }
 }
 
@@ -117,10 +126,7 @@ static json_t *translate_deepseek(json_t *file, json_t *notes, pe_error *reterr)
                       "original_max_position_embeddings", original));
     json_object_set_new(config, "max_position_embeddings",
                         json_real(longest > original ? original * factor : longest));
-    static const char *const READ[] = {"original_seq_len", "max_seq_len", "rope_factor",
-                                       "beta_fast",        "beta_slow",   "mscale"};
-    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
-        json_object_del(config, READ[i]);
+    delete_keys(config, "original_seq_len max_seq_len rope_factor beta_fast beta_slow mscale");
     model_note(notes,
                "The file is a configuration of DeepSeek's own inference code, whose defaults "
                "hold where it says nothing: YaRN by 40 from 4096 positions for max_seq_len "
@@ -145,10 +151,8 @@ static json_t *translate_gpt_oss(json_t *file, json_t *notes, pe_error *reterr)
                                   "original_max_position_embeddings", original));
     if (!json_object_get(config, "max_position_embeddings"))
         json_object_set_new(config, "max_position_embeddings", json_real(original * factor));
-    static const char *const READ[] = {"initial_context_length", "rope_scaling_factor",
-                                       "rope_ntk_alpha", "rope_ntk_beta"};
-    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
-        json_object_del(config, READ[i]);
+    delete_keys(config,
+                "initial_context_length rope_scaling_factor rope_ntk_alpha rope_ntk_beta");
     model_note(notes, "The file is a configuration of OpenAI's own code for gpt-oss.");
     return config;
 }
@@ -199,11 +203,9 @@ static json_t *translate_megatron(json_t *file, json_t *notes, pe_error *reterr)
     set_type(config, !turns                                 ? "gpt2"
                      : is_set(config, "rotary_interleaved") ? "llama_original"
                                                             : "megatron");
-    static const char *const READ[] = {"use_rope_scaling", "rope_scaling_factor",
-                                       "rotary_seq_len_interpolation_factor",
-                                       "rotary_interleaved", "position_embedding_type"};
-    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
-        json_object_del(config, READ[i]);
+    delete_keys(config,
+                "use_rope_scaling rope_scaling_factor rotary_seq_len_interpolation_factor "
+                "rotary_interleaved position_embedding_type");
     model_note(notes, "The file holds arguments of Megatron.");
     return config;
 }
@@ -264,10 +266,10 @@ static const struct {
      "the config.json of the folder transformer or unet"},
 };
 
-static void refuse_other(const json_t *file, pe_error *reterr)
+static void refuse_file_beside(const json_t *file, pe_error *reterr)
 {
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
-        if (!has_all(file, OTHERS[i].keys))
+        if (!has_keys(file, OTHERS[i].keys))
             continue;
         pe_problem *problem =
             pe_error_add(reterr, PE_OUT_OF_RANGE, "model_type", "",
@@ -281,23 +283,15 @@ static void refuse_other(const json_t *file, pe_error *reterr)
 /* Whether a file names a class of diffusers that may be a model's. */
 static bool names_model(const json_t *file)
 {
-    static const char *const OTHER_CLASSES[] = {"Pipeline", "Scheduler"};
     const char *name = json_string_value(json_object_get(file, "_class_name"));
-    for (size_t i = 0; name && i < sizeof OTHER_CLASSES / sizeof *OTHER_CLASSES; i++) {
-        size_t length = strlen(name), end = strlen(OTHER_CLASSES[i]);
-        if (length >= end && strcmp(name + length - end, OTHER_CLASSES[i]) == 0)
-            return false;
-    }
-    return name != NULL;
+    return name && !model_has_ending(name, "Pipeline Scheduler");
 }
 
 json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
 {
-    if (model_is_gguf(file))
-        return model_config_of_gguf(file, notes, reterr);
     const char *name = json_string_value(json_object_get(file, "model_type"));
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
-        if (has_all(file, FILES[i].keys) && !has_any(file, FILES[i].none) &&
+        if (has_keys(file, FILES[i].keys) && !has_a_key(file, FILES[i].none) &&
             (!name || model_lists(FILES[i].types, name)))
             return FILES[i].translate(file, notes, reterr);
     if (name && strcmp(name, "llama") == 0 && is_set(file, "rope_traditional")) {
@@ -307,7 +301,9 @@ json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
         model_note(notes, "rope_traditional, of MLX: pairs are neighbouring columns.");
         return config;
     }
+    if (model_is_gguf(file))
+        return model_config_of_gguf(file, notes, reterr);
     if (!name && !names_model(file))
-        refuse_other(file, reterr);
+        refuse_file_beside(file, reterr);
     return reterr->count > 0 ? NULL : json_incref(file);
 }

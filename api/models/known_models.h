@@ -1,6 +1,6 @@
 /* Well-known models by name: the keys of their config.json that positions depend on. */
-#ifndef API_MODELS_KNOWN_H
-#define API_MODELS_KNOWN_H
+#ifndef API_MODELS_KNOWN_MODELS_H
+#define API_MODELS_KNOWN_MODELS_H
 
 #include <stddef.h>
 

@@ -1,8 +1,9 @@
-/* Making the parts of a plan: arguments, facts, notes, and which layers use them. */
-#ifndef API_MODELS_PARTS_H
-#define API_MODELS_PARTS_H
+/* How a plan is built up: parts with their arguments, facts and notes, which layers use them,
+ * and what is left out in the end. */
+#ifndef API_MODELS_PLAN_PARTS_H
+#define API_MODELS_PLAN_PARTS_H
 
-#include "models/config.h"
+#include "models/types.h"
 
 /* Begin a part of the config's component: "text", or "text.full_attention" with a suffix. It
  * stays unserved until model_part_finish finds its scheme. */
@@ -21,6 +22,9 @@ void model_argument_flag(const model_config *config, api_model_part *part, const
 bool model_argument_list(const model_config *config, api_model_part *part, const char *name,
                          const json_t *list, api_origin from);
 
+void model_argument_numbers(const model_config *config, api_model_part *part, const char *name,
+                            const double numbers[], size_t count, api_origin from);
+
 /* Add the number of rows: that of the request, or `rows`, cut to `most`, with the fact how many
  * the config allows. Without a number the part has `most` rows. */
 void model_argument_length(const model_config *config, api_model_part *part, model_number rows,
@@ -34,10 +38,18 @@ void model_argument_limited_length(const model_config *config, api_model_part *p
 void model_argument_offset(const model_config *config, api_model_part *part, double first,
                            api_origin from);
 
+/* What is a fact and an argument of the same name. */
+void model_state_number(const model_config *config, api_model_part *part, const char *name,
+                        model_number number);
+void model_state_text(const model_config *config, api_model_part *part, const char *name,
+                      const char *text, api_origin from);
+
 /* Facts; the value of the last one is consumed. */
 void model_fact_number(api_model_part *part, const char *name, double value, api_origin from);
 void model_fact_text(api_model_part *part, const char *name, const char *text, api_origin from);
 void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from);
+void model_fact_numbers(api_model_part *part, const char *name, const double numbers[],
+                        size_t count, api_origin from);
 
 void model_note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -50,28 +62,7 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
 /* Free what a part holds. */
 void model_part_done(api_model_part *part);
 
-/* ---- layers ---- */
-
-/* How a component's layers get their types, where the config has no `layer_types`. */
-typedef struct layer_facts {
-    const char *count_keys; /* NULL: num_hidden_layers */
-    int every;              /* one of so many layers is `full`, the last one … */
-    const char *every_keys; /* … unless a key says another number, or a text such as "LLLG" */
-    bool first;             /* the first one of so many is */
-    bool last_is_full;      /* whatever the pattern */
-    bool last_if_none;      /* if no other one is */
-    bool from_end;          /* the pattern ends with the last layer, and a `full` one */
-    const char *full, *other; /* NULL: full_attention, sliding_attention */
-    const char *flags_key;    /* a list with 0 for each `full` layer … */
-    bool flags_cut;           /* … and maybe more of them than layers */
-    const char *prefix_key;   /* how many `full` layers are before the pattern; NULL: none */
-    bool own_types;           /* layer_types say nothing about positions */
-    const char *indices_key;  /* a list of the `full` layers, by index … */
-    const char *indices;      /* … and the class's own list, as JSON; NULL: none */
-} layer_facts;
-
-/* A rule: read the layers of the component. */
-void model_plan_layers(model_config *config, const void *facts);
+/* ---- layers.c ---- */
 
 /* Give the component layers in stages: depths[i] of the type "stage1" and so on. False, with a
  * problem, if there are too many. `from` is where the depths came from. */
@@ -87,8 +78,20 @@ void model_use(model_config *config, const api_model_part *part, const char *lay
  * have a part. */
 void model_use_besides(model_config *config, api_model_part *part, const char *layer_type);
 
+/* Let the layers that turn use a rotary part, as their own, or as what turns besides. */
+void model_use_rotary(model_config *config, const rotary_facts *facts, api_model_part *part);
+
 /* Whether the component has layers of one of these types; true where the layers are not known.
  */
 bool model_has_layers(model_config *config, const char *layer_types);
+
+/* ---- left_out.c ---- */
+
+/* Whether the request asks for a component, or for one inside of it. */
+bool model_is_requested(const model_planner *planner, const char *name);
+
+/* List in a finished plan what of the config has changed nothing, and leave out the components
+ * that were not asked for. Names of no component are problems. */
+void model_trim_plan(model_planner *planner, json_t *config);
 
 #endif

@@ -55,7 +55,7 @@ static const model_type *find_code(const model_config *config, const char *name)
 /* ---- what a config seems to be ---- */
 
 /* Letters and digits of a name, up to `length` bytes, in lower case. */
-static void fold(const char *name, size_t length, char dst[64])
+static void fold_name(const char *name, size_t length, char dst[64])
 {
     size_t used = 0;
     for (size_t i = 0; i < length && used + 1 < 64; i++)
@@ -83,10 +83,10 @@ static const char *find_by_class(const model_types *types, const char *class_nam
     char wanted[64], known[64];
     if (!class_name)
         return NULL;
-    fold(class_name, find_stem(class_name), wanted);
+    fold_name(class_name, find_stem(class_name), wanted);
     for (size_t i = 0; i < types->count; i++) {
         const char *name = types->rows[i].name;
-        fold(name, strlen(name), known);
+        fold_name(name, strlen(name), known);
         if (strcmp(known, wanted) == 0)
             return name;
     }
@@ -127,16 +127,16 @@ static bool is_slip(const char *a, const char *b)
 
 /* How well two names agree, from 0, not at all, over a slip to the very same letters. Of
  * classes their stems are compared, after the whole. */
-static int agreement(const char *given, const char *known, bool are_classes)
+static int rate_agreement(const char *given, const char *known, bool are_classes)
 {
     char a[64], b[64];
-    fold(given, strlen(given), a);
-    fold(known, strlen(known), b);
+    fold_name(given, strlen(given), a);
+    fold_name(known, strlen(known), b);
     if (strcmp(a, b) == 0)
         return 3;
     if (are_classes) {
-        fold(given, find_stem(given), a);
-        fold(known, find_stem(known), b);
+        fold_name(given, find_stem(given), a);
+        fold_name(known, find_stem(known), b);
         if (strcmp(a, b) == 0)
             return 2;
     }
@@ -150,8 +150,9 @@ static const char *find_by_letters(const model_types *types, const char *name, b
     int best = 0;
     for (size_t i = 0; i < types->count; i++) {
         const char *type = types->rows[i].name;
-        int agreed =
-            isupper((unsigned char)*type) || !is_class ? agreement(name, type, is_class) : 0;
+        int agreed = isupper((unsigned char)*type) || !is_class
+                         ? rate_agreement(name, type, is_class)
+                         : 0;
         if (agreed == 1 && best == 1)
             found = NULL; /* either may be meant */
         if (agreed <= best)
@@ -189,18 +190,6 @@ static void write_names(const json_t *list, char *dst, size_t size)
     }
 }
 
-/* Whether a model type is that of one component of a model. */
-static bool is_of_component(const char *name)
-{
-    static const char *const ENDS[] = {"_text", "_vision", "_audio", "_encoder", "_model"};
-    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
-        size_t length = strlen(name), end = strlen(ENDS[i]);
-        if (length > end && strcmp(name + length - end, ENDS[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Up to three model types that begin like a name, as a text. */
 static void write_relatives(const model_types *types, const char *name, char *dst, size_t size)
 {
@@ -208,7 +197,8 @@ static void write_relatives(const model_types *types, const char *name, char *ds
     dst[0] = '\0';
     for (size_t i = 0; length >= 3 && i < types->count && found < 3; i++) {
         const char *known = types->rows[i].name;
-        if (strncmp(known, name, length) != 0 || is_of_component(known) ||
+        if (strncmp(known, name, length) != 0 ||
+            model_has_ending(known, "_text _vision _audio _encoder _model") ||
             used + strlen(known) + 3 > size)
             continue;
         used += (size_t)snprintf(dst + used, size - used, "%s%s", found ? ", " : "", known);
@@ -217,7 +207,7 @@ static void write_relatives(const model_types *types, const char *name, char *ds
 }
 
 /* Refuse a config that no row reads, with what it says of itself. */
-static void refuse(const model_config *config, const char *key, const char *name)
+static void refuse_type(const model_config *config, const char *key, const char *name)
 {
     const model_types *types = config->planner->types;
     char classes[80], relatives[64];
@@ -252,6 +242,7 @@ const model_type *find_model_type(const model_config *config)
     const model_type *code = is_class ? NULL : find_code(config, name);
     const model_type *type = code ? code : model_type_find(types, is_class ? class_name : name);
     if (!type)
-        refuse(config, is_class ? "_class_name" : "model_type", is_class ? class_name : name);
+        refuse_type(config, is_class ? "_class_name" : "model_type",
+                    is_class ? class_name : name);
     return type;
 }
