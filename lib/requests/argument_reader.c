@@ -1,6 +1,8 @@
 /* Reading arguments: each by the row of its name, and the others refused. */
 #include "requests/argument_reader.h"
 
+#include "requests/defaults.h"
+
 #include <stdio.h>
 #include <string.h>
 

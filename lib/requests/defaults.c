@@ -1,6 +1,6 @@
 /* Values that arguments do not give: they come from the preset, the set, the defaults
  * or other parameters. Parameters that exclude or require each other are checked here too. */
-#include "requests/argument_reader.h"
+#include "requests/defaults.h"
 
 #include <stdio.h>
 #include <string.h>
