@@ -14,7 +14,7 @@ api_model_part *model_part_new(const model_config *config, const char *suffix,
 void model_argument(const model_config *config, api_model_part *part, const char *name,
                     const char *text, api_origin from);
 void model_argument_number(const model_config *config, api_model_part *part, const char *name,
-                           double number, api_origin from);
+                           double value, api_origin from);
 void model_argument_flag(const model_config *config, api_model_part *part, const char *name,
                          bool flag, api_origin from);
 

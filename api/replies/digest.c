@@ -15,20 +15,11 @@ static bool may_hash(const api_call *call, const api_body *body)
            api_may_begin(call, API_DIGEST_PRICE * (double)api_body_size(body));
 }
 
-/* The reply with a body of which the digest can be computed: this one, or the whole one that is
- * made for that. Not to be unreferenced in the first case. */
-static api_reply *make_whole_reply(const api_call *call, api_endpoint *endpoint,
-                                   api_reply *reply)
+/* Whether the reply's body is not there to be hashed, and the endpoint can make it. */
+static bool lacks_held_body(const api_call *call, const api_reply *reply)
 {
-    api_call whole = *call;
     const api_body *body = api_reply_body(reply);
-    if (body && !api_body_is_stream(body))
-        return reply;
-    if (!endpoint || (!body && !(call->head && api_reply_status(reply) == 200)))
-        return NULL;
-    whole.head = false;
-    whole.whole = true;
-    return endpoint(&whole);
+    return body ? api_body_is_stream(body) : call->head && api_reply_status(reply) == 200;
 }
 
 /* A copy of the reply with the digest; the reply itself if memory runs out. */
@@ -50,13 +41,17 @@ api_reply *api_reply_give_digest(const api_call *call, api_endpoint *endpoint, a
     bool found = false;
     if (!reply)
         return NULL;
-    api_reply *whole = make_whole_reply(call, endpoint, reply);
-    const bool is_whole = whole && (whole == reply || api_reply_status(whole) == 200);
-    api_body *body = is_whole ? api_reply_body(whole) : NULL;
+    api_call whole = *call;
+    whole.head = false;
+    whole.whole = true;
+    const bool again = lacks_held_body(call, reply);
+    api_reply *made = again && endpoint ? endpoint(&whole) : NULL;
+    api_reply *hashed = again ? made : reply;
+    const bool is_whole = hashed && (!again || api_reply_status(hashed) == 200);
+    api_body *body = is_whole ? api_reply_body(hashed) : NULL;
     if (body && may_hash(call, body))
         found = api_body_digest(body, call->service->host->runner, &digest);
-    if (whole != reply)
-        api_reply_unref(whole);
+    api_reply_unref(made);
     if (*call->progress != API_DONE) {
         api_reply_unref(reply);
         return NULL;

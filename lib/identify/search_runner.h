@@ -15,10 +15,10 @@ typedef struct pe_search_runner {
 } pe_search_runner;
 
 /* Begin a search; its runner must not move. */
-void pe_search_runner_init(pe_search_runner *runner, const pe_runner *asked);
+void pe_search_runner_init(pe_search_runner *self, const pe_runner *asked);
 
 /* A view of the same elements that cannot be read any more when the search has been ended. */
-pe_view pe_search_wrap_view(pe_search_runner *runner, const pe_view *view);
+pe_view pe_search_wrap_view(pe_search_runner *self, const pe_view *view);
 
 /* Ask the runner between computations. */
 bool pe_search_may_continue(pe_search_runner *runner);
