@@ -286,22 +286,15 @@ class _Http:
             return http.client.HTTPSConnection(host, port, timeout=self._timeout)
         return http.client.HTTPConnection(host, port, timeout=self._timeout)
 
-    def ask(
-        self,
-        method: str,
-        target: str,
-        body: Buffers,
-        media_type: Optional[str],
-        more: Mapping[str, str],
-    ) -> Answer:
-        fields = {**self._own, **more}
-        if media_type:
-            fields["Content-Type"] = media_type
+    def ask(self, method: str, target: str, body: Buffers, fields: Mapping[str, str]) -> Answer:
+        fields = {**self._own, **fields}
+        has_body = "Content-Type" in fields
+        if has_body:
             fields["Content-Length"] = str(sum(len(part) for part in body))
         with contextlib.closing(self._connect()) as connection:
             # a server that refuses a body answers before it has read that
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                sent: Optional[Iterable[Any]] = iter(body) if media_type else None
+                sent: Optional[Iterable[Any]] = iter(body) if has_body else None
                 connection.request(method, self._prefix + target, sent, fields)
             response = connection.getresponse()
             read = _read_body(response, response.length)
@@ -317,20 +310,13 @@ class _Command:
         if data_dir:
             self._command += ["--data-dir", data_dir]
 
-    def ask(
-        self,
-        method: str,
-        target: str,
-        body: Buffers,
-        media_type: Optional[str],
-        more: Mapping[str, str],
-    ) -> Answer:
+    def ask(self, method: str, target: str, body: Buffers, fields: Mapping[str, str]) -> Answer:
         command = [*self._command, "--request", method]
-        fields = {**more, **({"Content-Type": media_type} if media_type else {})}
         for name, value in fields.items():
             command += ["--header", f"{name}: {value}"]
-        command += [target, "-"] if media_type else [target]
-        source = subprocess.PIPE if media_type else subprocess.DEVNULL
+        has_body = "Content-Type" in fields
+        command += [target, "-"] if has_body else [target]
+        source = subprocess.PIPE if has_body else subprocess.DEVNULL
         with subprocess.Popen(
             command, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
@@ -371,7 +357,7 @@ def _find_program() -> Optional[str]:
 def _is_posenc(where: str) -> bool:
     """Whether a server answers there, and is posenc."""
     with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
-        info = _Http(where, None, 2).ask("GET", "/v1/info", [], None, {})
+        info = _Http(where, None, 2).ask("GET", "/v1/info", [], {})
         told = info.json()
         return isinstance(told, dict) and told.get("name") == "posenc"
     return False
@@ -423,7 +409,8 @@ class Service:
         those of its head, such as {"Want-Repr-Digest": "sha-256=1"}."""
         if self._way is None:
             self._way = _find_way(*self._settings)
-        answer = self._way.ask(method, target, body, media_type, fields)
+        all_fields = {**fields, **({"Content-Type": media_type} if media_type else {})}
+        answer = self._way.ask(method, target, body, all_fields)
         kind = answer.fields.get("content-type", "")
         if answer.status < 400 or (answer.status == 409 and kind == JSON):
             return answer
