@@ -96,8 +96,7 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
                                       (size_t)pe_table_tensor(table, order[i])->bytes};
         if (!states_digests(selection))
             continue;
-        if (!api_digest_segments(&pieces[i + 1], 1, selection->runner, &digest))
-            return NULL;
+        api_digest_segments(&pieces[i + 1], 1, NULL, &digest); /* NULL: it is not ended */
         api_digest_write_hex(&digest, tensors[i].sha256);
     }
     char *header = make_header(selection, tensors, &header_size, &data);
