@@ -19,10 +19,10 @@ typedef struct pe_values {
 
 const pe_value *pe_value_find(const pe_values *values, const char *name);
 bool pe_is_present(const pe_values *values, const char *name);
-int64_t pe_integer(const pe_values *values, const char *name);
-double pe_real(const pe_values *values, const char *name);
-bool pe_flag(const pe_values *values, const char *name);
-int pe_choice(const pe_values *values, const char *name); /* index into the choices */
+int64_t pe_get_integer(const pe_values *values, const char *name);
+double pe_get_real(const pe_values *values, const char *name);
+bool pe_get_flag(const pe_values *values, const char *name);
+int pe_get_choice(const pe_values *values, const char *name); /* index into the choices */
 pe_dtype pe_requested_dtype(const pe_values *values);
 
 /* The request's set, NULL if it names none. */
@@ -30,8 +30,8 @@ const pe_set *pe_values_set(const pe_values *values);
 
 /* Refuse the value of a parameter, which is shown as the request has it: it must be `allowed`,
  * a format. */
-pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reterr,
-                      const char *allowed, ...) __attribute__((format(printf, 4, 5)));
+pe_problem *pe_refuse_value(const pe_values *values, const char *name, pe_error *reterr,
+                            const char *allowed, ...) __attribute__((format(printf, 4, 5)));
 
 /* The tensors of a request. */
 #define PE_SETTLED_MAX 4

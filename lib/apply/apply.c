@@ -38,7 +38,7 @@ static bool set_dtypes(pe_apply *self, const pe_apply_options *options, pe_error
 /* Check that a rotation has as many columns as its request says, and find the first one. */
 static bool set_columns(pe_apply *self, const pe_apply_options *options, pe_error *reterr)
 {
-    const int64_t dim = pe_integer(&self->exact->values, "dim");
+    const int64_t dim = pe_get_integer(&self->exact->values, "dim");
     const int64_t columns = (int64_t)self->binding.columns, offset = options->rotary_offset;
     const int64_t wanted = offset < 0 ? columns : dim + offset;
     char given[32];
@@ -64,7 +64,7 @@ static bool fits_complex(const pe_apply *self, const pe_apply_options *options,
     if (!self->input.view.is_complex)
         return true;
     const pe_parameter *row = pe_parameter_find(info, "layout");
-    const char *layout = row->choices[pe_choice(&self->exact->values, "layout")];
+    const char *layout = row->choices[pe_get_choice(&self->exact->values, "layout")];
     if (strcmp(layout, "interleaved") == 0 && options->output_layout != PE_OUTPUT_HALF)
         return true;
     pe_error_add(reterr, PE_OUT_OF_RANGE, "layout", layout,

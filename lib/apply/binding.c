@@ -31,7 +31,7 @@ static const char *read_axis_names(const pe_request *request, const char *axes)
         return axes;
     const pe_scheme_info *info = &request->values.scheme->info;
     const pe_parameter *row = pe_parameter_find(info, "shape");
-    const char *choice = row->choices[pe_choice(&request->values, "shape")];
+    const char *choice = row->choices[pe_get_choice(&request->values, "shape")];
     size_t length = strlen(choice);
     while (strncmp(axes, choice, length) != 0 || axes[length] != ':')
         axes = strchr(axes, '|') + 1;
@@ -74,7 +74,7 @@ static uint64_t find_extent(const binder *self, size_t name)
     if (self->rule->kind != PE_APPLY_ROTATE)
         return 0;
     if (name == self->columns && self->options->rotary_offset >= 0)
-        return (uint64_t)pe_integer(&self->request->values, "dim") +
+        return (uint64_t)pe_get_integer(&self->request->values, "dim") +
                (uint64_t)self->options->rotary_offset;
     if (name == pe_axes_find(&self->names, "qkv"))
         return counts.queries + 2 * counts.keys;

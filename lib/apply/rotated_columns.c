@@ -12,7 +12,7 @@ static const char *find_choice(const pe_request *request, const char *name)
 {
     const pe_scheme_info *info = &request->values.scheme->info;
     const pe_parameter *row = pe_parameter_find(info, name);
-    return row->choices[pe_choice(&request->values, name)];
+    return row->choices[pe_get_choice(&request->values, name)];
 }
 
 /* Pair the halves of each axis's columns, which come one axis after the other. */

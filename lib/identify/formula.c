@@ -53,14 +53,15 @@ static bool has_choice(const pe_values *values, const char *name, const char *ch
 {
     const pe_parameter *row = find_parameter(values, name);
     return row && pe_is_present(values, row->name) &&
-           strcmp(row->choices[pe_choice(values, row->name)], choice) == 0;
+           strcmp(row->choices[pe_get_choice(values, row->name)], choice) == 0;
 }
 
 /* The number of a parameter; `otherwise` if it has none. */
 static double read_real(const pe_values *values, const char *name, double otherwise)
 {
-    return find_parameter(values, name) && pe_is_present(values, name) ? pe_real(values, name)
-                                                                       : otherwise;
+    return find_parameter(values, name) && pe_is_present(values, name)
+               ? pe_get_real(values, name)
+               : otherwise;
 }
 
 /* Read a step that is a part of 1: frequencies are taken for as much lower if rows are counted
@@ -87,8 +88,8 @@ bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law)
     } else if (find_parameter(values, "base") && pe_is_present(values, "base") &&
                find_parameter(values, "dim")) {
         ret_law->to_last = has_choice(values, "frequencies", "tensor2tensor");
-        *rotary = (pe_rotary){.width = (size_t)pe_integer(values, "dim"),
-                              .theta = pe_real(values, "base")};
+        *rotary = (pe_rotary){.width = (size_t)pe_get_integer(values, "dim"),
+                              .theta = pe_get_real(values, "base")};
         if (!ret_law->to_last && find_parameter(values, "frequencies") &&
             !has_choice(values, "frequencies", "vaswani"))
             return false;
@@ -163,7 +164,7 @@ double pe_formula_amplitude(const pe_request *request, const pe_formula_law *law
 bool pe_formula_has_zero(const pe_request *request)
 {
     const pe_values *values = &request->values;
-    return find_parameter(values, "zero_first_row") && pe_flag(values, "zero_first_row");
+    return find_parameter(values, "zero_first_row") && pe_get_flag(values, "zero_first_row");
 }
 
 /* ---- exact frequencies ---- */

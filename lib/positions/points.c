@@ -8,13 +8,13 @@ const char *const pe_point_grids[] = {"corners", "centers", "unit", "index", NUL
 
 pe_points pe_points_read(const pe_values *values, pe_error *reterr)
 {
-    pe_points points = {.count = 1, .grid = (pe_point_grid)pe_choice(values, "grid")};
+    pe_points points = {.count = 1, .grid = (pe_point_grid)pe_get_choice(values, "grid")};
     bool is_grid = pe_is_present(values, "sizes");
     const pe_value *list = pe_value_find(values, is_grid ? "sizes" : "coordinates");
     char given[48];
     snprintf(given, sizeof given, "%zu numbers", list->count);
     bool has_axes = pe_is_present(values, "axes");
-    points.axes = is_grid ? list->count : has_axes ? (size_t)pe_integer(values, "axes") : 1;
+    points.axes = is_grid ? list->count : has_axes ? (size_t)pe_get_integer(values, "axes") : 1;
     if (is_grid && has_axes)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", "",
                      "left out with sizes, which has a number for each axis");

@@ -50,9 +50,9 @@ pe_positions pe_positions_read(const pe_values *values, pe_error *reterr)
         positions.count = list->count;
         return positions;
     }
-    positions.count = (uint64_t)pe_integer(values, "length");
-    positions.offset = pe_real(values, "offset");
-    positions.step = pe_real(values, "step");
+    positions.count = (uint64_t)pe_get_integer(values, "length");
+    positions.offset = pe_get_real(values, "offset");
+    positions.step = pe_get_real(values, "step");
     dd last = pe_position_get(&positions, positions.count - 1);
     double excess = fabs(last.hi) - PE_POSITION_MAX;
     if (excess > 0 || (excess == 0 && last.lo * last.hi > 0)) { /* lo points away from 0 */

@@ -22,11 +22,11 @@ pe_prompt pe_prompt_read(const pe_values *values)
         prompt.rows = ids->count / PE_PROMPT_AXES;
         return prompt;
     }
-    const int frames = pe_choice(values, "frame_positions");
+    const int frames = pe_get_choice(values, "frame_positions");
     prompt.text = pe_value_find(values, "text")->items;
-    prompt.first = pe_integer(values, "first_position");
-    prompt.spatial_merge = pe_integer(values, "spatial_merge_size");
-    prompt.temporal_merge = pe_integer(values, "temporal_merge_size");
+    prompt.first = pe_get_integer(values, "first_position");
+    prompt.spatial_merge = pe_get_integer(values, "spatial_merge_size");
+    prompt.temporal_merge = pe_get_integer(values, "temporal_merge_size");
     prompt.frames = frames == PE_FRAMES_APART ? PE_FRAMES_BY_INDEX : (pe_frame_positions)frames;
     if (pe_is_present(values, "grids")) {
         prompt.sizes = pe_value_find(values, "grids")->items;
@@ -35,7 +35,7 @@ pe_prompt pe_prompt_read(const pe_values *values)
     if (pe_is_present(values, "seconds_per_grid"))
         prompt.seconds = pe_value_find(values, "seconds_per_grid")->items;
     if (pe_is_present(values, "tokens_per_second"))
-        prompt.tokens_per_second = pe_integer(values, "tokens_per_second");
+        prompt.tokens_per_second = pe_get_integer(values, "tokens_per_second");
     return prompt;
 }
 
@@ -48,7 +48,7 @@ static void refuse_grid(size_t grid, const char *rule, pe_error *reterr)
 
 static void check_grids(const pe_values *values, const pe_prompt *prompt, pe_error *reterr)
 {
-    const bool apart = pe_choice(values, "frame_positions") == PE_FRAMES_APART;
+    const bool apart = pe_get_choice(values, "frame_positions") == PE_FRAMES_APART;
     for (size_t i = 0; i < prompt->grids; i++) {
         const double *size = &prompt->sizes[PE_PROMPT_AXES * i];
         if ((int64_t)size[1] % prompt->spatial_merge != 0 ||

@@ -20,16 +20,16 @@ const char *const pe_forms[] = {"expanded", "compact", NULL};
 pe_relative pe_relative_read(const pe_values *values, pe_error *reterr)
 {
     pe_relative relative = {
-        .queries = (uint64_t)pe_integer(values, "query_length"),
-        .keys = (uint64_t)pe_integer(values, "length"),
-        .offset = pe_integer(values, "query_offset"),
-        .compact = pe_choice(values, "form") == 1,
+        .queries = (uint64_t)pe_get_integer(values, "query_length"),
+        .keys = (uint64_t)pe_get_integer(values, "length"),
+        .offset = pe_get_integer(values, "query_offset"),
+        .compact = pe_get_choice(values, "form") == 1,
     };
     int64_t first = pe_relative_first(&relative);
     int64_t last = first + (int64_t)pe_relative_distances(&relative) - 1;
     if (first < INT32_MIN || last > INT32_MAX)
-        pe_refuse(values, "query_offset", reterr,
-                  "such that all distances, key minus query, are from -2^31 to 2^31-1");
+        pe_refuse_value(values, "query_offset", reterr,
+                        "such that all distances, key minus query, are from -2^31 to 2^31-1");
     return relative;
 }
 

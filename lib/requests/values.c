@@ -85,28 +85,28 @@ bool pe_is_present(const pe_values *values, const char *name)
     return pe_value_find(values, name)->present;
 }
 
-int64_t pe_integer(const pe_values *values, const char *name)
+int64_t pe_get_integer(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_value_find(values, name);
     assert(value->present);
     return value->integer;
 }
 
-double pe_real(const pe_values *values, const char *name)
+double pe_get_real(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_value_find(values, name);
     assert(value->present);
     return value->real;
 }
 
-bool pe_flag(const pe_values *values, const char *name)
+bool pe_get_flag(const pe_values *values, const char *name)
 {
-    return pe_integer(values, name) != 0;
+    return pe_get_integer(values, name) != 0;
 }
 
-int pe_choice(const pe_values *values, const char *name)
+int pe_get_choice(const pe_values *values, const char *name)
 {
-    return (int)pe_integer(values, name);
+    return (int)pe_get_integer(values, name);
 }
 
 const pe_set *pe_values_set(const pe_values *values)
@@ -119,11 +119,11 @@ const pe_set *pe_values_set(const pe_values *values)
 
 pe_dtype pe_requested_dtype(const pe_values *values)
 {
-    return (pe_dtype)pe_choice(values, "dtype");
+    return (pe_dtype)pe_get_choice(values, "dtype");
 }
 
-pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reterr,
-                      const char *allowed, ...)
+pe_problem *pe_refuse_value(const pe_values *values, const char *name, pe_error *reterr,
+                            const char *allowed, ...)
 {
     const pe_value *value = pe_value_find(values, name);
     const pe_parameter *row = pe_parameter_find(&values->scheme->info, name);

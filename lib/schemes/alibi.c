@@ -148,32 +148,32 @@ static double magnitude(const alibi *state, const pe_relative *relative, size_t 
 static alibi read_state(const pe_values *values)
 {
     alibi state = {
-        .mask = (enum mask)pe_choice(values, "mask"),
+        .mask = (enum mask)pe_get_choice(values, "mask"),
         .dtype = pe_requested_dtype(values),
-        .bias_max = pe_real(values, "alibi_bias_max"),
-        .geometric = pe_choice(values, "non_power_of_two") == GEOMETRIC,
+        .bias_max = pe_get_real(values, "alibi_bias_max"),
+        .geometric = pe_get_choice(values, "non_power_of_two") == GEOMETRIC,
         .rounded = pe_is_present(values, "slope_dtype"),
         .divided = pe_is_present(values, "head_dim"),
         .divisor = {1, 0},
     };
     if (state.rounded)
-        state.slope_dtype = SLOPE_DTYPE_VALUES[pe_choice(values, "slope_dtype")];
+        state.slope_dtype = SLOPE_DTYPE_VALUES[pe_get_choice(values, "slope_dtype")];
     if (state.divided)
-        state.divisor = dd_sqrt((dd){pe_real(values, "head_dim"), 0});
+        state.divisor = dd_sqrt((dd){pe_get_real(values, "head_dim"), 0});
     return state;
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     pe_relative relative = pe_relative_read(values, reterr);
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    uint64_t heads = (uint64_t)pe_get_integer(values, "heads");
     alibi *state = ret_state;
     *state = read_state(values);
     if (relative.compact && is_by_key(state->mask))
-        pe_refuse(values, "form", reterr,
-                  "expanded with mask=%s, whose bias depends on the key instead of the "
-                  "distance",
-                  MASKS[state->mask]);
+        pe_refuse_value(values, "form", reterr,
+                        "expanded with mask=%s, whose bias depends on the key instead of the "
+                        "distance",
+                        MASKS[state->mask]);
     pe_check_magnitude(state->dtype, "length", magnitude(state, &relative, (size_t)heads),
                        reterr);
     state->bias = pe_relative_add(plan, &relative, "bias", state->dtype, heads, 0, BIAS_PRICE);

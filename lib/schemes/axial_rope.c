@@ -189,7 +189,7 @@ static void read_coordinates(const pe_values *values, const pe_axial_request *re
     *own =
         (pe_coordinates){.cells = {.count = size, .step = 1}, .numerator = 1, .denominator = 1};
     *divisor = *times = 1;
-    switch ((enum coordinate_type)pe_choice(values, "coordinate_type")) {
+    switch ((enum coordinate_type)pe_get_choice(values, "coordinate_type")) {
     case INDEX:
         own->cells.offset = request->first[axis];
         own->turned = own->cells;
@@ -205,7 +205,7 @@ static void read_coordinates(const pe_values *values, const pe_axial_request *re
         break;
     case CENTRES: /* half a turn and less for each half of (2k + 1)/N - 1 */
         *divisor =
-            read_extent((enum normalization)pe_choice(values, "normalize"), request, axis);
+            read_extent((enum normalization)pe_get_choice(values, "normalize"), request, axis);
         own->denominator = (double)*divisor;
         own->cells.offset = 1 - own->denominator;
         own->cells.step = 2;
@@ -227,27 +227,27 @@ static axial_state read_state(const pe_values *values, const pe_axial_request *r
 {
     static const pe_pair_layout LAYOUTS_OF[] = {PE_PAIRS_IN_HALVES, PE_PAIRS_ADJACENT,
                                                 PE_PAIRS_IN_HALVES_OF_AXES};
-    const int order = pe_choice(values, "row_order");
-    const bool full = pe_choice(values, "table") == PE_TABLE_FULL;
+    const int order = pe_get_choice(values, "row_order");
+    const bool full = pe_get_choice(values, "table") == PE_TABLE_FULL;
     const bool merged = order == PE_ROWS_MERGE_BLOCKS;
     axial_state state = {
         .axial = {.cells = request->cells,
-                  .prefix = (uint64_t)pe_integer(values, "prefix"),
-                  .suffix = (uint64_t)pe_integer(values, "suffix"),
-                  .repeats = (uint64_t)pe_integer(values, "repeats"),
+                  .prefix = (uint64_t)pe_get_integer(values, "prefix"),
+                  .suffix = (uint64_t)pe_get_integer(values, "suffix"),
+                  .repeats = (uint64_t)pe_get_integer(values, "repeats"),
                   .zipped = order == PE_ROWS_ZIPPED,
                   .located = true,
-                  .merge = merged ? (uint64_t)pe_integer(values, "merge_size") : 1},
+                  .merge = merged ? (uint64_t)pe_get_integer(values, "merge_size") : 1},
         .axes = {.count = request->axes,
                  .pairs = request->pairs,
-                 .layout = full ? LAYOUTS_OF[pe_choice(values, "layout")] : PE_PAIRS_ONCE,
+                 .layout = full ? LAYOUTS_OF[pe_get_choice(values, "layout")] : PE_PAIRS_ONCE,
                  .amplitude = {1, 0},
                  .dtype = pe_requested_dtype(values)},
-        .columns = {.reversed = pe_choice(values, "axis_order") == REVERSED,
-                    .alternating = pe_choice(values, "arrangement") == PE_PAIRS_ALTERNATING,
-                    .split = pe_choice(values, "ladder") == PE_LADDER_SPLIT,
-                    .theta = pe_real(values, "rope_theta")},
-        .centres = pe_choice(values, "coordinate_type") == CENTRES,
+        .columns = {.reversed = pe_get_choice(values, "axis_order") == REVERSED,
+                    .alternating = pe_get_choice(values, "arrangement") == PE_PAIRS_ALTERNATING,
+                    .split = pe_get_choice(values, "ladder") == PE_LADDER_SPLIT,
+                    .theta = pe_get_real(values, "rope_theta")},
+        .centres = pe_get_choice(values, "coordinate_type") == CENTRES,
     };
     memcpy(state.columns.widths, request->widths, sizeof request->widths);
     memcpy(state.axial.sizes, request->sizes, sizeof request->sizes);
@@ -289,7 +289,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         return;
     *state = read_state(values, &request);
     plan_tensors(state, &request, plan);
-    plan->price += 60 * pe_real(values, "dim");
+    plan->price += 60 * pe_get_real(values, "dim");
 }
 
 /* ---- tables ---- */

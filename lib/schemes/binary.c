@@ -46,17 +46,17 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     size_t before = reterr->count;
     binary *state = ret_state;
     *state = (binary){.positions = pe_positions_read_natural(values, reterr),
-                      .width = (size_t)pe_integer(values, "width"),
+                      .width = (size_t)pe_get_integer(values, "width"),
                       .dtype = pe_requested_dtype(values),
-                      .msb = pe_choice(values, "order") == MSB};
+                      .msb = pe_get_choice(values, "order") == MSB};
     if (reterr->count > before)
         return;
     pe_positions_range(&state->positions, &low, &high);
     uint64_t needed = bits_needed(high);
     if (state->width < needed)
-        pe_refuse(values, "width", reterr,
-                  "at least %llu, since the largest position, %.0f, has so many bits",
-                  (unsigned long long)needed, high);
+        pe_refuse_value(values, "width", reterr,
+                        "at least %llu, since the largest position, %.0f, has so many bits",
+                        (unsigned long long)needed, high);
     pe_plan_add(plan, "encoding", state->dtype, 2,
                 (uint64_t[]){state->positions.count, state->width});
     pe_plan_price(plan, 1);

@@ -150,9 +150,9 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         reterr->count > before)
         return;
     const pe_value *tokens = pe_value_find(values, "tokens");
-    uint64_t vocabulary = (uint64_t)pe_integer(values, "vocab");
-    waves->dim = (uint64_t)pe_integer(values, "dim");
-    waves->sharing = (pe_sharing)pe_choice(values, "sharing");
+    uint64_t vocabulary = (uint64_t)pe_get_integer(values, "vocab");
+    waves->dim = (uint64_t)pe_get_integer(values, "dim");
+    waves->sharing = (pe_sharing)pe_get_choice(values, "sharing");
     waves->tokens = tokens->present ? tokens->items : NULL;
     waves->dtype = weights.dtype;
     waves->amplitude = pe_trained_find(&weights, "amplitude", waves->dim, &AMPLITUDE);
@@ -165,7 +165,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         waves->frequency.stored = pe_set_tensor_find(weights.set, "frequency");
         waves->phase.stored = pe_set_tensor_find(weights.set, "phase");
     } else {
-        state->base = pe_real(values, "base");
+        state->base = pe_get_real(values, "base");
     }
     plan_tensors(waves, &weights, plan);
 }

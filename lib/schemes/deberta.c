@@ -76,11 +76,12 @@ static void check_buckets(const pe_values *values, const deberta *state, pe_erro
 {
     int64_t buckets = state->position_buckets;
     if (buckets == 1)
-        pe_refuse(values, "position_buckets", reterr, "at least 2, or -1 for no buckets");
+        pe_refuse_value(values, "position_buckets", reterr, "at least 2, or -1 for no buckets");
     else if (buckets > 0 && state->farthest - 1 <= buckets / 2)
-        pe_refuse(values, "max_relative_positions", reterr,
-                  "at least %lld, since the first %lld distances have buckets of their own",
-                  (long long)(buckets / 2 + 2), (long long)(buckets / 2));
+        pe_refuse_value(
+            values, "max_relative_positions", reterr,
+            "at least %lld, since the first %lld distances have buckets of their own",
+            (long long)(buckets / 2 + 2), (long long)(buckets / 2));
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -88,10 +89,10 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     deberta *state = ret_state;
     const pe_weights weights = pe_weights_read(values);
     *state = (deberta){.dtype = weights.dtype,
-                       .position_buckets = pe_integer(values, "position_buckets"),
-                       .farthest = pe_integer(values, "max_relative_positions"),
-                       .paper = pe_choice(values, "p2c") == PAPER,
-                       .clamp = pe_choice(values, "beyond") == CLAMP};
+                       .position_buckets = pe_get_integer(values, "position_buckets"),
+                       .farthest = pe_get_integer(values, "max_relative_positions"),
+                       .paper = pe_get_choice(values, "p2c") == PAPER,
+                       .clamp = pe_get_choice(values, "beyond") == CLAMP};
     state->span = state->position_buckets > 0 ? state->position_buckets : state->farthest;
     uint64_t shape[2] = {2 * (uint64_t)state->span, 0};
     if (!pe_trained_check(&weights, "table", 2, shape, reterr))
@@ -101,7 +102,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     for (size_t i = 0; i < TABLE; i++)
         state->indices[i] =
             pe_relative_add(plan, &relative, TENSORS[i].name, PE_I32, 0, 0, INDEX_PRICE);
-    shape[1] = (uint64_t)pe_integer(values, "dim");
+    shape[1] = (uint64_t)pe_get_integer(values, "dim");
     state->table = pe_trained_find(&weights, "table", shape[1], &pe_relative_distribution);
     pe_plan_add(plan, "table", weights.dtype, 2, shape);
     pe_plan_price(plan, pe_trained_price(&weights, &pe_relative_distribution));

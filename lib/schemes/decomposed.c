@@ -85,14 +85,14 @@ typedef struct decomposed {
 
 static axis read_axis(const pe_values *values, const pe_set *set, size_t which)
 {
-    axis result = {.queries = (uint64_t)pe_integer(values, NAMES[which].queries),
-                   .keys = (uint64_t)pe_integer(values, NAMES[which].keys)};
+    axis result = {.queries = (uint64_t)pe_get_integer(values, NAMES[which].queries),
+                   .keys = (uint64_t)pe_get_integer(values, NAMES[which].keys)};
     uint64_t size = result.queries > result.keys ? result.queries : result.keys;
     result.rows = result.source_rows = 2 * size - 1;
     if (set)
         result.source_rows = pe_set_tensor_find(set, NAMES[which].table)->tensor.shape[0];
     else if (pe_is_present(values, NAMES[which].source))
-        result.source_rows = 2 * (uint64_t)pe_integer(values, NAMES[which].source) - 1;
+        result.source_rows = 2 * (uint64_t)pe_get_integer(values, NAMES[which].source) - 1;
     return result;
 }
 
@@ -154,7 +154,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     decomposed *state = ret_state;
     const pe_weights *weights = &state->weights;
     state->weights = pe_weights_read(values);
-    state->dim = (uint64_t)pe_integer(values, "dim");
+    state->dim = (uint64_t)pe_get_integer(values, "dim");
     for (size_t i = 0; i < AXES; i++) {
         if (!pe_trained_check(weights, NAMES[i].table, 2, (const uint64_t[]){0, state->dim},
                               reterr))

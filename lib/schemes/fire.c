@@ -83,20 +83,21 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 {
     fire *state = ret_state;
     *state = (fire){.weights = pe_weights_read(values),
-                    .heads = (size_t)pe_integer(values, "heads"),
-                    .hidden = (size_t)pe_integer(values, "hidden"),
-                    .c = pe_real(values, "c"),
-                    .threshold = pe_real(values, "threshold"),
-                    .epsilon = pe_real(values, "epsilon"),
-                    .causal = pe_choice(values, "mask") == PE_CAUSAL};
+                    .heads = (size_t)pe_get_integer(values, "heads"),
+                    .hidden = (size_t)pe_get_integer(values, "hidden"),
+                    .c = pe_get_real(values, "c"),
+                    .threshold = pe_get_real(values, "threshold"),
+                    .epsilon = pe_get_real(values, "epsilon"),
+                    .causal = pe_get_choice(values, "mask") == PE_CAUSAL};
     if (!check_weights(state, reterr))
         return;
     pe_relative relative = state->relative = pe_relative_read(values, reterr);
     double last = (double)relative.offset + (double)relative.queries - 1;
     if (relative.compact && last > state->threshold)
-        pe_refuse(values, "form", reterr,
-                  "expanded where a query is beyond threshold, since its biases depend on "
-                  "its position, too");
+        pe_refuse_value(
+            values, "form", reterr,
+            "expanded where a query is beyond threshold, since its biases depend on "
+            "its position, too");
     state->kept = pe_bias_kept(&relative, state->causal);
     const bool quick = state->kept && pe_dtype_is_short(state->weights.dtype);
     pe_relative_add(plan, &relative, "bias", state->weights.dtype, state->heads, 0, PRICE);

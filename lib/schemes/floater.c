@@ -99,10 +99,10 @@ static bool check_set(const pe_values *values, const pe_weights *weights, pe_err
 {
     if (!pe_trained_check(weights, "p0", 1, (const uint64_t[]){0}, reterr))
         return false;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    uint64_t dim = (uint64_t)pe_get_integer(values, "dim");
     if (!pe_trained_check(weights, "w1", 2, (const uint64_t[]){0, dim + 1}, reterr))
         return false;
-    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
+    uint64_t hidden = (uint64_t)pe_get_integer(values, "hidden");
     return pe_trained_check(weights, "b1", 1, (const uint64_t[]){hidden}, reterr) &&
            pe_trained_check(weights, "w2", 2, (const uint64_t[]){dim, hidden + 1}, reterr) &&
            pe_trained_check(weights, "b2", 1, (const uint64_t[]){dim}, reterr);
@@ -186,14 +186,14 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->weights = pe_weights_read(values);
     if (!check_set(values, &state->weights, reterr) || reterr->count > before)
         return;
-    state->flow = (pe_flow){.method = (pe_method)pe_choice(values, "method"),
-                            .dt = pe_real(values, "dt"),
-                            .rtol = pe_real(values, "rtol"),
-                            .atol = pe_real(values, "atol"),
-                            .substeps = (unsigned)pe_integer(values, "substeps"),
-                            .dim = (size_t)pe_integer(values, "dim"),
-                            .hidden = (size_t)pe_integer(values, "hidden")};
-    state->activation = (pe_activation)pe_choice(values, "activation");
+    state->flow = (pe_flow){.method = (pe_method)pe_get_choice(values, "method"),
+                            .dt = pe_get_real(values, "dt"),
+                            .rtol = pe_get_real(values, "rtol"),
+                            .atol = pe_get_real(values, "atol"),
+                            .substeps = (unsigned)pe_get_integer(values, "substeps"),
+                            .dim = (size_t)pe_get_integer(values, "dim"),
+                            .hidden = (size_t)pe_get_integer(values, "hidden")};
+    state->activation = (pe_activation)pe_get_choice(values, "activation");
     state->row_bytes = state->flow.dim * pe_dtype_size(state->weights.dtype);
     check_weights(state, reterr);
     check_path(state, reterr);

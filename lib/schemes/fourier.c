@@ -105,8 +105,9 @@ static double highest_frequency(const pe_values *values, size_t axis)
         const pe_value *list = pe_value_find(values, "max_frequency");
         return list->items[list->count > 1 ? axis : 0];
     }
-    double low = pe_real(values, "min_frequency"), bands = pe_real(values, "bands");
-    return pe_choice(values, "spacing") == LINEAR ? low * bands : ldexp(low, (int)bands - 1);
+    double low = pe_get_real(values, "min_frequency"), bands = pe_get_real(values, "bands");
+    return pe_get_choice(values, "spacing") == LINEAR ? low * bands
+                                                      : ldexp(low, (int)bands - 1);
 }
 
 static void check_frequencies(const pe_values *values, size_t axes, pe_error *reterr)
@@ -115,8 +116,9 @@ static void check_frequencies(const pe_values *values, size_t axes, pe_error *re
     char given[PE_PRINT_MAX];
     if (!list->present) {
         if (highest_frequency(values, 0) > FREQUENCY_MAX)
-            pe_refuse(values, "bands", reterr,
-                      "such that no frequency is above 2^20, unless max_frequency is given");
+            pe_refuse_value(
+                values, "bands", reterr,
+                "such that no frequency is above 2^20, unless max_frequency is given");
         return;
     }
     pe_print_number(given, (double)list->count);
@@ -124,7 +126,7 @@ static void check_frequencies(const pe_values *values, size_t axes, pe_error *re
         pe_error_add(reterr, PE_OUT_OF_RANGE, "max_frequency", given,
                      "one number, or one for each of the %zu axes", axes);
     for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] < pe_real(values, "min_frequency")) {
+        if (list->items[i] < pe_get_real(values, "min_frequency")) {
             pe_print_number(given, list->items[i]);
             pe_error_add(reterr, PE_OUT_OF_RANGE, "max_frequency", given,
                          "at least min_frequency");
@@ -134,18 +136,18 @@ static void check_frequencies(const pe_values *values, size_t axes, pe_error *re
 
 static pe_bands read_bands(const pe_values *values, size_t axis)
 {
-    const bool linear = pe_choice(values, "spacing") == LINEAR;
-    return (pe_bands){.count = (size_t)pe_integer(values, "bands"),
+    const bool linear = pe_get_choice(values, "spacing") == LINEAR;
+    return (pe_bands){.count = (size_t)pe_get_integer(values, "bands"),
                       .linear = linear,
                       .multiples = linear && !pe_is_present(values, "max_frequency"),
-                      .low = pe_real(values, "min_frequency"),
+                      .low = pe_get_real(values, "min_frequency"),
                       .high = highest_frequency(values, axis),
-                      .unit = (pe_band_unit)pe_choice(values, "angle")};
+                      .unit = (pe_band_unit)pe_get_choice(values, "angle")};
 }
 
 static pe_lattice_axis read_axis(const pe_values *values, const fourier *state, size_t axis)
 {
-    const int layout = pe_choice(values, "layout");
+    const int layout = pe_get_choice(values, "layout");
     const size_t axes = state->points.axes, count = state->bands[axis].count;
     const size_t start = state->input == FIRST ? axes : 0;
     const size_t sines = start + (layout == CONCAT ? axis * count : axis);
@@ -179,13 +181,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 {
     fourier *state = ret_state;
     pe_points *points = &state->points;
-    const size_t bands = (size_t)pe_integer(values, "bands");
+    const size_t bands = (size_t)pe_get_integer(values, "bands");
     *points = pe_points_read(values, reterr);
     pe_points_settle(points, plan);
     if (reterr->count > 0)
         return;
     check_frequencies(values, points->axes, reterr);
-    state->input = (enum input)pe_choice(values, "include_input");
+    state->input = (enum input)pe_get_choice(values, "include_input");
     state->lattice.axis_count = points->axes;
     state->lattice.together = points->coordinates != NULL;
     state->lattice.columns = points->axes * (2 * bands + (state->input != NONE));

@@ -72,20 +72,21 @@ typedef struct hierarchy {
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    double low, high, alpha = pe_real(values, "alpha");
+    double low, high, alpha = pe_get_real(values, "alpha");
     size_t before = reterr->count;
     hierarchy *state = ret_state;
     if (alpha == 0.5)
-        pe_refuse(values, "alpha", reterr,
-                  "a number above 0 and below 1 other than 0.5, where rows (i, j) and (j, i) "
-                  "would be equal");
+        pe_refuse_value(
+            values, "alpha", reterr,
+            "a number above 0 and below 1 other than 0.5, where rows (i, j) and (j, i) "
+            "would be equal");
     pe_positions positions = state->positions = pe_positions_read_natural(values, reterr);
     const pe_weights weights = pe_weights_read(values);
     if (!pe_trained_check(&weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
         reterr->count > before)
         return;
-    const uint64_t dim = state->dim = (uint64_t)pe_integer(values, "dim");
-    const uint64_t rows = state->rows = (uint64_t)pe_integer(values, "base_length");
+    const uint64_t dim = state->dim = (uint64_t)pe_get_integer(values, "dim");
+    const uint64_t rows = state->rows = (uint64_t)pe_get_integer(values, "base_length");
     const double element_price = pe_trained_price(&weights, &RECIPE);
     state->table = pe_trained_find(&weights, "table", dim, &RECIPE);
     state->keeps = !weights.set && rows <= KEPT_ELEMENTS / dim;

@@ -55,12 +55,12 @@ typedef struct kerple {
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     kerple *state = ret_state;
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    uint64_t heads = (uint64_t)pe_get_integer(values, "heads");
     const uint64_t shape[2] = {heads, 1};
     state->weights = pe_weights_read(values);
-    state->bias.causal = pe_choice(values, "mask") == PE_CAUSAL;
+    state->bias.causal = pe_get_choice(values, "mask") == PE_CAUSAL;
     state->bias.masked = -INFINITY;
-    state->kernel = (enum kernel)pe_choice(values, "kernel");
+    state->kernel = (enum kernel)pe_get_choice(values, "kernel");
     if (!pe_trained_check(&state->weights, "p", 2, shape, reterr) ||
         !pe_trained_check(&state->weights, "a", 2, shape, reterr))
         return;

@@ -82,10 +82,10 @@ static void check_end(const pe_values *values, const char *culprit, double last,
                       pe_error *reterr)
 {
     char given[48], extrapolates[80] = "";
-    int64_t rows = pe_integer(values, "base_length");
-    if (pe_choice(values, "extend") == RANDOM || last < (double)rows)
+    int64_t rows = pe_get_integer(values, "base_length");
+    if (pe_get_choice(values, "extend") == RANDOM || last < (double)rows)
         return;
-    int64_t skipped = pe_integer(values, "row_offset");
+    int64_t skipped = pe_get_integer(values, "row_offset");
     double wanted = last + 1 - (double)skipped;
     snprintf(given, sizeof given, "last position %.0f", wanted - 1);
     if (skipped == 0 && wanted <= (double)rows * (double)rows)
@@ -103,10 +103,10 @@ static pe_distribution read_recipe(const pe_values *values)
 {
     uint64_t rows = 0;
     if (pe_is_present(values, "base_length"))
-        rows = (uint64_t)pe_integer(values, "base_length");
-    return (pe_distribution){.initialiser = (pe_initialiser)pe_choice(values, "init"),
-                             .std = pe_real(values, "std"),
-                             .fans = rows + (uint64_t)pe_integer(values, "dim")};
+        rows = (uint64_t)pe_get_integer(values, "base_length");
+    return (pe_distribution){.initialiser = (pe_initialiser)pe_get_choice(values, "init"),
+                             .std = pe_get_real(values, "std"),
+                             .fans = rows + (uint64_t)pe_get_integer(values, "dim")};
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -119,7 +119,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     if (!pe_trained_check(&weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
         reterr->count > before)
         return;
-    const uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    const uint64_t dim = (uint64_t)pe_get_integer(values, "dim");
     const char *culprit = positions.list ? "positions" : "length";
     const pe_distribution distribution = read_recipe(values);
     bool xavier = distribution.initialiser == PE_XAVIER_UNIFORM ||
@@ -128,20 +128,20 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                        .table = pe_trained_find(&weights, "table", dim, &distribution),
                        .dtype = weights.dtype,
                        .row_price = pe_trained_check_price(&weights, dim),
-                       .offset = (uint64_t)pe_integer(values, "row_offset"),
+                       .offset = (uint64_t)pe_get_integer(values, "row_offset"),
                        .padding = UINT64_MAX};
     if (pe_is_present(values, "padding_row"))
-        state->padding = (uint64_t)pe_integer(values, "padding_row");
+        state->padding = (uint64_t)pe_get_integer(values, "padding_row");
     pe_positions_range(&positions, &low, &high);
     high += (double)state->offset;
     if (pe_is_present(values, "base_length"))
         check_end(values, culprit, high, reterr);
     else if (xavier)
-        pe_refuse(values, "base_length", reterr,
-                  "given with init=%s, whose scale depends on the number of rows",
-                  pe_initialisers[distribution.initialiser]);
+        pe_refuse_value(values, "base_length", reterr,
+                        "given with init=%s, whose scale depends on the number of rows",
+                        pe_initialisers[distribution.initialiser]);
     pe_trained_check_index(culprit, high, dim, reterr);
-    if (!weights.set || pe_choice(values, "extend") == RANDOM)
+    if (!weights.set || pe_get_choice(values, "extend") == RANDOM)
         pe_check_magnitude(weights.dtype, "std", pe_distribution_magnitude(&distribution),
                            reterr);
     pe_plan_add(plan, "encoding", weights.dtype, 2, (uint64_t[]){positions.count, dim});

@@ -67,14 +67,14 @@ static void check_grid(const pe_values *values, pe_error *reterr)
 {
     bool height = pe_is_present(values, "height"), width = pe_is_present(values, "width");
     if (height != width)
-        pe_refuse(values, height ? "width" : "height", reterr,
-                  "given with %s, unless length is given instead of both",
-                  height ? "height" : "width");
+        pe_refuse_value(values, height ? "width" : "height", reterr,
+                        "given with %s, unless length is given instead of both",
+                        height ? "height" : "width");
     else if (!pe_is_present(values, "length"))
         refuse_absence(reterr);
-    else if (height && pe_integer(values, "height") * pe_integer(values, "width") !=
-                           pe_integer(values, "length"))
-        pe_refuse(values, "length", reterr, "height * width, or left out");
+    else if (height && pe_get_integer(values, "height") * pe_get_integer(values, "width") !=
+                           pe_get_integer(values, "length"))
+        pe_refuse_value(values, "length", reterr, "height * width, or left out");
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -84,20 +84,20 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         return;
     levit *state = ret_state;
     const bool grid = pe_is_present(values, "height");
-    const size_t width = (size_t)pe_integer(values, grid ? "width" : "length");
+    const size_t width = (size_t)pe_get_integer(values, grid ? "width" : "length");
     const pe_relative *relative = &state->relative;
     const pe_weights *weights = &state->weights;
     state->relative = pe_relative_read(values, reterr);
     state->weights = pe_weights_read(values);
     state->factor = (dd){1, 0};
     if (pe_is_present(values, "dim_head"))
-        state->factor = dd_sqrt((dd){pe_real(values, "dim_head"), 0});
+        state->factor = dd_sqrt((dd){pe_get_real(values, "dim_head"), 0});
     if (!pe_trained_check(weights, "table", 2, (const uint64_t[]){relative->keys, 0}, reterr))
         return;
-    const uint64_t heads = (uint64_t)pe_integer(values, "heads"), tokens = relative->keys;
+    const uint64_t heads = (uint64_t)pe_get_integer(values, "heads"), tokens = relative->keys;
     if (relative->compact && grid)
-        pe_refuse(values, "form", reterr,
-                  "expanded for a grid, whose bias does not depend on one distance");
+        pe_refuse_value(values, "form", reterr,
+                        "expanded for a grid, whose bias does not depend on one distance");
     pe_relative_check_queries(relative, ", where the keys are", reterr);
     state->heads = (size_t)heads;
     state->index = state->bias = (pe_offsets){.element_size = pe_dtype_size(weights->dtype),

@@ -135,7 +135,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     const pe_value *section = pe_value_find(values, "mrope_section");
     mrope_state *state = ret_state;
     state->rotary = pe_rotary_read(values);
-    state->order = (enum section_order)pe_choice(values, "section_order");
+    state->order = (enum section_order)pe_get_choice(values, "section_order");
     state->prompt = pe_prompt_read(values);
     for (size_t i = 0; i < PE_PROMPT_AXES && i < section->count; i++)
         state->section[i] = (uint64_t)section->items[i];
@@ -165,7 +165,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan_grids(state, plan);
     plan_tensors(state, plan);
     plan->price +=
-        PE_WAVE_FREQUENCY_PRICE * pe_real(values, "dim") + 20 * (double)state->prompt.grids;
+        PE_WAVE_FREQUENCY_PRICE * pe_get_real(values, "dim") + 20 * (double)state->prompt.grids;
 }
 
 /* ---- tables ---- */

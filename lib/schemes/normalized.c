@@ -27,7 +27,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 {
     (void)reterr;
     normalized *state = ret_state;
-    uint64_t length = (uint64_t)pe_integer(values, "length");
+    uint64_t length = (uint64_t)pe_get_integer(values, "length");
     state->last = length > 1 ? (double)(length - 1) : 1;
     state->dtype = pe_requested_dtype(values);
     pe_plan_add(plan, "encoding", state->dtype, 2, (uint64_t[]){length, 1});

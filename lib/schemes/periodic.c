@@ -65,10 +65,10 @@ static bool are_repeated(const periodic *state)
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     periodic *state = ret_state;
-    size_t dim = (size_t)pe_integer(values, "dim");
+    size_t dim = (size_t)pe_get_integer(values, "dim");
     state->wave = pe_wave_read(values, dim, PE_WAVE_SINES, reterr);
-    state->dyadic = pe_choice(values, "frequencies") == DYADIC;
-    state->base = pe_real(values, "base");
+    state->dyadic = pe_get_choice(values, "frequencies") == DYADIC;
+    state->base = pe_get_real(values, "base");
     state->repeats = are_repeated(state);
     pe_wave_add(plan, &state->wave);
     if (state->repeats)

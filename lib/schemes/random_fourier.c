@@ -71,17 +71,17 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     if (reterr->count > 0 ||
         !pe_trained_check(&weights, "matrix", 2, (uint64_t[]){points.axes, 0}, reterr))
         return;
-    const size_t features = (size_t)pe_integer(values, "features");
+    const size_t features = (size_t)pe_get_integer(values, "features");
     const pe_distribution distribution = {.initialiser = PE_NORMAL,
-                                          .std = weights.set ? 1 : pe_real(values, "std")};
+                                          .std = weights.set ? 1 : pe_get_real(values, "std")};
     *state = (random_fourier){
         .projection = {.points = points,
-                       .from_unit = pe_choice(values, "coordinate_range") == FROM_UNIT,
+                       .from_unit = pe_get_choice(values, "coordinate_range") == FROM_UNIT,
                        .count = features,
                        .dtype = weights.dtype},
         .matrix = pe_trained_find(&weights, "matrix", features, &distribution),
         .element_price = pe_trained_price(&weights, &distribution),
-        .reversed = !points.coordinates && pe_choice(values, "axis_order") == LAST_TO_FIRST,
+        .reversed = !points.coordinates && pe_get_choice(values, "axis_order") == LAST_TO_FIRST,
     };
     if (features > 131072) /* those of a stored matrix are not checked by their range */
         pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "",

@@ -45,12 +45,12 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     relative_sinusoidal *state = ret_state;
     pe_relative relative = pe_relative_read(values, reterr);
     state->dtype = pe_requested_dtype(values);
-    state->dim = (size_t)pe_integer(values, "dim");
-    state->base = pe_real(values, "base");
-    state->layout = WAVE_LAYOUTS[pe_choice(values, "layout")];
+    state->dim = (size_t)pe_get_integer(values, "dim");
+    state->base = pe_get_real(values, "base");
+    state->layout = WAVE_LAYOUTS[pe_get_choice(values, "layout")];
     state->farthest = (int64_t)PE_RELATIVE_MAX;
     if (pe_is_present(values, "max_distance"))
-        state->farthest = pe_integer(values, "max_distance");
+        state->farthest = pe_get_integer(values, "max_distance");
     state->encoding = pe_relative_add(plan, &relative, "encoding", state->dtype, 0, state->dim,
                                       PE_DISTANCE_WAVE_PRICE);
     pe_plan_price(plan, 2);

@@ -109,7 +109,7 @@ static const pe_distribution RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
 
 static uint64_t read_count(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) ? (uint64_t)pe_integer(values, name) : 0;
+    return pe_is_present(values, name) ? (uint64_t)pe_get_integer(values, name) : 0;
 }
 
 /* Refuse a stored table whose rows are no grid. */
@@ -141,8 +141,8 @@ static void check_target(const pe_values *values, pe_error *reterr)
     const uint64_t length = read_count(values, "length");
     const char *other = find_width(values) != 1 ? "width" : "height";
     if (length > 0 && (find_width(values) != 1 || find_height(values) != length))
-        pe_refuse(values, other, reterr, "left out with length, which replaces it")->reason =
-            PE_REASON_CONFLICT;
+        pe_refuse_value(values, other, reterr, "left out with length, which replaces it")
+            ->reason = PE_REASON_CONFLICT;
     if (find_height(values) == 0 && !pe_is_present(values, "scale_factor"))
         pe_error_add(reterr, PE_MALFORMED, "height", "",
                      "an integer from 1 to %d, unless length or scale_factor is given",
@@ -187,7 +187,7 @@ static bool find_stored_grid(const pe_values *values, const pe_resized_source *s
         *(line == 0 ? height : width) = cells;
         *(line == 0 ? width : height) = 1;
     } else if (*height == 0 && *width == 0 && cells > 1 &&
-               (!pe_is_present(values, "height") || pe_integer(values, "height") == 1)) {
+               (!pe_is_present(values, "height") || pe_get_integer(values, "height") == 1)) {
         ask_for_grid(weights, cells, reterr);
         return false;
     } else if (*height == 0 && *width == 0) {
@@ -232,24 +232,25 @@ static bool find_source(const pe_values *values, const pe_resized_source *source
  * computes it. 0: none, or too many, and a problem was added. */
 static uint64_t scaled(const pe_values *values, uint64_t source, pe_error *reterr)
 {
-    double target = floor((double)source * pe_real(values, "scale_factor"));
+    double target = floor((double)source * pe_get_real(values, "scale_factor"));
     if (target >= 1 && target <= PE_RESAMPLE_MAX)
         return (uint64_t)target;
-    pe_refuse(values, "scale_factor", reterr,
-              "such that the target grid has 1 to %d cells along either axis, not %.0f",
-              PE_RESAMPLE_MAX, target);
+    pe_refuse_value(values, "scale_factor", reterr,
+                    "such that the target grid has 1 to %d cells along either axis, not %.0f",
+                    PE_RESAMPLE_MAX, target);
     return 0;
 }
 
 static void refuse_scaling(const pe_values *values, const char *name, const char *other,
                            pe_error *reterr)
 {
-    pe_refuse(values, name, reterr, "left out with %s", other)->reason = PE_REASON_CONFLICT;
+    pe_refuse_value(values, name, reterr, "left out with %s", other)->reason =
+        PE_REASON_CONFLICT;
 }
 
 static bool is_enabled(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) && pe_flag(values, name);
+    return pe_is_present(values, name) && pe_get_flag(values, name);
 }
 
 /* Check the rules between the options of the filter. */
@@ -258,10 +259,11 @@ static void check_options(const pe_values *values, pe_error *reterr)
     bool aligned = is_enabled(values, "align_corners"),
          antialias = is_enabled(values, "antialias");
     bool factor = pe_is_present(values, "scale_factor");
-    bool offset = pe_is_present(values, "scale_offset") && pe_real(values, "scale_offset") != 0;
+    bool offset =
+        pe_is_present(values, "scale_offset") && pe_get_real(values, "scale_offset") != 0;
     const char *other = antialias ? "antialias=true" : "align_corners=true";
     if (aligned && antialias)
-        pe_refuse(values, "antialias", reterr, "false with align_corners=true");
+        pe_refuse_value(values, "antialias", reterr, "false with align_corners=true");
     if (factor && (aligned || antialias))
         refuse_scaling(values, "scale_factor", other, reterr);
     if (offset && (aligned || antialias))
@@ -273,13 +275,13 @@ static void check_options(const pe_values *values, pe_error *reterr)
 /* One axis. */
 static pe_resample read_axis(const pe_values *values, uint64_t source, uint64_t target)
 {
-    pe_filter filter = (pe_filter)pe_choice(values, "mode");
+    pe_filter filter = (pe_filter)pe_get_choice(values, "mode");
     if (pe_is_present(values, "scale_factor"))
         return pe_resample_by_factor(filter, source, target, 1,
-                                     pe_real(values, "scale_factor"));
-    if (pe_is_present(values, "scale_offset") && pe_real(values, "scale_offset") > 0)
+                                     pe_get_real(values, "scale_factor"));
+    if (pe_is_present(values, "scale_offset") && pe_get_real(values, "scale_offset") > 0)
         return pe_resample_by_factor(filter, source, target, source,
-                                     (double)target + pe_real(values, "scale_offset"));
+                                     (double)target + pe_get_real(values, "scale_offset"));
     return pe_resample_to_size(filter, is_enabled(values, "align_corners"),
                                is_enabled(values, "antialias"), source, target);
 }
@@ -340,7 +342,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         pe_plan_settle(plan, "height", (double)y->target);
         pe_plan_settle(plan, "width", (double)x->target);
     }
-    source->columns = (uint64_t)pe_integer(values, "dim");
+    source->columns = (uint64_t)pe_get_integer(values, "dim");
     pe_trained_check_index("source_height",
                            (double)(source->prefix + y->source * x->source) - 1,
                            source->columns, reterr);

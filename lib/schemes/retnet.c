@@ -54,9 +54,9 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     retnet *state = ret_state;
     pe_relative relative = pe_relative_read(values, reterr);
     pe_dtype dtype = pe_requested_dtype(values);
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    size_t dim = (size_t)pe_integer(values, "dim");
-    state->base = pe_real(values, "base");
+    uint64_t heads = (uint64_t)pe_get_integer(values, "heads");
+    size_t dim = (size_t)pe_get_integer(values, "dim");
+    state->base = pe_get_real(values, "base");
     state->mask.causal = true;
     state->cosines = (pe_wave){.positions = {.count = relative.keys, .step = 1},
                                .count = dim / 2,

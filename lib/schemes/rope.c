@@ -62,7 +62,7 @@ enum tensor { COS, SIN, COS_SIN, INV_FREQ, SOFTMAX_FACTOR, TEMPERATURE };
 
 static bool is_set(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) && pe_flag(values, name);
+    return pe_is_present(values, name) && pe_get_flag(values, name);
 }
 
 typedef struct rope {
@@ -77,15 +77,15 @@ typedef struct rope {
 
 static pe_temperature read_temperature(const pe_values *values)
 {
-    bool llama4 = pe_choice(values, "temperature") == LLAMA4;
+    bool llama4 = pe_get_choice(values, "temperature") == LLAMA4;
     pe_temperature temperature = {
         .beta = 0.1, .length = llama4 ? 8192 : 16384, .shift = llama4 ? 1 : 0};
     if (!llama4 && pe_is_present(values, "original_max_position_embeddings"))
-        temperature.length = pe_integer(values, "original_max_position_embeddings");
+        temperature.length = pe_get_integer(values, "original_max_position_embeddings");
     if (pe_is_present(values, "temperature_beta"))
-        temperature.beta = pe_real(values, "temperature_beta");
+        temperature.beta = pe_get_real(values, "temperature_beta");
     if (pe_is_present(values, "temperature_length"))
-        temperature.length = pe_integer(values, "temperature_length");
+        temperature.length = pe_get_integer(values, "temperature_length");
     return temperature;
 }
 
@@ -94,7 +94,7 @@ static void check_companion(const pe_values *values, const char *name, const cha
                             pe_error *reterr)
 {
     if (pe_is_present(values, name) && !pe_is_present(values, other))
-        pe_refuse(values, name, reterr, "left out without %s", other);
+        pe_refuse_value(values, name, reterr, "left out without %s", other);
 }
 
 static void check_temperature(const pe_positions *positions, pe_error *reterr)
@@ -117,9 +117,9 @@ static void check_extras(const pe_values *values, const pe_positions *positions,
     check_companion(values, "temperature_length", "temperature", reterr);
     if (pe_is_present(values, "temperature"))
         check_temperature(positions, reterr);
-    if (is_set(values, "cos_sin") && pe_choice(values, "table") == PE_ROTARY_FULL)
-        pe_refuse(values, "table", reterr,
-                  "half_width with cos_sin=true, whose rows have each value once");
+    if (is_set(values, "cos_sin") && pe_get_choice(values, "table") == PE_ROTARY_FULL)
+        pe_refuse_value(values, "table", reterr,
+                        "half_width with cos_sin=true, whose rows have each value once");
 }
 
 static void add_tensor(rope *state, pe_plan *plan, enum tensor kind, size_t rank,

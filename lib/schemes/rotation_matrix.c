@@ -40,12 +40,12 @@ typedef struct rotation {
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     rotation *state = ret_state;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    uint64_t dim = (uint64_t)pe_get_integer(values, "dim");
     pe_wave *wave = &state->wave;
     *wave = pe_wave_read(values, (size_t)dim, PE_WAVE_INTERLEAVED, reterr);
     wave->count = (size_t)dim / 2;
-    state->base = pe_real(values, "base");
-    state->shift = pe_choice(values, "convention") == SHIFT;
+    state->base = pe_get_real(values, "base");
+    state->shift = pe_get_choice(values, "convention") == SHIFT;
     pe_plan_add(plan, "matrix", wave->dtype, 3, (uint64_t[]){wave->positions.count, dim, dim});
     pe_plan_price(plan, pe_wave_entry_price(wave));
     plan->price = PE_WAVE_FREQUENCY_PRICE * (double)dim;

@@ -61,10 +61,10 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     sandwich *state = ret_state;
     pe_relative relative = pe_relative_read(values, reterr);
     pe_dtype dtype = pe_requested_dtype(values);
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    state->dim = (size_t)pe_integer(values, "dim");
-    state->base = pe_real(values, "base");
-    state->bias.causal = pe_choice(values, "mask") == PE_CAUSAL;
+    uint64_t heads = (uint64_t)pe_get_integer(values, "heads");
+    state->dim = (size_t)pe_get_integer(values, "dim");
+    state->base = pe_get_real(values, "base");
+    state->bias.causal = pe_get_choice(values, "mask") == PE_CAUSAL;
     state->bias.masked = -INFINITY;
     state->bias.dtype = dtype;
     state->kept = pe_bias_kept(&relative, state->bias.causal);

@@ -89,25 +89,25 @@ static void check_source(const pe_values *values, const shaw *state, pe_error *r
     if (!state->sinusoidal)
         return;
     if (pe_values_set(values))
-        pe_refuse(values, "set", reterr,
-                  "left out with source=sinusoidal, which has no trained tensors");
+        pe_refuse_value(values, "set", reterr,
+                        "left out with source=sinusoidal, which has no trained tensors");
     if (state->dim % 2 != 0)
-        pe_refuse(values, "dim", reterr, "an even number with source=sinusoidal");
+        pe_refuse_value(values, "dim", reterr, "an even number with source=sinusoidal");
 }
 
 static shaw read_state(const pe_values *values)
 {
-    bool keys_only = pe_is_present(values, "keys_only") && pe_flag(values, "keys_only");
+    bool keys_only = pe_is_present(values, "keys_only") && pe_get_flag(values, "keys_only");
     shaw state = {
         .dtype = pe_requested_dtype(values),
-        .dim = (size_t)pe_integer(values, "dim"),
+        .dim = (size_t)pe_get_integer(values, "dim"),
         .count = keys_only ? 1 : 2,
-        .high = pe_integer(values, "max_distance"),
-        .sinusoidal = pe_choice(values, "source") == SINUSOIDAL,
+        .high = pe_get_integer(values, "max_distance"),
+        .sinusoidal = pe_get_choice(values, "source") == SINUSOIDAL,
         .turned = pe_is_present(values, "difference") &&
-                  pe_choice(values, "difference") == QUERY_MINUS_KEY,
+                  pe_get_choice(values, "difference") == QUERY_MINUS_KEY,
     };
-    state.low = pe_is_present(values, "min_distance") ? pe_integer(values, "min_distance")
+    state.low = pe_is_present(values, "min_distance") ? pe_get_integer(values, "min_distance")
                                                       : -state.high;
     return state;
 }

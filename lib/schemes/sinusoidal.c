@@ -113,35 +113,36 @@ static void check_scale(const sinusoidal *state, pe_error *reterr)
 static void check_columns(const pe_values *values, const sinusoidal *state, pe_error *reterr)
 {
     size_t dim = state->wave.row_columns;
-    int odd_dim = pe_choice(values, "odd_dim");
+    int odd_dim = pe_get_choice(values, "odd_dim");
     if (dim % 2 == 1 && odd_dim == REJECT)
-        pe_refuse(values, "dim", reterr,
-                  "an even number, unless odd_dim=truncate or odd_dim=pad");
+        pe_refuse_value(values, "dim", reterr,
+                        "an even number, unless odd_dim=truncate or odd_dim=pad");
     else if (dim == 1 && odd_dim == PAD)
-        pe_refuse(values, "dim", reterr,
-                  "at least 3 with odd_dim=pad, which would leave nothing but the zero column");
+        pe_refuse_value(
+            values, "dim", reterr,
+            "at least 3 with odd_dim=pad, which would leave nothing but the zero column");
     if (state->frequencies == TENSOR2TENSOR && state->wave.columns < 3)
-        pe_refuse(values, "dim", reterr,
-                  "at least 4 with frequencies=tensor2tensor, since base^(-i/(dim/2-1)) "
-                  "needs two frequencies");
-    if (state->frequencies == PER_COLUMN && pe_choice(values, "layout") != INTERLEAVED)
-        pe_refuse(values, "layout", reterr,
-                  "interleaved with frequencies=per_column, whose columns form no pairs");
+        pe_refuse_value(values, "dim", reterr,
+                        "at least 4 with frequencies=tensor2tensor, since base^(-i/(dim/2-1)) "
+                        "needs two frequencies");
+    if (state->frequencies == PER_COLUMN && pe_get_choice(values, "layout") != INTERLEAVED)
+        pe_refuse_value(values, "layout", reterr,
+                        "interleaved with frequencies=per_column, whose columns form no pairs");
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     sinusoidal *state = ret_state;
     pe_wave *wave = &state->wave;
-    size_t dim = (size_t)pe_integer(values, "dim");
-    *wave = pe_wave_read(values, dim, WAVE_LAYOUTS[pe_choice(values, "layout")], reterr);
-    wave->columns -= dim % 2 == 1 && pe_choice(values, "odd_dim") == PAD;
+    size_t dim = (size_t)pe_get_integer(values, "dim");
+    *wave = pe_wave_read(values, dim, WAVE_LAYOUTS[pe_get_choice(values, "layout")], reterr);
+    wave->columns -= dim % 2 == 1 && pe_get_choice(values, "odd_dim") == PAD;
     wave->count = (wave->columns + 1) / 2;
-    wave->amplitude = pe_real(values, "amplitude");
-    wave->zero_at_origin = pe_flag(values, "zero_first_row");
-    state->frequencies = (enum frequencies)pe_choice(values, "frequencies");
-    state->base = pe_real(values, "base");
-    state->scale = pe_real(values, "position_scale");
+    wave->amplitude = pe_get_real(values, "amplitude");
+    wave->zero_at_origin = pe_get_flag(values, "zero_first_row");
+    state->frequencies = (enum frequencies)pe_get_choice(values, "frequencies");
+    state->base = pe_get_real(values, "base");
+    state->scale = pe_get_real(values, "position_scale");
     check_columns(values, state, reterr);
     check_scale(state, reterr);
     pe_check_magnitude(wave->dtype, "amplitude", fabs(wave->amplitude), reterr);

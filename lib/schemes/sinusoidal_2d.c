@@ -137,18 +137,18 @@ typedef struct grid_state {
 /* Check first_position and table_size. */
 static void check_positions(const pe_values *values, pe_error *reterr)
 {
-    double first = pe_real(values, "first_position");
+    double first = pe_get_real(values, "first_position");
     if (first != 0 && first != 0.5 && first != 1)
-        pe_refuse(values, "first_position", reterr, "0, 0.5 or 1");
+        pe_refuse_value(values, "first_position", reterr, "0, 0.5 or 1");
     if (!pe_is_present(values, "table_size"))
         return;
-    int64_t size = pe_integer(values, "table_size");
-    if (size < pe_integer(values, "height") || size < pe_integer(values, "width"))
-        pe_refuse(values, "table_size", reterr,
-                  "at least height and width, since the grid is a part of that table");
+    int64_t size = pe_get_integer(values, "table_size");
+    if (size < pe_get_integer(values, "height") || size < pe_get_integer(values, "width"))
+        pe_refuse_value(values, "table_size", reterr,
+                        "at least height and width, since the grid is a part of that table");
     if (pe_is_present(values, "mask"))
-        pe_refuse(values, "table_size", reterr,
-                  "left out with mask, whose cells are counted from the first valid one");
+        pe_refuse_value(values, "table_size", reterr,
+                        "left out with mask, whose cells are counted from the first valid one");
 }
 
 /* Check the mask, and the memory of its tables. */
@@ -179,24 +179,24 @@ static void check_mask(const grid_state *state, pe_error *reterr)
 /* The rule of an axis that has `cells` cells. */
 static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cells)
 {
-    uint64_t half = (uint64_t)pe_integer(values, "dim") / 2;
+    uint64_t half = (uint64_t)pe_get_integer(values, "dim") / 2;
     pe_axis rule = {.count = half / 2,
-                    .base = pe_real(values, pe_is_present(values, base) ? base : "base"),
+                    .base = pe_get_real(values, pe_is_present(values, base) ? base : "base"),
                     .numerator = 2,
                     .denominator = half,
-                    .first = (int64_t)(2 * pe_real(values, "first_position")),
-                    .normalized = pe_choice(values, "normalize") == CELLS,
+                    .first = (int64_t)(2 * pe_get_real(values, "first_position")),
+                    .normalized = pe_get_choice(values, "normalize") == CELLS,
                     .size = cells,
                     .interpolation = 1};
     if (rule.normalized) {
-        rule.turns = pe_real(values, "turns");
+        rule.turns = pe_get_real(values, "turns");
         return rule;
     }
-    rule.interpolation = pe_real(values, "interpolation_scale");
+    rule.interpolation = pe_get_real(values, "interpolation_scale");
     if (pe_is_present(values, "base_size"))
-        rule.base_size = pe_real(values, "base_size");
+        rule.base_size = pe_get_real(values, "base_size");
     if (pe_is_present(values, "table_size")) {
-        rule.size = (uint64_t)pe_integer(values, "table_size");
+        rule.size = (uint64_t)pe_get_integer(values, "table_size");
         rule.first += 2 * ((int64_t)(rule.size - cells) / 2);
     }
     return rule;
@@ -204,33 +204,33 @@ static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cel
 
 static double find_base_height(const pe_values *values)
 {
-    return pe_real(values, pe_is_present(values, "base_height") ? "base_height" : "base");
+    return pe_get_real(values, pe_is_present(values, "base_height") ? "base_height" : "base");
 }
 
 /* Whether positions and frequencies of both axes are the same. */
 static bool axes_are_alike(const pe_values *values)
 {
-    return pe_choice(values, "normalize") != CELLS && !pe_is_present(values, "base_size") &&
+    return pe_get_choice(values, "normalize") != CELLS && !pe_is_present(values, "base_size") &&
            !pe_is_present(values, "table_size") && !pe_is_present(values, "mask") &&
-           find_base_height(values) == pe_real(values, "base");
+           find_base_height(values) == pe_get_real(values, "base");
 }
 
 static pe_grid read_grid(const pe_values *values)
 {
-    size_t half = (size_t)pe_integer(values, "dim") / 2;
-    bool interleaved = pe_choice(values, "layout") == INTERLEAVED;
+    size_t half = (size_t)pe_get_integer(values, "dim") / 2;
+    bool interleaved = pe_get_choice(values, "layout") == INTERLEAVED;
     const pe_wave wave = {.count = half / 2,
                           .layout = interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
                           .columns = half,
                           .row_columns = half,
                           .amplitude = 1,
                           .dtype = pe_requested_dtype(values)};
-    return (pe_grid){.height = (size_t)pe_integer(values, "height"),
-                     .width = (size_t)pe_integer(values, "width"),
-                     .extra = (size_t)pe_integer(values, "extra_tokens"),
-                     .channels_first = pe_choice(values, "shape") == CHW,
-                     .width_first = pe_choice(values, "axis_order") == WIDTH_FIRST,
-                     .by_function = pe_choice(values, "grouping") == FUNCTION,
+    return (pe_grid){.height = (size_t)pe_get_integer(values, "height"),
+                     .width = (size_t)pe_get_integer(values, "width"),
+                     .extra = (size_t)pe_get_integer(values, "extra_tokens"),
+                     .channels_first = pe_get_choice(values, "shape") == CHW,
+                     .width_first = pe_get_choice(values, "axis_order") == WIDTH_FIRST,
+                     .by_function = pe_get_choice(values, "grouping") == FUNCTION,
                      .interleaved = interleaved,
                      .shared = axes_are_alike(values),
                      .x = {.wave = wave},
@@ -275,20 +275,21 @@ static void plan_price(const grid_state *state, pe_plan *plan)
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     const pe_value *mask = pe_value_find(values, "mask");
-    enum shape shape = (enum shape)pe_choice(values, "shape");
+    enum shape shape = (enum shape)pe_get_choice(values, "shape");
     grid_state *state = ret_state;
     *state = (grid_state){.grid = read_grid(values),
-                          .dim = (size_t)pe_integer(values, "dim"),
+                          .dim = (size_t)pe_get_integer(values, "dim"),
                           .mask = mask->present ? mask->items : NULL,
                           .mask_count = mask->count};
     state->x = read_axis(values, "base", state->grid.width);
     state->y = read_axis(values, "base_height", state->grid.height);
     if (state->grid.by_function && state->grid.interleaved)
-        pe_refuse(values, "grouping", reterr,
-                  "axis unless layout=concat, since function keeps sines and cosines apart");
+        pe_refuse_value(
+            values, "grouping", reterr,
+            "axis unless layout=concat, since function keeps sines and cosines apart");
     if (state->grid.extra > 0 && shape != NC)
-        pe_refuse(values, "extra_tokens", reterr,
-                  "0 unless shape=nc, since a grid has no room for more rows");
+        pe_refuse_value(values, "extra_tokens", reterr,
+                        "0 unless shape=nc, since a grid has no room for more rows");
     check_positions(values, reterr);
     check_mask(state, reterr);
     pe_plan_settle(plan, "base_height", find_base_height(values));

@@ -116,16 +116,16 @@ static void read_axis(const pe_values *values, int axis, size_t channels, size_t
     static const char *const EXTENTS[] = {"depth", "height", "width"};
     size_t dim = state->lattice.columns, rest = dim > first ? dim - first : 0;
     size_t columns = channels < rest ? channels : rest;
-    bool interleaved = pe_choice(values, "layout") == INTERLEAVED;
+    bool interleaved = pe_get_choice(values, "layout") == INTERLEAVED;
     state->rules[axis] = (pe_axis){
         .count = channels / 2,
-        .base = pe_real(values, "base"),
+        .base = pe_get_real(values, "base"),
         .numerator = 2,
         .denominator = channels,
-        .interpolation = pe_real(values, axis == DEPTH ? "temporal_interpolation_scale"
-                                                       : "spatial_interpolation_scale")};
+        .interpolation = pe_get_real(values, axis == DEPTH ? "temporal_interpolation_scale"
+                                                           : "spatial_interpolation_scale")};
     state->lattice.axes[axis] = (pe_lattice_axis){
-        .places = (size_t)pe_integer(values, EXTENTS[axis]),
+        .places = (size_t)pe_get_integer(values, EXTENTS[axis]),
         .wave = {.layout = interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
                  .columns = columns,
                  .row_columns = columns,
@@ -140,9 +140,9 @@ static void read_axis(const pe_values *values, int axis, size_t channels, size_t
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     volume *state = ret_state;
-    const int *order = ORDERS[pe_choice(values, "axis_order")];
-    bool equal = pe_choice(values, "split") == EQUAL;
-    size_t dim = (size_t)pe_integer(values, "dim"), first = 0;
+    const int *order = ORDERS[pe_get_choice(values, "axis_order")];
+    bool equal = pe_get_choice(values, "split") == EQUAL;
+    size_t dim = (size_t)pe_get_integer(values, "dim"), first = 0;
     state->lattice.axis_count = AXES;
     state->lattice.columns = dim;
     state->lattice.dtype = pe_requested_dtype(values);
@@ -152,13 +152,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         first += channels;
     }
     if (!equal && dim % 16 != 0)
-        pe_refuse(values, "dim", reterr,
-                  "a multiple of 16 with split=quarter, so that every axis has pairs");
-    if (equal && pe_choice(values, "layout") == CONCAT && dim % 6 != 0)
-        pe_refuse(values, "dim", reterr,
-                  "a multiple of 6 with split=equal and layout=concat, since only "
-                  "interleaved channels can be left out at the end");
-    plan_tensor(&state->lattice, (enum shape)pe_choice(values, "shape"), plan);
+        pe_refuse_value(values, "dim", reterr,
+                        "a multiple of 16 with split=quarter, so that every axis has pairs");
+    if (equal && pe_get_choice(values, "layout") == CONCAT && dim % 6 != 0)
+        pe_refuse_value(values, "dim", reterr,
+                        "a multiple of 6 with split=equal and layout=concat, since only "
+                        "interleaved channels can be left out at the end");
+    plan_tensor(&state->lattice, (enum shape)pe_get_choice(values, "shape"), plan);
 }
 
 static bool prepare(void *context, pe_pace *pace)

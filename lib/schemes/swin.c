@@ -92,7 +92,7 @@ static bool find_stored_window(const pe_values *values, const swin *state, uint6
 
 static uint64_t value_or(const pe_values *values, const char *name, uint64_t otherwise)
 {
-    return pe_is_present(values, name) ? (uint64_t)pe_integer(values, name) : otherwise;
+    return pe_is_present(values, name) ? (uint64_t)pe_get_integer(values, name) : otherwise;
 }
 
 /* Read the window that the table is for. False: a problem was added. */
@@ -126,7 +126,7 @@ static bool read_source(const pe_values *values, const swin *state, uint64_t *re
 static pe_resample read_axis(const pe_values *values, uint64_t source, uint64_t target,
                              bool resized)
 {
-    pe_filter filter = pe_choice(values, "mode") == 0 ? PE_LINEAR : PE_CUBIC;
+    pe_filter filter = pe_get_choice(values, "mode") == 0 ? PE_LINEAR : PE_CUBIC;
     return pe_resample_to_size(resized ? filter : PE_NEAREST, false, false, 2 * source - 1,
                                2 * target - 1);
 }
@@ -136,9 +136,9 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     uint64_t source_height, source_width;
     swin *state = ret_state;
     pe_resized_source *table = &state->table;
-    state->height = (uint64_t)pe_integer(values, "height");
-    state->width = (uint64_t)pe_integer(values, "width");
-    state->class_token = pe_flag(values, "class_token");
+    state->height = (uint64_t)pe_get_integer(values, "height");
+    state->width = (uint64_t)pe_get_integer(values, "width");
+    state->class_token = pe_get_flag(values, "class_token");
     state->tokens = state->height * state->width + state->class_token;
     *table = (pe_resized_source){.weights = pe_weights_read(values),
                                  .name = "table",
@@ -150,7 +150,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_plan_settle(plan, "source_height", (double)source_height);
     pe_plan_settle(plan, "source_width", (double)source_width);
     const bool resized = state->height != source_height || state->width != source_width;
-    const uint64_t heads = (uint64_t)pe_integer(values, "heads"), tokens = state->tokens;
+    const uint64_t heads = (uint64_t)pe_get_integer(values, "heads"), tokens = state->tokens;
     table->columns = heads;
     table->y = read_axis(values, source_height, state->height, resized);
     table->x = read_axis(values, source_width, state->width, resized);

@@ -67,9 +67,9 @@ typedef struct swin_v2 {
 
 static side read_side(const pe_values *values, const char *name, const char *trained)
 {
-    uint64_t tokens = (uint64_t)pe_integer(values, name);
+    uint64_t tokens = (uint64_t)pe_get_integer(values, name);
     bool given = pe_is_present(values, trained);
-    return (side){tokens, given ? (uint64_t)pe_integer(values, trained) : tokens};
+    return (side){tokens, given ? (uint64_t)pe_get_integer(values, trained) : tokens};
 }
 
 static swin_v2 read_state(const pe_values *values)
@@ -78,8 +78,8 @@ static swin_v2 read_state(const pe_values *values)
         .weights = pe_weights_read(values),
         .axes = {read_side(values, "height", "pretrained_height"),
                  read_side(values, "width", "pretrained_width")},
-        .heads = (size_t)pe_integer(values, "heads"),
-        .hidden = (size_t)pe_integer(values, "hidden"),
+        .heads = (size_t)pe_get_integer(values, "heads"),
+        .hidden = (size_t)pe_get_integer(values, "hidden"),
     };
     const uint64_t height = state.axes[0].tokens, width = state.axes[1].tokens;
     state.tokens = height * width;

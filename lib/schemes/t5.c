@@ -56,13 +56,14 @@ static void check_buckets(const pe_values *values, const t5 *state, pe_error *re
     const bool both = state->bidirectional;
     const uint32_t buckets = state->num_buckets, exact = (both ? buckets / 2 : buckets) / 2;
     if (both && (buckets % 2 != 0 || buckets < 4))
-        pe_refuse(values, "num_buckets", reterr,
-                  "an even number, at least 4, with bidirectional=true, which gives half of "
-                  "the buckets to each direction");
+        pe_refuse_value(
+            values, "num_buckets", reterr,
+            "an even number, at least 4, with bidirectional=true, which gives half of "
+            "the buckets to each direction");
     else if (state->max_distance <= exact)
-        pe_refuse(values, "max_distance", reterr,
-                  "above %u, since the first %u distances have buckets of their own", exact,
-                  exact);
+        pe_refuse_value(values, "max_distance", reterr,
+                        "above %u, since the first %u distances have buckets of their own",
+                        exact, exact);
 }
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -70,13 +71,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     t5 *state = ret_state;
     const pe_weights *weights = &state->weights;
     state->weights = pe_weights_read(values);
-    state->num_buckets = (uint32_t)pe_integer(values, "num_buckets");
-    state->max_distance = (uint32_t)pe_integer(values, "max_distance");
-    state->bidirectional = pe_flag(values, "bidirectional");
+    state->num_buckets = (uint32_t)pe_get_integer(values, "num_buckets");
+    state->max_distance = (uint32_t)pe_get_integer(values, "max_distance");
+    state->bidirectional = pe_get_flag(values, "bidirectional");
     if (!pe_trained_check(weights, "table", 2, (const uint64_t[]){0, 0}, reterr))
         return;
     pe_relative relative = pe_relative_read(values, reterr);
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    uint64_t heads = (uint64_t)pe_get_integer(values, "heads");
     check_buckets(values, state, reterr);
     state->bias =
         pe_relative_add(plan, &relative, "bias", weights->dtype, heads, 0, BIAS_PRICE);

@@ -121,12 +121,12 @@ static void plan_tensors(transformer_xl *state, const pe_weights *weights,
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     transformer_xl *state = ret_state;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    int attention = pe_choice(values, "attention");
+    uint64_t dim = (uint64_t)pe_get_integer(values, "dim");
+    uint64_t heads = (uint64_t)pe_get_integer(values, "heads");
+    int attention = pe_get_choice(values, "attention");
     if (dim % heads != 0) {
-        pe_refuse(values, "heads", reterr, "a divisor of dim, which is %llu",
-                  (unsigned long long)dim);
+        pe_refuse_value(values, "heads", reterr, "a divisor of dim, which is %llu",
+                        (unsigned long long)dim);
         return;
     }
     const uint64_t shape[2] = {heads, dim / heads};
@@ -141,15 +141,15 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         .dtype = weights.dtype,
         .compact = relative.compact,
         .dim = (size_t)dim,
-        .base = pe_real(values, "base"),
+        .base = pe_get_real(values, "base"),
         .clamp = (int64_t)PE_RELATIVE_MAX,
         .first = first_distance(&relative, attention),
         .layout = PE_WAVE_CONCAT,
     };
     if (pe_is_present(values, "clamp_length"))
-        state->clamp = pe_integer(values, "clamp_length");
+        state->clamp = pe_get_integer(values, "clamp_length");
     if (pe_is_present(values, "layout"))
-        state->layout = WAVE_LAYOUTS[pe_choice(values, "layout")];
+        state->layout = WAVE_LAYOUTS[pe_get_choice(values, "layout")];
     plan_tensors(state, &weights, &relative, count_rows(&relative, attention), plan);
 }
 

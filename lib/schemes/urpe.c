@@ -36,7 +36,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     urpe *state = ret_state;
     pe_relative relative = pe_relative_read(values, reterr);
     const pe_weights weights = pe_weights_read(values);
-    const uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    const uint64_t heads = (uint64_t)pe_get_integer(values, "heads");
     const uint64_t columns = 2 * relative.keys - 1;
     if (!pe_trained_check(&weights, "g", 2, (const uint64_t[]){0, columns}, reterr))
         return;
@@ -44,7 +44,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                               reterr);
     state->g = pe_trained_find(&weights, "g", columns, &pe_relative_distribution);
     state->dtype = weights.dtype;
-    state->ones = !weights.set && pe_choice(values, "init") == ONES;
+    state->ones = !weights.set && pe_get_choice(values, "init") == ONES;
     double price = state->ones ? 5 : pe_trained_price(&weights, &pe_relative_distribution);
     state->toeplitz =
         pe_relative_add(plan, &relative, "toeplitz", weights.dtype, heads, 0, price);

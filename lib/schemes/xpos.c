@@ -100,9 +100,10 @@ static void check_amplitude(const pe_values *values, const xpos *state, pe_error
     if (isfinite(magnitude))
         pe_check_magnitude(growth.dtype, "centre", magnitude, reterr);
     else
-        pe_refuse(values, "centre", reterr,
-                  "so near to every position that no amplitude is beyond 2^1023; or scale_base "
-                  "larger");
+        pe_refuse_value(
+            values, "centre", reterr,
+            "so near to every position that no amplitude is beyond 2^1023; or scale_base "
+            "larger");
 }
 
 static void plan_tensors(const pe_growth *growth, pe_plan *plan)
@@ -122,18 +123,18 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 {
     static const pe_wave_copies COPIES[] = {PE_WAVE_IN_PAIRS, PE_WAVE_IN_HALVES};
     size_t before = reterr->count;
-    bool full = pe_choice(values, "table") == FULL;
+    bool full = pe_get_choice(values, "table") == FULL;
     xpos *state = ret_state;
     state->growth = (pe_growth){
         .positions = pe_positions_read(values, reterr),
-        .centre = pe_real(values, "centre"),
-        .count = (size_t)pe_integer(values, "dim") / 2,
-        .copies = full ? COPIES[pe_choice(values, "layout")] : PE_WAVE_ONCE,
+        .centre = pe_get_real(values, "centre"),
+        .count = (size_t)pe_get_integer(values, "dim") / 2,
+        .copies = full ? COPIES[pe_get_choice(values, "layout")] : PE_WAVE_ONCE,
         .dtype = pe_requested_dtype(values),
     };
-    state->base = pe_real(values, "base");
-    state->scale_base = pe_real(values, "scale_base");
-    state->gamma = pe_real(values, "gamma");
+    state->base = pe_get_real(values, "base");
+    state->scale_base = pe_get_real(values, "scale_base");
+    state->gamma = pe_get_real(values, "gamma");
     if (reterr->count == before)
         check_amplitude(values, state, reterr);
     plan_tensors(&state->growth, plan);

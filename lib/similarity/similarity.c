@@ -121,7 +121,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     }
     const pe_value *rows = pe_value_find(values, "rows");
     state->dtype = pe_requested_dtype(values);
-    state->metric = (pe_metric)pe_choice(values, "metric");
+    state->metric = (pe_metric)pe_get_choice(values, "metric");
     state->chosen = rows->present ? rows->items : NULL;
     state->chosen_count = rows->present ? rows->count : table->shape[0];
     check_rows(state, table->shape[0], reterr);

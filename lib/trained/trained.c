@@ -63,7 +63,7 @@ pe_weights pe_weights_read(const pe_values *values)
     if (weights.set)
         weights.set_name = pe_value_find(values, "set")->text;
     else
-        weights.seed = (uint64_t)pe_integer(values, "seed");
+        weights.seed = (uint64_t)pe_get_integer(values, "seed");
     return weights;
 }
 

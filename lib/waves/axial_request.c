@@ -25,17 +25,17 @@ pe_axial_request pe_axial_request_read(const pe_values *values)
 {
     const pe_value *sizes = pe_value_find(values, "sizes"), *widths;
     pe_axial_request request = {.axes = sizes->count < PE_AXES_MAX ? sizes->count : PE_AXES_MAX,
-                                .pairs = (size_t)pe_integer(values, "dim") / 2,
+                                .pairs = (size_t)pe_get_integer(values, "dim") / 2,
                                 .cells = 1};
     for (size_t a = 0; a < request.axes; a++) {
         request.sizes[a] = (uint64_t)sizes->items[a];
         request.cells = multiply_saturating(request.cells, request.sizes[a]);
     }
-    if (pe_choice(values, "row_order") == PE_ROWS_ZIPPED)
+    if (pe_get_choice(values, "row_order") == PE_ROWS_ZIPPED)
         request.cells = request.sizes[0];
     widths = pe_value_find(values, "widths");
     if (!widths->present)
-        pe_axial_request_split(&request, (pe_axial_split)pe_choice(values, "split"));
+        pe_axial_request_split(&request, (pe_axial_split)pe_get_choice(values, "split"));
     for (size_t a = 0; widths->present && a < request.axes && a < widths->count; a++)
         request.widths[a] = (uint64_t)widths->items[a];
     const pe_value *first = pe_value_find(values, "first_index");
@@ -43,9 +43,9 @@ pe_axial_request pe_axial_request_read(const pe_values *values)
         request.first[a] = first->items[first->count > a ? a : 0];
     for (size_t a = 0; a < request.axes; a++)
         request.turned += request.widths[a];
-    request.rows = multiply_saturating(request.cells, (uint64_t)pe_integer(values, "repeats")) +
-                   (uint64_t)pe_integer(values, "prefix") +
-                   (uint64_t)pe_integer(values, "suffix");
+    request.rows =
+        multiply_saturating(request.cells, (uint64_t)pe_get_integer(values, "repeats")) +
+        (uint64_t)pe_get_integer(values, "prefix") + (uint64_t)pe_get_integer(values, "suffix");
     return request;
 }
 
@@ -77,7 +77,7 @@ static void check_split(const pe_values *values, const pe_axial_request *request
                         pe_error *reterr)
 {
     const uint64_t dim = 2 * request->pairs, axes = request->axes;
-    const pe_axial_split split = (pe_axial_split)pe_choice(values, "split");
+    const pe_axial_split split = (pe_axial_split)pe_get_choice(values, "split");
     char given[24];
     snprintf(given, sizeof given, "%llu", (unsigned long long)dim);
     if (split == PE_SPLIT_EIGHTH_FIRST && axes < 2)
@@ -112,13 +112,13 @@ static void check_columns(const pe_values *values, const pe_axial_request *reque
                           pe_error *reterr)
 {
     const bool equal = are_equal(request->widths, request->axes);
-    const bool alternating = pe_choice(values, "arrangement") == PE_PAIRS_ALTERNATING;
-    const bool by_axis = pe_choice(values, "layout") == PE_LAYOUT_HALF_BY_AXIS;
+    const bool alternating = pe_get_choice(values, "arrangement") == PE_PAIRS_ALTERNATING;
+    const bool by_axis = pe_get_choice(values, "layout") == PE_LAYOUT_HALF_BY_AXIS;
     if (pe_is_present(values, "widths"))
         check_widths(values, request, reterr);
     else
         check_split(values, request, reterr);
-    check_rule(equal || pe_choice(values, "ladder") != PE_LADDER_SPLIT, "ladder", "split",
+    check_rule(equal || pe_get_choice(values, "ladder") != PE_LADDER_SPLIT, "ladder", "split",
                "by_axis unless all axes have equally many columns", reterr);
     check_rule(equal || !alternating, "arrangement", "alternating",
                "blocks unless all axes have equally many columns", reterr);
@@ -127,7 +127,7 @@ static void check_columns(const pe_values *values, const pe_axial_request *reque
         "another one with arrangement=alternating, where an axis has no block of columns",
         reterr);
     check_rule(
-        !by_axis || pe_choice(values, "table") == PE_TABLE_FULL, "layout", "half_by_axis",
+        !by_axis || pe_get_choice(values, "table") == PE_TABLE_FULL, "layout", "half_by_axis",
         "another one unless table=full, since a table of half the width has each value once",
         reterr);
 }
@@ -147,12 +147,12 @@ static void check_rows(const pe_values *values, const pe_axial_request *request,
     pe_check_count(values, "reference_sizes", request->axes, "one for each axis", reterr);
     pe_check_count(values, "coordinates", (size_t)all, "one for each cell along each axis",
                    reterr);
-    check_rule(pe_choice(values, "row_order") != PE_ROWS_ZIPPED ||
+    check_rule(pe_get_choice(values, "row_order") != PE_ROWS_ZIPPED ||
                    are_equal(request->sizes, request->axes),
                "row_order", "zipped", "another one unless all sizes are alike", reterr);
-    if (pe_choice(values, "row_order") != PE_ROWS_MERGE_BLOCKS)
+    if (pe_get_choice(values, "row_order") != PE_ROWS_MERGE_BLOCKS)
         return;
-    const uint64_t merge = (uint64_t)pe_integer(values, "merge_size");
+    const uint64_t merge = (uint64_t)pe_get_integer(values, "merge_size");
     snprintf(given, sizeof given, "%llu", (unsigned long long)merge);
     check_rule(request->axes >= 2, "row_order", "merge_blocks", "another one for a single axis",
                reterr);

@@ -236,7 +236,7 @@ static void take_longest(const pe_values *values, pe_rotary *rotary)
 static void keep_the_last(const pe_values *values, pe_rotary *rotary)
 {
     size_t moving = rotary->width / 2;
-    rotary->width = (size_t)pe_integer(values, "dim");
+    rotary->width = (size_t)pe_get_integer(values, "dim");
     rotary->still = rotary->width / 2 - moving;
 }
 
@@ -245,7 +245,7 @@ static void keep_the_last(const pe_values *values, pe_rotary *rotary)
 static void check_growth(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     if (rotary->width == 2)
-        pe_refuse(
+        pe_refuse_value(
             values, "dim", reterr,
             "such that at least 4 columns turn with rope_type=ntk or dynamic, whose exponent "
             "is dim/(dim-2)");
@@ -259,17 +259,18 @@ static void check_dynamic(const pe_values *values, const pe_rotary *rotary, pe_e
     if (pe_is_present(values, "alpha"))
         return;
     if (!pe_is_present(values, "factor"))
-        pe_refuse(values, "factor", reterr,
-                  "given with rope_type=dynamic, unless alpha is given");
+        pe_refuse_value(values, "factor", reterr,
+                        "given with rope_type=dynamic, unless alpha is given");
     if (!pe_is_present(values, "seq_len"))
-        pe_refuse(values, "seq_len", reterr,
-                  "given with rope_type=dynamic, unless alpha is given");
+        pe_refuse_value(values, "seq_len", reterr,
+                        "given with rope_type=dynamic, unless alpha is given");
     if (both)
-        pe_refuse(values, "max_position_embeddings", reterr,
-                  "left out with original_max_position_embeddings, which means the same with "
-                  "rope_type=dynamic");
+        pe_refuse_value(
+            values, "max_position_embeddings", reterr,
+            "left out with original_max_position_embeddings, which means the same with "
+            "rope_type=dynamic");
     else if (rotary->original == 0)
-        pe_refuse(
+        pe_refuse_value(
             values, "original_max_position_embeddings", reterr,
             "given with rope_type=dynamic, unless max_position_embeddings or alpha is given");
 }
@@ -277,10 +278,10 @@ static void check_dynamic(const pe_values *values, const pe_rotary *rotary, pe_e
 static void check_yarn(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     if (rotary->beta_fast < rotary->beta_slow)
-        pe_refuse(values, "beta_fast", reterr, "at least beta_slow");
+        pe_refuse_value(values, "beta_fast", reterr, "at least beta_slow");
     if (rotary->theta == 1)
-        pe_refuse(values, "rope_theta", reterr,
-                  "above 1 with rope_type=yarn, which divides by its logarithm");
+        pe_refuse_value(values, "rope_theta", reterr,
+                        "above 1 with rope_type=yarn, which divides by its logarithm");
 }
 
 static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
@@ -291,18 +292,18 @@ static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_
     pe_check_count(values, "short_factor", rotary->width / 2, "one for each frequency", reterr);
     pe_check_count(values, "long_factor", rotary->width / 2, "one for each frequency", reterr);
     if (!attention && rotary->factor == 0 && rotary->longest == 0)
-        pe_refuse(values, "factor", reterr,
-                  "given with rope_type=longrope, unless max_position_embeddings or "
-                  "attention_factor is given");
+        pe_refuse_value(values, "factor", reterr,
+                        "given with rope_type=longrope, unless max_position_embeddings or "
+                        "attention_factor is given");
     if (!attention && factor && rotary->original == 1)
-        pe_refuse(values, "original_max_position_embeddings", reterr,
-                  "at least 2 with rope_type=longrope, which divides by its logarithm");
+        pe_refuse_value(values, "original_max_position_embeddings", reterr,
+                        "at least 2 with rope_type=longrope, which divides by its logarithm");
 }
 
 static void check_llama3(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     if (rotary->high_freq_factor < rotary->low_freq_factor)
-        pe_refuse(values, "high_freq_factor", reterr, "at least low_freq_factor");
+        pe_refuse_value(values, "high_freq_factor", reterr, "at least low_freq_factor");
 }
 
 /* ---- all types ---- */
@@ -316,9 +317,10 @@ static void check_width(const pe_values *values, const pe_rotary *rotary, pe_err
     if (rotary->type == PE_ROTARY_PROPORTIONAL)
         return;
     if (rotary->width < 2 || rotary->width % 2 != 0)
-        pe_refuse(values, "partial_rotary_factor", reterr,
-                  "such that dim * partial_rotary_factor, rounded down, is an even number of "
-                  "columns, at least 2");
+        pe_refuse_value(
+            values, "partial_rotary_factor", reterr,
+            "such that dim * partial_rotary_factor, rounded down, is an even number of "
+            "columns, at least 2");
 }
 
 void pe_rotary_check(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)

@@ -12,23 +12,23 @@ const char *const pe_rotary_types[] = {PE_ROTARY_TYPES(NAME) NULL};
  * cuts to int(dim * partial_rotary_factor). */
 static double rotary_part(const pe_values *values)
 {
-    return (double)pe_integer(values, "dim") * pe_real(values, "partial_rotary_factor");
+    return (double)pe_get_integer(values, "dim") * pe_get_real(values, "partial_rotary_factor");
 }
 
 /* The value of a parameter, 0 where rope_type does not use it. */
 static double real_or_0(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) ? pe_real(values, name) : 0;
+    return pe_is_present(values, name) ? pe_get_real(values, name) : 0;
 }
 
 static int64_t integer_or_0(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) ? pe_integer(values, name) : 0;
+    return pe_is_present(values, name) ? pe_get_integer(values, name) : 0;
 }
 
 static bool flag_or_false(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) && pe_flag(values, name);
+    return pe_is_present(values, name) && pe_get_flag(values, name);
 }
 
 static const double *list_or_null(const pe_values *values, const char *name)
@@ -44,9 +44,9 @@ static const double *list_or_null(const pe_values *values, const char *name)
 
 pe_rotary pe_rotary_read(const pe_values *values)
 {
-    pe_rotary rotary = {.type = (pe_rotary_type)pe_choice(values, "rope_type"),
+    pe_rotary rotary = {.type = (pe_rotary_type)pe_get_choice(values, "rope_type"),
                         .width = (size_t)rotary_part(values),
-                        .theta = pe_real(values, "rope_theta"),
+                        .theta = pe_get_real(values, "rope_theta"),
                         PE_ROTARY_KEYS(READ)};
     if (pe_rotary_parts[rotary.type].complete)
         pe_rotary_parts[rotary.type].complete(values, &rotary);
@@ -57,13 +57,14 @@ pe_rotary pe_rotary_read(const pe_values *values)
 
 size_t pe_rotary_columns(const pe_values *values, const pe_rotary *rotary)
 {
-    return pe_choice(values, "table") == PE_ROTARY_FULL ? rotary->width / 2 * 2
-                                                        : rotary->width / 2;
+    return pe_get_choice(values, "table") == PE_ROTARY_FULL ? rotary->width / 2 * 2
+                                                            : rotary->width / 2;
 }
 
 pe_wave_copies pe_rotary_copies(const pe_values *values)
 {
-    if (pe_choice(values, "table") != PE_ROTARY_FULL)
+    if (pe_get_choice(values, "table") != PE_ROTARY_FULL)
         return PE_WAVE_ONCE;
-    return pe_choice(values, "layout") == PE_ROTARY_HALF ? PE_WAVE_IN_HALVES : PE_WAVE_IN_PAIRS;
+    return pe_get_choice(values, "layout") == PE_ROTARY_HALF ? PE_WAVE_IN_HALVES
+                                                             : PE_WAVE_IN_PAIRS;
 }

@@ -16,7 +16,7 @@ static void read_several(const pe_values *values, void *ret_state, pe_plan *plan
                          pe_error *reterr)
 {
     (void)reterr;
-    uint64_t n = (uint64_t)pe_integer(values, "length");
+    uint64_t n = (uint64_t)pe_get_integer(values, "length");
     *(const pe_plan **)ret_state = plan;
     pe_plan_add(plan, "matrix", PE_F32, 2, (uint64_t[]){n, 3});
     pe_plan_add(plan, "line", PE_I32, 1, (uint64_t[]){n});
@@ -286,7 +286,7 @@ static void read_matrix(const pe_values *values, void *ret_state, pe_plan *plan,
                         pe_error *reterr)
 {
     (void)ret_state, (void)reterr;
-    uint64_t n = (uint64_t)pe_integer(values, "length");
+    uint64_t n = (uint64_t)pe_get_integer(values, "length");
     pe_plan_add(plan, "matrix", PE_F32, 2, (uint64_t[]){n, 3});
 }
 

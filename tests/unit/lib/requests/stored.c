@@ -19,7 +19,7 @@ static void read_toy(const pe_values *values, void *ret_state, pe_plan *plan, pe
     const pe_set *set = pe_values_set(values);
     toy_state *toy = ret_state;
     toy->table = set ? pe_set_tensor_find(set, "table") : NULL;
-    toy->dim = (uint64_t)pe_integer(values, "dim");
+    toy->dim = (uint64_t)pe_get_integer(values, "dim");
     if (set && !toy->table)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "", "a set with a tensor table");
     else

@@ -33,7 +33,7 @@ static const pe_parameter KEY[] = {
 static void read_key(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     (void)reterr;
-    *(int32_t *)ret_state = (int32_t)pe_integer(values, "key");
+    *(int32_t *)ret_state = (int32_t)pe_get_integer(values, "key");
     pe_plan_add(plan, "key", PE_I32, 1, (uint64_t[]){64});
     pe_plan_add(plan, "copy", PE_I32, 1, (uint64_t[]){64});
 }

@@ -10,7 +10,7 @@ static void read_three(const pe_values *values, void *ret_state, pe_plan *plan,
                        pe_error *reterr)
 {
     (void)reterr;
-    uint64_t length = (uint64_t)pe_integer(values, "length");
+    uint64_t length = (uint64_t)pe_get_integer(values, "length");
     *(const pe_plan **)ret_state = plan;
     pe_plan_add(plan, "first", PE_F32, 2, (uint64_t[]){length, 3});
     pe_plan_add(plan, "second", PE_I32, 1, (uint64_t[]){length});
