@@ -686,6 +686,8 @@ typedef struct pe_view {
     bool swapped; /* bytes of an element come in the other order than this machine's */
     double unit;  /* in the last place at 1, of numbers that were rounded to fewer digits than
                    * their elements have; else 0 */
+    double grain; /* what numbers may be off by besides, that were rounded to decimals, or
+                   * beside a constant; else 0 */
     bool is_complex; /* the last axis has two reals, the parts of a number */
     size_t rank;     /* 0: one element */
     uint64_t shape[PE_VIEW_RANK_MAX], strides[PE_VIEW_RANK_MAX];
@@ -855,44 +857,58 @@ typedef struct pe_computation {
     const char *like;
 } pe_computation;
 
-/* Transforms that a table went through since it was the tensor of a request, the last one
- * first.
- */
+/* Forms that a table went through since it was the tensor of a request, the last one first. */
 typedef enum pe_transform_kind {
     PE_TRANSFORM_REPEATED,  /* `axis` has the same table `count` times */
     PE_TRANSFORM_TILED,     /* the first `first` indices of `axis` come `count` times in turn */
     PE_TRANSFORM_EACH,      /* each index of `axis` comes `count` times in a row */
     PE_TRANSFORM_FLATTENED, /* the first `count` axes are the rows */
-    PE_TRANSFORM_PAIR,      /* `axis` has two tensors, of its indices 0 and 1 */
-    PE_TRANSFORM_HALVES,    /* the halves of the last axis are two tensors */
-    PE_TRANSFORM_ALTERNATING, /* its even and its odd indices are two tensors */
-    PE_TRANSFORM_MATRICES,  /* the last two axes are matrices [[cos, -sin], [sin, cos]]; `value`
-                             * < 0:  the transposed ones */
-    PE_TRANSFORM_ANGLES,    /* the cosines and the sines of its entries are two tensors */
-    PE_TRANSFORM_MASKED,    /* keys after the query have `value`, or what is added to it */
-    PE_TRANSFORM_ZERO_ROWS, /* `count` rows from row `first` on are zero */
+    PE_TRANSFORM_CHANNELS_FIRST, /* the columns are the axis `axis`, before the others */
+    PE_TRANSFORM_TRANSPOSED,     /* rows and columns are exchanged */
+    PE_TRANSFORM_COLUMNS,        /* the columns are in another order, as of pe_identity */
+    PE_TRANSFORM_PAIR,           /* `axis` has two tensors, of its indices 0 and 1 */
+    PE_TRANSFORM_HALVES,         /* the halves of the last axis are two tensors */
+    PE_TRANSFORM_ALTERNATING,    /* its even and its odd indices are two tensors */
+    PE_TRANSFORM_MATRICES, /* the last two axes are matrices [[cos, -sin], [sin, cos]]; the
+                            * transposed ones if the second tensor has the other sign */
+    PE_TRANSFORM_ANGLES,   /* the cosines and the sines of its entries are two tensors */
+    PE_TRANSFORM_PARTS,  /* `axis` has two tables of unlike requests, at its indices 0 and 1 */
+    PE_TRANSFORM_MASKED, /* keys after the query, or beyond a window of `first` keys (0: none;
+                          * on both sides if `count` is 1), have `value`, or what is added */
+    PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
     PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
-    PE_TRANSFORM_FACTOR,       /* the tensor times `value` */
+    PE_TRANSFORM_FACTOR,       /* the tensor times `value`, plus `constant` */
     PE_TRANSFORM_KINDS
 } pe_transform_kind;
 
 typedef struct pe_transform {
     pe_transform_kind kind;
-    size_t axis;
+    size_t axis; /* of the table that was given */
     uint64_t first, count;
-    double value;
+    double value, constant;
 } pe_transform;
 
 #define PE_TRANSFORMS_MAX 6
 
-/* The other tensor of a table that has two of them: of the same request. */
+/* The other tensor of a table that has two of them: of the same request, or of another. */
 typedef struct pe_second {
+    const pe_scheme *scheme;
+    char query[PE_IDENTITY_QUERY_MAX];
     char tensor[32];           /* "": there is none */
     bool negative;             /* the table has it with the other sign */
     pe_identity_status status; /* of this tensor */
     uint64_t misfits;
     double largest; /* error */
 } pe_second;
+
+/* What an explanation takes to be written down, in bits; the one with the least is the answer.
+ */
+typedef struct pe_price {
+    double request; /* parameters that differ from the defaults, but for those that the shape
+                     * decides */
+    double forms;
+    double misfits; /* of the arithmetic, and of entries that do not fit */
+} pe_price;
 
 /* Why nothing was found, as far as it can be told. */
 typedef enum pe_obstacle {
@@ -936,8 +952,8 @@ typedef struct pe_identity {
     /* The type of the table's numbers, by which they were compared: that of its elements, or a
      * shorter one that all of them were rounded to before they were stored. */
     pe_element element;
-    bool tf32;   /* they are float32 numbers of 11 digits, NVIDIA's TF32 */
-    bool chosen; /* a number of the request was chosen to fit: PE_IDENTITY_NEAR */
+    bool tf32; /* they are float32 numbers of 11 digits, NVIDIA's TF32 */
+    pe_price price;
     pe_arithmetic arithmetic;
     pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */
     pe_misfits misfits;       /* entries further off than float32 arithmetic would bring them */
@@ -962,6 +978,12 @@ typedef struct pe_identity {
     uint64_t place;       /* in row-major order, of an entry that the obstacle is about */
     double value;         /* of it */
 } pe_identity;
+
+/* The name of a form, and what it is of the table: "axis 0 has it 4 times". */
+#define PE_FORM_TEXT 160
+const char *pe_form_name(const pe_transform *form);
+void pe_form_text(const pe_identity *identity, const pe_transform *form,
+                  char dst[PE_FORM_TEXT]);
 
 /* Whether tables of a scheme are recognised, some at least: those of a formula or a set. */
 bool pe_scheme_is_recognised(const pe_scheme *scheme);
@@ -1010,11 +1032,6 @@ typedef struct pe_equivalents {
 pe_status pe_find_equivalents(const pe_identity *identity, pe_dtype dtype, size_t most,
                               const pe_limits *limits, const pe_runner *runner,
                               pe_equivalents *ret_equivalents, pe_error *reterr);
-
-/* Let the request with fewer parameters be the answer where rows fall: these have a step in one
- * scheme and need none in another, such as transformer_xl. What was found changes places with
- * it among the same ones. */
-void pe_prefer_simpler(pe_identity *identity, pe_equivalents *equivalents);
 
 /* ---- explaining ---- */
 

@@ -230,12 +230,8 @@ static bool find_request(identifying *self, pe_identity *identity, pe_equivalent
                           error) != PE_OK)
         return false;
     pe_element_is_real(identity->element, &dtype);
-    if (pe_find_equivalents(identity, dtype, self->most, &limits, host->runner, equivalents,
-                            error) != PE_OK)
-        return false;
-    if (!self->only)
-        pe_prefer_simpler(identity, equivalents);
-    return true;
+    return pe_find_equivalents(identity, dtype, self->most, &limits, host->runner, equivalents,
+                               error) == PE_OK;
 }
 
 static api_reply *identify_table(void *job)

@@ -156,9 +156,7 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
     add_query(identity->query, text);
     if (equivalents->preset_count > 0)
         api_text_add(text, " (as preset %s)", equivalents->presets[0]);
-    api_text_add(text, "%s%s%s", identity->transposed ? ", transposed" : "",
-                 identity->column_count > 0 ? ", with its columns in another order" : "",
-                 ARITHMETICS[identity->arithmetic].phrase);
+    api_text_add(text, "%s", ARITHMETICS[identity->arithmetic].phrase);
     api_forms_add(identity, text);
     if (identity->noise > 0)
         api_text_add(text, ", but for noise of %.1e (root mean square)", identity->noise);
@@ -172,9 +170,6 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
                      (unsigned long long)identity->comparison.differing,
                      (unsigned long long)identity->comparison.entries);
     add_misfits(&identity->misfits, tensor, text);
-    if (identity->chosen)
-        api_text_add(text,
-                     "; a number of it was chosen to fit, as one can be for other tables");
     add_values(identity, stored, text);
     api_text_add(text, ".");
 }
@@ -272,15 +267,13 @@ static json_t *list_columns(const pe_identity *identity)
     return columns;
 }
 
-/* The exact tensor has the shape of the table without its forms, unless that is transposed. */
+/* The exact tensor has the shape of the table without its forms. */
 static api_compared find_tensor(const pe_identity *identity, const pe_view *view)
 {
     pe_view shape = {.rank = identity->rank};
     api_compared tensor = {.elements = identity->comparison.entries};
     pe_dtype dtype;
     memcpy(shape.shape, identity->shape, sizeof shape.shape);
-    if (identity->transposed && shape.rank == 2)
-        shape = pe_view_transposed(&shape, 0, 1);
     tensor.dtype = pe_element_is_real(view->element, &dtype) ? dtype : PE_I32;
     tensor.rank = shape.rank;
     memcpy(tensor.shape, shape.shape, tensor.rank * sizeof *tensor.shape);
@@ -344,7 +337,7 @@ static void add_forms(const pe_identity *identity, const pe_view *view, json_t *
     json_object_set_new(document, "forms", api_forms_list(identity));
     if (second->tensor[0]) {
         json_t *request =
-            api_table_request(identity->scheme, identity->query, second->tensor, view);
+            api_table_request(second->scheme, second->query, second->tensor, view);
         json_object_set_new(request, "status", json_string(STATUSES[second->status]));
         json_object_set_new(request, "negative", json_boolean(second->negative));
         json_object_set_new(request, "misfits", json_integer((json_int_t)second->misfits));
@@ -368,6 +361,10 @@ json_t *api_identity_document(const pe_identity *identity, const pe_equivalents 
                   api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, equivalents, view));
+        json_object_set_new(document, "price",
+                            json_pack("{s:f, s:f, s:f}", "request", identity->price.request,
+                                      "forms", identity->price.forms, "misfits",
+                                      identity->price.misfits));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         if (identity->column_count > 0)
             json_object_set_new(document, "columns", list_columns(identity));

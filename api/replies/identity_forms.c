@@ -6,98 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT 160
-
-typedef unsigned long long number;
-
-static const char *const KINDS[PE_TRANSFORM_KINDS] = {
-    [PE_TRANSFORM_REPEATED] = "repeated",
-    [PE_TRANSFORM_TILED] = "tiled",
-    [PE_TRANSFORM_EACH] = "each_repeated",
-    [PE_TRANSFORM_FLATTENED] = "grid",
-    [PE_TRANSFORM_PAIR] = "pair",
-    [PE_TRANSFORM_HALVES] = "halves",
-    [PE_TRANSFORM_ALTERNATING] = "alternating",
-    [PE_TRANSFORM_MATRICES] = "matrices",
-    [PE_TRANSFORM_ANGLES] = "angles",
-    [PE_TRANSFORM_MASKED] = "masked",
-    [PE_TRANSFORM_ZERO_ROWS] = "zero_rows",
-    [PE_TRANSFORM_ZERO_COLUMNS] = "zero_columns",
-    [PE_TRANSFORM_FACTOR] = "factor",
-};
-
 /* ---- forms ---- */
-
-/* Write "row 0 is zero", or of several "rows 0 to 3 are zero". */
-static void write_zeros(const pe_transform *form, const char *what, char dst[TEXT])
-{
-    if (form->count == 1)
-        snprintf(dst, TEXT, "%s %llu is zero", what, (number)form->first);
-    else
-        snprintf(dst, TEXT, "%ss %llu to %llu are zero", what, (number)form->first,
-                 (number)(form->first + form->count - 1));
-}
-
-/* What a form is, about the table. */
-static void write_form(const pe_identity *identity, const pe_transform *form, char dst[TEXT])
-{
-    const char *one = identity->tensor, *other = identity->second.tensor;
-    const char *sign = identity->second.negative ? "-" : "";
-    switch (form->kind) {
-    case PE_TRANSFORM_REPEATED:
-        snprintf(dst, TEXT, "axis %zu has it %llu times", form->axis, (number)form->count);
-        break;
-    case PE_TRANSFORM_TILED:
-        snprintf(dst, TEXT, "axis %zu has its %llu indices %llu times in turn", form->axis,
-                 (number)form->first, (number)form->count);
-        break;
-    case PE_TRANSFORM_EACH:
-        snprintf(dst, TEXT, "axis %zu has each index %llu times in a row", form->axis,
-                 (number)form->count);
-        break;
-    case PE_TRANSFORM_FLATTENED:
-        snprintf(dst, TEXT, "its rows lie along %llu axes", (number)form->count);
-        break;
-    case PE_TRANSFORM_PAIR:
-        snprintf(dst, TEXT, "axis %zu has %s, then %s%s", form->axis, one, sign, other);
-        break;
-    case PE_TRANSFORM_HALVES:
-        snprintf(dst, TEXT, "the first half of axis %zu is %s, the second %s%s", form->axis,
-                 one, sign, other);
-        break;
-    case PE_TRANSFORM_ALTERNATING:
-        snprintf(dst, TEXT, "the even indices of axis %zu are %s, the odd ones %s%s",
-                 form->axis, one, sign, other);
-        break;
-    case PE_TRANSFORM_MATRICES:
-        snprintf(dst, TEXT, "the last two axes are rotation matrices of them%s",
-                 identity->second.negative ? ", transposed" : "");
-        break;
-    case PE_TRANSFORM_ANGLES:
-        snprintf(dst, TEXT, "the table has their angles, before cosine and sine");
-        break;
-    case PE_TRANSFORM_MASKED:
-        snprintf(dst, TEXT, "keys after the query have %g", form->value);
-        break;
-    case PE_TRANSFORM_ZERO_ROWS:
-        write_zeros(form, "row", dst);
-        break;
-    case PE_TRANSFORM_ZERO_COLUMNS:
-        write_zeros(form, "column", dst);
-        break;
-    case PE_TRANSFORM_FACTOR:
-        snprintf(dst, TEXT, "times %.9g", form->value);
-        break;
-    case PE_TRANSFORM_KINDS:
-        break;
-    }
-}
 
 void api_forms_add(const pe_identity *identity, api_text *text)
 {
-    char form[TEXT] = "";
+    char form[PE_FORM_TEXT] = "";
     for (size_t i = 0; i < identity->transform_count; i++) {
-        write_form(identity, &identity->transforms[i], form);
+        pe_form_text(identity, &identity->transforms[i], form);
         api_text_add(text, "; %s", form);
     }
 }
@@ -105,10 +20,11 @@ void api_forms_add(const pe_identity *identity, api_text *text)
 /* What is known of a form beside its text. */
 static json_t *describe_form(const pe_identity *identity, const pe_transform *form)
 {
-    char text[TEXT] = "";
-    write_form(identity, form, text);
-    json_t *document = json_pack("{s:s, s:s}", "kind", KINDS[form->kind], "text", text);
-    if (form->kind <= PE_TRANSFORM_EACH ||
+    char text[PE_FORM_TEXT] = "";
+    pe_form_text(identity, form, text);
+    json_t *document = json_pack("{s:s, s:s}", "kind", pe_form_name(form), "text", text);
+    if (form->kind <= PE_TRANSFORM_EACH || form->kind == PE_TRANSFORM_CHANNELS_FIRST ||
+        form->kind == PE_TRANSFORM_PARTS ||
         (form->kind >= PE_TRANSFORM_PAIR && form->kind <= PE_TRANSFORM_ALTERNATING))
         json_object_set_new(document, "axis", json_integer((json_int_t)form->axis));
     if (form->first > 0 || form->kind == PE_TRANSFORM_ZERO_ROWS)
@@ -120,6 +36,8 @@ static json_t *describe_form(const pe_identity *identity, const pe_transform *fo
                             isfinite(form->value)
                                 ? json_real(form->value)
                                 : json_string(form->value > 0 ? "Infinity" : "-Infinity"));
+    if (form->constant != 0)
+        json_object_set_new(document, "constant", json_real(form->constant));
     return document;
 }
 

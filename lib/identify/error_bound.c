@@ -49,7 +49,8 @@ static double compute_bound(turned at, double exact, double unit)
 
 /* Whether an entry is as near as arithmetic with this unit, and rounding to the table's dtype,
  * would bring it. */
-static bool is_close(double found, double exact, turned at, double unit, double rounding)
+static bool is_close(double found, double exact, turned at, double unit, double rounding,
+                     double grain)
 {
     if (found == exact)
         return true;
@@ -57,7 +58,7 @@ static bool is_close(double found, double exact, turned at, double unit, double 
         return false;
     double error = fabs(found - exact);
     return error <=
-           compute_bound(at, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14);
+           compute_bound(at, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14) + grain;
 }
 
 /* ---- a sample ---- */
@@ -94,9 +95,9 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns && far <= columns / 8; column++)
-        far += !is_close(found[column], lines->values[column],
-                         find_turned(lines->bound, line, column),
-                         lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding);
+        far += !is_close(
+            found[column], lines->values[column], find_turned(lines->bound, line, column),
+            lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding, seen->view.grain);
     return far <= columns / 8;
 }
 
@@ -210,6 +211,7 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
     const uint64_t columns = bound->seen->flat.shape[1];
     const double rounding = pe_observation_unit(&bound->seen->view);
     const bool wide = rounding == 0x1p-52;
+    const double grain = bound->seen->view.grain;
     const int least = least_exponent(&bound->seen->view);
     for (uint64_t row = 0, i = 0, zeros = 0; row < rows;
          row++, pe_misfits_end_row(&ret->f32, zeros), zeros = 0)
@@ -218,13 +220,13 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
             if (found[i] == exact[i])
                 continue;
             turned at = find_turned(bound, first + row, column);
-            if (!is_close(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding))
+            if (!is_close(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding, grain))
                 pe_misfits_note(&ret->f32, column);
             double error = fabs(found[i] - exact[i]);
             double computed = bound_computed(at, fabs(exact[i]));
             double once =
                 wide ? 0 : bound_rounding(found[i], fabs(exact[i]) + computed, rounding, least);
-            ret->f64 += !isfinite(exact[i]) || !(error <= once + computed);
+            ret->f64 += !isfinite(exact[i]) || !(error <= once + computed + grain);
         }
 }
 

@@ -4,16 +4,9 @@
 #include "recognise/quick_cosine.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define AT_ONCE      1024   /* elements of a line */
+#define AT_ONCE      512    /* elements */
 #define ANGLES_BELOW 0x1p40 /* of larger ones the elements say nothing */
-
-bool pe_mapped_view_masks(double number, double element)
-{
-    return element == number || (number < 0 && isfinite(number) && element <= 0.5 * number);
-}
 
 static double map_element(const pe_mapped_view *self, double element)
 {
@@ -25,105 +18,91 @@ static double map_element(const pe_mapped_view *self, double element)
                    : (double)NAN;
     case PE_MAP_NEGATE:
         return -element;
-    case PE_MAP_DIVIDE:
-        return element / self->number;
-    case PE_MAP_UNMASK:
-    case PE_MAP_UNMASK_BY_KEY:
-        break;
+    case PE_MAP_SCALE:
+        return (element - self->constant) / self->factor;
     }
     return element;
 }
 
-/* The line along the last axis with a number, in row-major order; *ret_query: its index of the
- * axis before. */
-static pe_view view_line(const pe_view *view, uint64_t number, uint64_t *ret_query)
-{
-    pe_view line = *view;
-    *ret_query = view->rank > 1 ? number % view->shape[view->rank - 2] : 0;
-    for (size_t axis = view->rank - 1; axis-- > 0;) {
-        line.offset +=
-            number % view->shape[axis] * view->strides[axis] * pe_element_size(view->element);
-        number /= view->shape[axis];
-    }
-    line.rank = 1;
-    line.shape[0] = view->shape[view->rank - 1];
-    line.strides[0] = view->strides[view->rank - 1];
-    return line;
-}
-
-/* Fill the masked elements of a part of a line. */
-static bool unmask_line(const pe_mapped_view *self, uint64_t number, uint64_t query,
-                        uint64_t first, uint64_t count, double *elements)
-{
-    const pe_view *view = &self->source;
-    const uint64_t keys = view->shape[view->rank - 1], queries = view->shape[view->rank - 2];
-    const uint64_t visible = query + 1 + keys > queries ? query + 1 + keys - queries : 0;
-    double last[AT_ONCE];
-    uint64_t ignored;
-    const pe_view line = view_line(view, number - query + queries - 1, &ignored);
-    if (first + count <= visible)
-        return true;
-    if (self->mapping == PE_MAP_UNMASK_BY_KEY && !pe_view_read(&line, first, count, last))
-        return false;
-    for (uint64_t i = 0; i < count; i++)
-        if (first + i >= visible && pe_mapped_view_masks(self->number, elements[i]))
-            elements[i] = self->mapping == PE_MAP_UNMASK_BY_KEY ? last[i] : -INFINITY;
-    return true;
-}
-
-/* Map all elements, in row-major order. False: the source cannot be read. */
-static bool map_elements(pe_mapped_view *self)
-{
-    const pe_view *source = &self->source;
-    const size_t size = pe_element_size(source->element);
-    const uint64_t columns = source->shape[source->rank - 1];
-    const uint64_t lines = pe_view_elements(source) / columns;
-    unsigned char *to = self->elements;
-    double elements[AT_ONCE];
-    for (uint64_t number = 0, query; number < lines; number++) {
-        const pe_view line = view_line(source, number, &query);
-        for (uint64_t first = 0, count; first < columns; first += count, to += count * size) {
-            count = columns - first < AT_ONCE ? columns - first : AT_ONCE;
-            if (!pe_view_read(&line, first, count, elements) ||
-                (self->mapping >= PE_MAP_UNMASK &&
-                 !unmask_line(self, number, query, first, count, elements)))
-                return false;
-            for (uint64_t i = 0; i < count; i++)
-                elements[i] = map_element(self, elements[i]);
-            pe_round_row(self->dtype, elements, (size_t)count, to);
-        }
-    }
-    return true;
-}
-
-/* Read elements of the view: a pe_view's function. */
+/* Read elements of the view, which lie where the source's do: a pe_view's function. */
 static bool read_mapped(void *context, uint64_t offset, void *dst, size_t bytes)
 {
     const pe_mapped_view *self = context;
-    unsigned char element[8];
-    memcpy(dst, self->elements + offset, bytes);
-    return self->source.read(self->source.context, self->source.offset, element,
-                             pe_element_size(self->source.element));
+    const size_t size = pe_element_size(self->source.element);
+    unsigned char *to = dst;
+    double elements[AT_ONCE];
+    pe_view line = self->source;
+    line.offset = offset;
+    line.rank = 1;
+    line.strides[0] = 1;
+    line.is_complex = false;
+    for (uint64_t left = bytes / size, now; left > 0; left -= now) {
+        now = left < AT_ONCE ? left : AT_ONCE;
+        line.shape[0] = now;
+        if (!pe_view_read(&line, 0, now, elements))
+            return false;
+        for (uint64_t i = 0; i < now; i++)
+            elements[i] = map_element(self, elements[i]);
+        pe_round_row(self->dtype, elements, (size_t)now, to);
+        line.offset += now * size;
+        to += now * size;
+    }
+    return true;
 }
 
 bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mapping mapping,
-                         double number, pe_view *ret_view)
+                         double factor, double constant, pe_view *ret_view)
 {
-    const uint64_t bytes = pe_view_elements(source) * pe_element_size(source->element);
-    *mapped = (pe_mapped_view){.source = *source, .mapping = mapping, .number = number};
-    if (bytes > PE_MAPPED_BYTES_MAX || !pe_element_is_real(source->element, &mapped->dtype))
-        return false;
-    mapped->elements = malloc((size_t)bytes);
+    *mapped = (pe_mapped_view){
+        .source = *source, .mapping = mapping, .factor = factor, .constant = constant};
     *ret_view = *source;
     ret_view->read = read_mapped;
     ret_view->context = mapped;
-    ret_view->offset = 0;
     ret_view->swapped = false;
-    pe_view_set_row_major(ret_view);
-    return mapped->elements && map_elements(mapped);
+    return pe_element_is_real(source->element, &mapped->dtype);
 }
 
-void pe_mapped_view_done(pe_mapped_view *mapped)
+/* ---- row-major ---- */
+
+/* The line along the last axis with a number, in row-major order. */
+static pe_view view_line(const pe_view *view, uint64_t number)
 {
-    free(mapped->elements);
+    pe_view line = *view;
+    for (size_t axis = view->rank - 1; axis-- > 0; number /= view->shape[axis])
+        line.offset +=
+            number % view->shape[axis] * view->strides[axis] * pe_element_size(view->element);
+    line.rank = 1;
+    line.shape[0] = view->shape[view->rank - 1];
+    line.strides[0] = view->strides[view->rank - 1];
+    line.is_complex = false;
+    return line;
+}
+
+/* Read elements in row-major order: a pe_view's function. */
+static bool read_packed(void *context, uint64_t offset, void *dst, size_t bytes)
+{
+    const pe_view *source = context;
+    const size_t size = pe_element_size(source->element);
+    const uint64_t columns = source->shape[source->rank - 1];
+    unsigned char *to = dst;
+    uint64_t at = offset / size;
+    for (uint64_t left = bytes / size, now; left > 0; left -= now, at += now) {
+        const pe_view line = view_line(source, at / columns);
+        now = columns - at % columns < left ? columns - at % columns : left;
+        if (!pe_view_read_elements(&line, at % columns, now, to))
+            return false;
+        to += now * size;
+    }
+    return true;
+}
+
+pe_view pe_view_packed(pe_view *source)
+{
+    pe_view packed = *source;
+    packed.read = read_packed;
+    packed.context = source;
+    packed.offset = 0;
+    packed.swapped = false;
+    pe_view_set_row_major(&packed);
+    return packed;
 }

@@ -8,7 +8,6 @@
 
 typedef struct pe_proposal {
     char tensor[32];
-    char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
     double first_distance; /* the distance of row 0 from position 0, in rows: errors grow with
                               it */
     double angle; /* the largest angle of entries of columns that are no waves, in radians */
@@ -21,6 +20,8 @@ typedef struct pe_proposal {
     bool discrete;      /* entries are looked up, not computed: one that differs is wrong */
     bool chosen; /* a number of it was chosen to fit, as one can be for other laws: it is no
                   * proof unless every bit is the same */
+    char query[PE_IDENTITY_QUERY_MAX]; /* without dtype; the last member, so that a copy need
+                                        * have no more than its text */
 } pe_proposal;
 
 typedef struct pe_proposals {

@@ -91,7 +91,7 @@ static bool find_arc(const pe_row_law *law, double entry, interval *ret_arc)
     const bool fine = law->recipe<1e-12, coarse = law->unit> 0x1p-20;
     const double value = entry / law->amplitude;
     const double units = fine || coarse ? 0.51 : 1.1; /* a library's function is off by one */
-    const double error = units * law->unit * fmax(fabs(value), 0x1p-14) + 0x1p-50 +
+    const double error = units * law->unit * fmax(fabs(value), 0x1p-14) + 0x1p-50 + law->grain +
                          (coarse && !fine ? 0x1p-22 : 0);
     if (!(fabs(value) <= 1 + error))
         return false;

@@ -21,6 +21,7 @@ typedef struct pe_row_law {
     size_t count;
     double amplitude;
     double unit;   /* in the last place at 1, of the entries */
+    double grain;  /* what they may be off by besides */
     double recipe; /* relative: what an angle may be off by; that of a frequency of 1 only by
                     * what its product's rounding does */
     bool even;     /* cosines alone: a position and its opposite have the same row */

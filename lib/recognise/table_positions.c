@@ -255,6 +255,7 @@ bool pe_table_positions_find(const pe_observation *seen, pe_row_law *law,
     const pe_runner *runner = seen->runner;
     if (law->count < 2 || (runner && runner->go_on && !runner->go_on(runner->context, NULL, 0)))
         return false;
+    law->grain = seen->view.grain;
     law->recipe = EXACT_RECIPE;
     if (law->unit <= 0x1p-20 && find_positions(seen, law, ret_positions))
         return true;

@@ -73,11 +73,27 @@ def angles(values, _, said):
 
 
 def masked(values, form, said):
-    """Keys after the query have -inf instead, or what the last query has."""
+    """Keys after the query have -inf instead, or what the last query has; those beyond a window
+    go on as the keys beside them do."""
     queries, keys = values.shape[-2:]
-    after = numpy.triu(numpy.ones((queries, keys), bool), 1 + keys - queries)
+    own = numpy.arange(queries)[:, None] + keys - queries
+    distance = own - numpy.arange(keys)
+    window = form.get("first", keys)
+    before, after = distance >= window, -distance >= (window if form.get("count") else 1)
+    assert (values[..., before | after] <= 0).all()
+    values = values.copy()
+    for query in range(queries):
+        for key in numpy.flatnonzero(before[query])[::-1]:
+            values[..., query, key] = (
+                2 * values[..., query, key + 1] - values[..., query, key + 2]
+            )
+        for key in numpy.flatnonzero(after[query]) if form.get("count") else ():
+            values[..., query, key] = (
+                2 * values[..., query, key - 1] - values[..., query, key - 2]
+            )
+    if form.get("count"):
+        return [values]
     fill = -numpy.inf if "mask=causal" in said["request"]["url"] else values[..., -1:, :]
-    assert (values[..., after] <= 0).all()
     return [numpy.where(after, fill, values)]
 
 
@@ -108,5 +124,9 @@ UNDO = {
     "masked": masked,
     "zero_rows": zero_rows,
     "zero_columns": zero_columns,
-    "factor": lambda values, form, _: [values / form["value"]],
+    "channels_first": lambda values, form, _: [numpy.moveaxis(values.squeeze(), 0, -1)],
+    "transposed": lambda values, *_: [values.squeeze().T],
+    "columns": lambda values, _, said: [values.squeeze()[:, said["columns"]]],
+    "parts": lambda values, form, _: [values[part(form["axis"], i, i + 1)] for i in range(2)],
+    "factor": lambda values, form, _: [(values - form.get("constant", 0)) / form["value"]],
 }

@@ -4,6 +4,7 @@ import io
 
 import numpy
 
+from forms import undone
 from server import ServerCase
 from test_compare import NPY
 
@@ -32,10 +33,8 @@ class IdentifyCase(ServerCase):
         """What is said holds: exact is exact, and a match is as near as its arithmetic."""
         if found["status"] not in ("exact", "match"):
             return
-        exact = self.fetch(found["request"]["url"])
-        table = table.T if found["transposed"] else table
-        exact, table = exact.squeeze(), table.squeeze()
-        table = table[:, found["columns"]] if "columns" in found else table
+        exact = self.fetch(found["request"]["url"]).squeeze()
+        table, _ = undone(table, found)
         self.assertEqual(exact.shape, table.shape)
         if found["status"] == "exact":
             self.assertEqual(self.bits(exact), self.bits(table), found["request"])

@@ -285,7 +285,7 @@ NEARLY = {
     "Pixtral's patches": (
         pixtral(12, 16, 64),
         "axial_rope",
-        ["sizes=12,16", "dim=64", "table=full", "preset=pixtral"],
+        ["sizes=12,16", "dim=64", "table=full", "ladder=split"],
     ),
     "Pixtral's patches, theta 500": (
         pixtral(12, 16, 64, 500.0),
@@ -434,17 +434,13 @@ LIBRARIES = {
         yarn(1500, 64, 1e4, 40, 4096, 1),
         "rope",
         [
-            "rope_type=yarn",
-            "factor=40",
-            "original_max_position_embeddings=4096",
-            "mscale=1",
-            "mscale_all_dim=1",
+            "preset=deepseek_v3",
         ],
     ),
     "transformers, llama 3.1": (
         llama3(1200, 128, 5e5, 8, 8192),
         "rope",
-        ["rope_theta=500000", "rope_type=llama3"],
+        ["preset=llama3.1"],
     ),
     "transformers, llama 3.2": (
         llama3(700, 64, 5e5, 32, 8192),

@@ -1,0 +1,362 @@
+#include "identify/explanation_search.h"
+
+#include "identify/candidates.h"
+#include "identify/form.h"
+#include "identify/judged_request.h"
+#include "identify/obstacle.h"
+#include "identify/price.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPARED_MAX 24  /* requests that are compared in full with one view */
+#define LAYERS_MAX   12  /* that are searched */
+#define DEPTH_MAX    3   /* forms that are undone one after the other */
+#define PRICE_MAX    0.5 /* of an explanation, of the table's own bits */
+
+/* The search for what made one table. */
+typedef struct search {
+    const pe_search_terms *terms;
+    pe_search_runner *runner;
+    pe_layers layers;
+    pe_candidates candidates;
+    pe_identity *best, *found, *second, *first;
+    pe_error *reterr;
+} search;
+
+/* ---- views ---- */
+
+/* Begin to look at a view. False: a problem was added. */
+static bool begin_view(search *self, const pe_view *view, pe_observation *ret_seen)
+{
+    if (!pe_observation_begin(ret_seen, view)) {
+        pe_observation_end(ret_seen);
+        pe_error_add(self->reterr, PE_MALFORMED, "body", "",
+                     "a table that can be read and held in part");
+        return false;
+    }
+    ret_seen->set = self->terms->set;
+    ret_seen->set_name = self->terms->set_name;
+    ret_seen->runner = &self->runner->own;
+    return true;
+}
+
+/* The bits that a table takes as it is. */
+static double price_table(const pe_view *view)
+{
+    const double unit = pe_observation_unit(view);
+    return (double)pe_view_elements(view) *
+           (unit > 0 ? 1 - log2(unit) : 8 * (double)pe_element_size(view->element));
+}
+
+/* ---- two tensors ---- */
+
+/* The sines of a tensor of cosines, and the other way round; false if it is neither. */
+static bool name_counterpart(const char *tensor, char dst[32])
+{
+    const char *const names[] = {"cos", "sin"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *place = strstr(tensor, names[i]);
+        if (!place || place[3] != '\0')
+            continue;
+        snprintf(dst, 32, "%.*s%s", (int)(place - tensor), tensor, names[1 - i]);
+        return true;
+    }
+    return false;
+}
+
+/* Judge the other tensor of a request with a view, as it is or with the other sign. */
+static bool judge_counterpart(search *self, const pe_candidate *candidate, const char *tensor,
+                              const pe_view *view, bool negative)
+{
+    pe_mapped_view mapped;
+    pe_view negated = *view;
+    pe_observation seen;
+    if (negative && !pe_mapped_view_init(&mapped, view, PE_MAP_NEGATE, 1, 0, &negated))
+        return true;
+    if (!begin_view(self, &negated, &seen))
+        return false;
+    pe_observation_waves(&seen); /* by which it is judged */
+    const pe_judge judge = {self->terms->limits, self->runner, &seen, self->reterr};
+    const bool good = pe_judge_request(&judge, candidate->scheme, candidate->proposal, tensor,
+                                       false, self->second);
+    pe_observation_end(&seen);
+    return good;
+}
+
+/* Note the second tensor of what was found, which is as good as the worse of both. */
+static void note_second(pe_identity *found, const pe_identity *second, bool negative)
+{
+    const double least = fmin(second->price.misfits, PE_PRICE_LIKE);
+    found->second = (pe_second){.scheme = second->scheme,
+                                .negative = negative,
+                                .status = second->status,
+                                .misfits = second->misfits.count,
+                                .largest = second->comparison.absolute.error};
+    snprintf(found->second.tensor, sizeof found->second.tensor, "%s", second->tensor);
+    snprintf(found->second.query, sizeof found->second.query, "%s", second->query);
+    /* of the same arithmetic, which is told once */
+    found->price.misfits += second->price.misfits - fmin(found->price.misfits, least);
+    if (second->status < found->status) {
+        found->status = second->status;
+        found->arithmetic = second->arithmetic;
+    }
+}
+
+/* Compare the other view of a layer with the other tensor of the request that was found: it is
+ * unknown if that does not fit. False: the search was ended. */
+static bool check_counterpart(search *self, const pe_candidate *candidate, const pe_view *view,
+                              uint64_t entries)
+{
+    char tensor[32];
+    bool negative = false, good = true;
+    if (!name_counterpart(candidate->proposal->tensor, tensor)) {
+        self->found->status = PE_IDENTITY_UNKNOWN;
+        return true;
+    }
+    good = judge_counterpart(self, candidate, tensor, view, false);
+    if (good && self->second->status == PE_IDENTITY_UNKNOWN) {
+        negative = true;
+        good = judge_counterpart(self, candidate, tensor, view, true);
+    }
+    if (!good || self->second->status == PE_IDENTITY_UNKNOWN) {
+        self->found->status = PE_IDENTITY_UNKNOWN;
+        return good;
+    }
+    self->second->price.misfits = pe_price_rest(self->second, view, entries) + negative;
+    note_second(self->found, self->second, negative);
+    return true;
+}
+
+/* ---- one view ---- */
+
+static double add_price(const pe_price *price)
+{
+    return price->request + price->forms + price->misfits;
+}
+
+/* The bits of forms with which an explanation can be better: the table without them has been
+ * computed by the same arithmetic. */
+static double bound_forms(const pe_identity *best)
+{
+    if (best->status == PE_IDENTITY_UNKNOWN || best->misfits.count > 0)
+        return best->status == PE_IDENTITY_UNKNOWN ? INFINITY : add_price(&best->price);
+    return best->price.request + best->price.forms +
+           (best->arithmetic == PE_ARITHMETIC_F32_LIKE ? PE_PRICE_ARITHMETIC : 0);
+}
+
+/* Keep what was found if it is cheaper than the best, and than the table itself. */
+static void keep_cheaper(pe_identity *found, pe_identity *best, double table)
+{
+    const size_t proposed = best->proposed + found->proposed;
+    const size_t compared = best->compared + found->compared;
+    if (found->status != PE_IDENTITY_UNKNOWN &&
+        found->price.request + found->price.forms < PRICE_MAX * table &&
+        (best->status == PE_IDENTITY_UNKNOWN ||
+         add_price(&found->price) < add_price(&best->price)))
+        *best = *found;
+    best->proposed = proposed;
+    best->compared = compared;
+}
+
+/* Judge the candidates, the cheapest first, until none that is left can be cheaper than the
+ * best. `forms`: bits that are spent already. False: the search was ended. */
+static bool judge_candidates(search *self, pe_observation *seen, const pe_view *other,
+                             double forms, pe_identity *best)
+{
+    const pe_judge judge = {self->terms->limits, self->runner, seen, self->reterr};
+    const uint64_t entries =
+        pe_view_elements(&seen->view) + (other ? pe_view_elements(other) : 0);
+    const double table = price_table(&seen->view) + (other ? price_table(other) : 0);
+    for (size_t i = 0, left = COMPARED_MAX; left > 0 && i < self->candidates.count; i++) {
+        const pe_candidate *candidate = &self->candidates.items[i];
+        const double bits = forms + candidate->bits, most = add_price(&best->price);
+        const bool known = best->status != PE_IDENTITY_UNKNOWN;
+        if (known && bits >= most)
+            break;
+        if (!pe_search_may_continue(self->runner) ||
+            !pe_judge_request(&judge, candidate->scheme, candidate->proposal,
+                              candidate->proposal->tensor,
+                              known && bits + PE_PRICE_ARITHMETIC >= most, self->found))
+            return false;
+        left -= self->found->compared;
+        self->found->price = (pe_price){.request = candidate->bits, .forms = forms};
+        if (self->found->status != PE_IDENTITY_UNKNOWN) {
+            self->found->price.misfits = pe_price_rest(self->found, &seen->view, entries);
+            if (other && !check_counterpart(self, candidate, other, entries))
+                return false;
+        }
+        keep_cheaper(self->found, best, table);
+    }
+    return true;
+}
+
+/* Note which columns of a layer are waves. */
+static void note_waves(pe_layer *layer, pe_observation *seen, pe_identity *best)
+{
+    pe_identity noted = {.waves = 0};
+    pe_note_waves(seen, &noted);
+    layer->amplitude = noted.amplitude;
+    if (noted.waves > best->waves) {
+        best->waves = noted.waves;
+        best->frequency = noted.frequency;
+        best->amplitude = noted.amplitude;
+    }
+}
+
+/* Find the cheapest request of a view. `layer`: whose view it is, if that is the only one. */
+static bool search_view(search *self, const pe_view *view, const pe_view *other, double forms,
+                        pe_layer *layer, pe_identity *best)
+{
+    pe_observation seen;
+    if (!begin_view(self, view, &seen))
+        return false;
+    bool good = pe_candidates_collect(&self->candidates, self->terms->only, &seen);
+    if (!good)
+        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    good = good && judge_candidates(self, &seen, other, forms, best);
+    if (good && layer) {
+        note_waves(layer, &seen, best);
+        layer->waves = seen.waves;
+        if (seen.waves && !pe_layers_keep(&self->layers, seen.waves, free))
+            good = false;
+        seen.waves = NULL;
+    }
+    pe_candidates_done(&self->candidates);
+    pe_observation_end(&seen);
+    return good;
+}
+
+/* ---- layers ---- */
+
+/* Note the forms of a layer in what was found of it. */
+static void note_layer(const pe_layer *layer, pe_identity *found)
+{
+    found->transform_count = layer->count;
+    memcpy(found->transforms, layer->transforms, sizeof found->transforms);
+    found->transposed = pe_layer_has(layer, PE_TRANSFORM_TRANSPOSED);
+    found->column_count = layer->order ? layer->view.shape[layer->view.rank - 1] : 0;
+    if (layer->order)
+        memcpy(found->columns, layer->order, found->column_count * sizeof *layer->order);
+    found->rank = layer->view.rank;
+    memcpy(found->shape, layer->view.shape, sizeof found->shape);
+}
+
+/* Find the requests of both tables of a layer. */
+static bool search_tables(search *self, const pe_layer *layer)
+{
+    *self->first = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
+    pe_identity *other = calloc(1, sizeof *other);
+    bool good = other != NULL;
+    if (!good)
+        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    good = good && search_view(self, &layer->view, NULL, layer->bits, NULL, self->first);
+    if (good && self->first->status != PE_IDENTITY_UNKNOWN)
+        good = search_view(self, &layer->other, NULL, 0, NULL, other);
+    if (good && other->status != PE_IDENTITY_UNKNOWN) {
+        self->first->price.request += other->price.request;
+        note_second(self->first, other, false);
+    } else {
+        self->first->status = PE_IDENTITY_UNKNOWN;
+    }
+    free(other);
+    return good;
+}
+
+static bool search_layer(search *self, pe_layer *layer)
+{
+    const bool tables = layer->is == PE_OTHER_TABLE;
+    pe_identity *first = self->first;
+    layer->examined = true;
+    if (tables) {
+        if (!search_tables(self, layer))
+            return false;
+    } else {
+        *first = *self->best; /* such that only what is cheaper is looked at */
+        first->proposed = first->compared = 0;
+        if (!search_view(self, &layer->view,
+                         layer->is == PE_OTHER_TENSOR ? &layer->other : NULL, layer->bits,
+                         layer, first))
+            return false;
+    }
+    const bool cheaper = first->status != PE_IDENTITY_UNKNOWN &&
+                         (self->best->status == PE_IDENTITY_UNKNOWN ||
+                          add_price(&first->price) < add_price(&self->best->price));
+    if (cheaper)
+        note_layer(layer, first);
+    keep_cheaper(first, self->best, INFINITY);
+    if (first->waves > self->best->waves) {
+        self->best->waves = first->waves;
+        self->best->frequency = first->frequency;
+        self->best->amplitude = first->amplitude;
+    }
+    self->layers.least = bound_forms(self->best);
+    return true;
+}
+
+/* The cheapest layer that has not been searched; NULL: none may be cheaper than the best. */
+static pe_layer *find_next_layer(search *self)
+{
+    pe_layer *next = NULL;
+    for (size_t i = 0; i < self->layers.count; i++) {
+        pe_layer *layer = &self->layers.items[i];
+        if (!layer->examined && layer->bits < self->layers.least &&
+            (!next || layer->bits < next->bits))
+            next = layer;
+    }
+    return next;
+}
+
+static bool search_layers(search *self)
+{
+    pe_layer *layer;
+    for (size_t i = 0; i < LAYERS_MAX && (layer = find_next_layer(self)); i++)
+        if (!search_layer(self, layer) ||
+            (layer->depth < DEPTH_MAX && !pe_forms_undo(&self->layers, layer)))
+            return false;
+    return true;
+}
+
+/* The layer without repetitions. */
+static const pe_view *find_last(const pe_layers *layers)
+{
+    const pe_layer *last = &layers->items[0];
+    for (size_t i = 1; i < layers->count; i++) {
+        const pe_layer *layer = &layers->items[i];
+        bool repeats = layer->count > last->count;
+        for (size_t t = 0; repeats && t < layer->count; t++)
+            repeats = layer->transforms[t].kind <= PE_TRANSFORM_EACH;
+        if (repeats)
+            last = layer;
+    }
+    return &last->view;
+}
+
+bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
+                            pe_search_runner *runner, pe_identity *ret_best, pe_view *ret_last,
+                            pe_error *reterr)
+{
+    search *self = calloc(1, sizeof *self);
+    pe_identity *found = calloc(3, sizeof *found);
+    bool good = self && found;
+    if (good) {
+        *self = (search){.terms = terms,
+                         .runner = runner,
+                         .best = ret_best,
+                         .found = &found[0],
+                         .second = &found[1],
+                         .first = &found[2],
+                         .reterr = reterr};
+        pe_layers_begin(&self->layers, view, reterr);
+        good = search_layers(self);
+        *ret_last = *find_last(&self->layers);
+        pe_layers_done(&self->layers);
+    } else {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    }
+    free(found);
+    free(self);
+    return good;
+}

@@ -1,0 +1,175 @@
+/* The layers of a table, and the table of forms. */
+#include "identify/form.h"
+
+#include "identify/price.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory that layers' views read. */
+typedef struct pe_held_view {
+    struct pe_held_view *next;
+    void *memory;
+    void (*release)(void *memory);
+} pe_held_view;
+
+static void remove_unit_axes(pe_layer *layer)
+{
+    size_t kept = 0;
+    for (size_t axis = 0; axis < layer->view.rank; axis++)
+        if (layer->view.shape[axis] > 1)
+            layer->axes[kept++] = layer->axes[axis];
+    layer->view = pe_view_squeezed(&layer->view);
+    if (layer->is != PE_OTHER_NONE)
+        layer->other = pe_view_squeezed(&layer->other);
+}
+
+void pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr)
+{
+    pe_layer whole = {.view = *view};
+    for (size_t axis = 0; axis < view->rank; axis++)
+        whole.axes[axis] = axis;
+    layers->count = 0;
+    layers->held = NULL;
+    layers->least = INFINITY;
+    layers->reterr = reterr;
+    pe_layers_add(layers, &whole);
+}
+
+void pe_layers_done(pe_layers *layers)
+{
+    for (pe_held_view *held = layers->held, *next; held; held = next) {
+        next = held->next;
+        held->release(held->memory);
+        free(held);
+    }
+}
+
+void *pe_layers_keep(pe_layers *layers, void *memory, void (*release)(void *memory))
+{
+    pe_held_view *held = memory ? malloc(sizeof *held) : NULL;
+    if (!held) {
+        if (memory)
+            release(memory);
+        pe_error_add(layers->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+        return NULL;
+    }
+    *held = (pe_held_view){layers->held, memory, release};
+    layers->held = held;
+    return memory;
+}
+
+void *pe_layers_hold(pe_layers *layers, size_t size)
+{
+    return pe_layers_keep(layers, malloc(size), free);
+}
+
+pe_layer pe_layer_beneath(const pe_layer *layer)
+{
+    pe_layer beneath = *layer;
+    beneath.examined = false;
+    beneath.waves = NULL;
+    beneath.amplitude = 0;
+    beneath.depth++;
+    return beneath;
+}
+
+bool pe_layer_note(pe_layer *layer, pe_transform transform)
+{
+    if (layer->count == PE_TRANSFORMS_MAX)
+        return false;
+    layer->bits += pe_price_form(&transform, &layer->view);
+    transform.axis = transform.axis < layer->view.rank ? layer->axes[transform.axis] : 0;
+    layer->transforms[layer->count++] = transform;
+    return true;
+}
+
+bool pe_layer_has(const pe_layer *layer, pe_transform_kind kind)
+{
+    for (size_t i = 0; i < layer->count; i++)
+        if (layer->transforms[i].kind == kind)
+            return true;
+    return false;
+}
+
+static bool is_same_view(const pe_view *one, const pe_view *other)
+{
+    bool same = one->read == other->read && one->context == other->context &&
+                one->offset == other->offset && one->rank == other->rank &&
+                one->unit == other->unit;
+    for (size_t axis = 0; same && axis < one->rank; axis++)
+        same = one->shape[axis] == other->shape[axis] &&
+               one->strides[axis] == other->strides[axis];
+    return same;
+}
+
+/* Let a view of more than two axes be row-major, as what reads it line by line needs. */
+static void pack_view(pe_layers *layers, pe_view *view)
+{
+    uint64_t run = 1;
+    size_t axis = view->rank;
+    for (; axis > 0 && view->strides[axis - 1] == run; axis--)
+        run *= view->shape[axis - 1];
+    pe_view *source =
+        view->rank > 2 && axis > 0 ? pe_layers_hold(layers, sizeof *source) : NULL;
+    if (!source)
+        return;
+    *source = *view;
+    *view = pe_view_packed(source);
+}
+
+void pe_layers_add(pe_layers *layers, const pe_layer *layer)
+{
+    pe_layer *added = &layers->items[layers->count];
+    if (layers->count == PE_LAYERS_MAX || layer->bits >= layers->least)
+        return;
+    *added = *layer;
+    remove_unit_axes(added);
+    for (size_t i = 0; i < layers->count; i++) {
+        const pe_layer *known = &layers->items[i];
+        if (known->is == added->is && is_same_view(&known->added, &added->view))
+            return;
+    }
+    added->added = added->view;
+    pack_view(layers, &added->view);
+    if (added->is != PE_OTHER_NONE)
+        pack_view(layers, &added->other);
+    layers->count++;
+}
+
+/* ---- the table ---- */
+
+static const struct {
+    const char *name;
+    pe_form_undo *undo;
+    pe_form_write *write;
+} FORMS[PE_TRANSFORM_KINDS] = {
+#define FORM(kind, name, undo, write) [PE_TRANSFORM_##kind] = {name, undo, write},
+#include "identify/forms.def"
+#undef FORM
+};
+
+bool pe_forms_undo(pe_layers *layers, const pe_layer *layer)
+{
+    pe_dtype dtype;
+    bool good = true;
+    if (layer->view.rank == 0 || !pe_element_is_real(layer->view.element, &dtype))
+        return true;
+    for (size_t i = 0; good && i < PE_COUNT(FORMS); i++)
+        good = (i > 0 && FORMS[i].undo == FORMS[i - 1].undo) || FORMS[i].undo(layers, layer);
+    if (!good && layers->reterr->count == 0)
+        pe_error_add(layers->reterr, PE_MALFORMED, "body", "",
+                     "a table that can be read and held in part");
+    return good;
+}
+
+const char *pe_form_name(const pe_transform *form)
+{
+    return FORMS[form->kind].name;
+}
+
+void pe_form_text(const pe_identity *identity, const pe_transform *form, char dst[PE_FORM_TEXT])
+{
+    FORMS[form->kind].write(identity, form, dst);
+}

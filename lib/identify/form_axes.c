@@ -1,0 +1,94 @@
+/* The forms of a table whose axes lie otherwise: rows along several axes, the columns first,
+ * axes exchanged. */
+#include "identify/form.h"
+
+#include <stdio.h>
+
+bool pe_undo_grid(pe_layers *layers, const pe_layer *layer)
+{
+    const pe_view *view = &layer->view;
+    const size_t last = view->rank - 1;
+    pe_layer beneath = pe_layer_beneath(layer);
+    pe_view *views[] = {&beneath.view, &beneath.other};
+    if (view->rank < 3 ||
+        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_FLATTENED, .count = last}))
+        return true;
+    for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? 1 : 2); i++) {
+        pe_view *own = views[i];
+        if (own->rank != view->rank)
+            return true;
+        for (size_t axis = 0; axis + 1 < last; axis++) {
+            if (own->strides[axis] != own->strides[axis + 1] * own->shape[axis + 1])
+                return true;
+            own->shape[last - 1] *= own->shape[axis];
+        }
+        for (size_t axis = 0; axis < 2; axis++) {
+            own->shape[axis] = own->shape[last - 1 + axis];
+            own->strides[axis] = own->strides[last - 1 + axis];
+        }
+        own->rank = 2;
+    }
+    beneath.axes[0] = layer->axes[last - 1];
+    beneath.axes[1] = layer->axes[last];
+    pe_layers_add(layers, &beneath);
+    return true;
+}
+
+/* Move the first axis of a view to the end. */
+static void move_first_axis(pe_view *view)
+{
+    for (size_t axis = 0; axis + 1 < view->rank; axis++)
+        *view = pe_view_transposed(view, axis, axis + 1);
+}
+
+bool pe_undo_channels_first(pe_layers *layers, const pe_layer *layer)
+{
+    const size_t rank = layer->view.rank;
+    pe_layer beneath = pe_layer_beneath(layer);
+    if (rank < 3 || layer->is != PE_OTHER_NONE ||
+        pe_layer_has(layer, PE_TRANSFORM_CHANNELS_FIRST) ||
+        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_CHANNELS_FIRST}))
+        return true;
+    move_first_axis(&beneath.view);
+    for (size_t axis = 0; axis < rank; axis++)
+        beneath.axes[axis] = layer->axes[(axis + 1) % rank];
+    pe_layers_add(layers, &beneath);
+    return true;
+}
+
+bool pe_undo_transposition(pe_layers *layers, const pe_layer *layer)
+{
+    pe_layer beneath = pe_layer_beneath(layer);
+    if (layer->view.rank != 2 || layer->is != PE_OTHER_NONE ||
+        pe_layer_has(layer, PE_TRANSFORM_TRANSPOSED) ||
+        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_TRANSPOSED}))
+        return true;
+    beneath.view = pe_view_transposed(&layer->view, 0, 1);
+    beneath.axes[0] = layer->axes[1];
+    beneath.axes[1] = layer->axes[0];
+    pe_layers_add(layers, &beneath);
+    return true;
+}
+
+void pe_write_grid(const pe_identity *identity, const pe_transform *form,
+                   char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    snprintf(dst, PE_FORM_TEXT, "its rows lie along %llu axes",
+             (unsigned long long)form->count);
+}
+
+void pe_write_channels_first(const pe_identity *identity, const pe_transform *form,
+                             char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    snprintf(dst, PE_FORM_TEXT, "its columns lie along axis %zu", form->axis);
+}
+
+void pe_write_transposed(const pe_identity *identity, const pe_transform *form,
+                         char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    (void)form;
+    snprintf(dst, PE_FORM_TEXT, "transposed");
+}

@@ -1,0 +1,154 @@
+/* The form of a table that was multiplied, and perhaps moved, by a number: what is left of it
+ * has sines and cosines of amplitude 1, or slopes that are powers of 2. */
+#include "identify/form.h"
+
+#include "identify/price.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define SHORT_BITS 25 /* of a number that is taken for what was measured */
+
+/* A factor and a constant. */
+typedef struct line {
+    double factor, constant;
+} line;
+
+/* Fit entries a·cos + b and a·sin + b of unknown angles, whose squares have the sum
+ * a² - 2b² + 2b·(the sum of both). False: they are none. */
+static bool fit_circle(const pe_view views[2], line *ret_line, bool *ret_read)
+{
+    double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS];
+    double x = 0, y = 0, xx = 0, xy = 0, rest = 0;
+    size_t count;
+    *ret_read = pe_view_read_sample(&views[0], entries[0], &count) &&
+                pe_view_read_sample(&views[1], entries[1], &count);
+    if (!*ret_read || count < 16)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const double one = entries[0][i], other = entries[1][i], sum = one + other;
+        const double square = one * one + other * other;
+        x += sum;
+        y += square;
+        xx += sum * sum;
+        xy += sum * square;
+    }
+    const double n = (double)count, spread = xx - x * x / n;
+    const double slope = spread > 0 ? (xy - x * y / n) / spread : 0;
+    const double constant = slope / 2, mean = (y - slope * x) / n;
+    const double factor = sqrt(mean + 2 * constant * constant);
+    for (size_t i = 0; i < count; i++) {
+        const double one = entries[0][i] - constant, other = entries[1][i] - constant;
+        rest += fabs(one * one + other * other - factor * factor) > 0.02 * factor * factor;
+    }
+    *ret_line = (line){factor, constant};
+    return 8 * rest <= n && isnormal(factor) && spread > 1e-3 * xx;
+}
+
+/* The number that a measured one is taken for: the cheapest within its error. */
+static double choose_number(double number, double error)
+{
+    const double square = number * number, wholes[] = {rint(square), rint(1 / square)};
+    double chosen = pe_find_decimal(number, error);
+    const double roots[] = {sqrt(wholes[0]), wholes[1] > 0 ? 1 / sqrt(wholes[1]) : 0};
+    const double decimal = pe_find_decimal(number, fmax(error, 1e-6));
+    for (size_t i = 0; i < PE_COUNT(roots); i++)
+        if (wholes[i] >= 1 && fabs(roots[i] - number) <= 2 * error * number &&
+            pe_price_number(roots[i]) < pe_price_number(chosen))
+            chosen = roots[i];
+    return pe_price_number(decimal) <= SHORT_BITS &&
+                   pe_price_number(decimal) < pe_price_number(chosen)
+               ? decimal
+               : chosen;
+}
+
+/* Add the layer without a factor and a constant. */
+static bool add_scaled(pe_layers *layers, const pe_layer *layer, line found)
+{
+    pe_layer beneath = pe_layer_beneath(layer);
+    if ((fabs(found.factor - 1) < 1e-5 && found.constant == 0) ||
+        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_FACTOR,
+                                                .value = found.factor,
+                                                .constant = found.constant}) ||
+        beneath.bits >= layers->least)
+        return true;
+    pe_mapped_view *mapped = pe_layers_hold(layers, sizeof *mapped);
+    if (!mapped || !pe_mapped_view_init(mapped, &layer->view, PE_MAP_SCALE, found.factor,
+                                        found.constant, &beneath.view))
+        return false;
+    if (found.constant != 0) /* beside which entries were rounded */
+        beneath.view.grain =
+            pe_observation_unit(&layer->view) * (1 + fabs(found.constant / found.factor));
+    pe_layers_add(layers, &beneath);
+    return true;
+}
+
+/* The factor and the constant of sines and cosines, whose pairs may lie in three ways. */
+static bool undo_circle(pe_layers *layers, const pe_layer *layer, bool *ret_found)
+{
+    const pe_view *view = &layer->view;
+    const double error = fmax(pe_observation_unit(view), 1e-7);
+    bool read = true;
+    for (size_t i = 0; read && !*ret_found && i < 3; i++) {
+        /* the halves of a grid's channels are of two axes, each with its own pairs */
+        const pe_view half = i == 2 ? pe_view_half(view, false, 0) : *view;
+        const pe_view views[] = {pe_view_half(&half, i == 1, 0),
+                                 pe_view_half(&half, i == 1, 1)};
+        line found;
+        *ret_found = fit_circle(views, &found, &read);
+        if (!*ret_found)
+            continue;
+        const bool moved = fabs(found.constant) > 16 * error * found.factor;
+        const line numbers = {choose_number(found.factor, error),
+                              moved ? pe_find_decimal(found.constant, error) : 0};
+        if (!add_scaled(layers, layer, numbers))
+            return false;
+    }
+    return read;
+}
+
+/* A bias whose lines fall steadily, by slopes that are no powers of 2, as one for exp2 has. */
+static bool undo_slope(pe_layers *layers, const pe_layer *layer)
+{
+    static const double FACTORS[] = {PE_LOG2_E, 1 / PE_LOG2_E};
+    pe_view row = layer->view;
+    double entries[4];
+    while (row.rank > 1)
+        row = pe_view_at(&row, 0, row.shape[0] - 1);
+    if (row.shape[0] < 4)
+        return true;
+    if (!pe_view_read(&row, 0, 4, entries))
+        return false;
+    const double step = entries[1] - entries[0];
+    if (step == 0 || fabs(entries[3] - entries[2] - step) > 1e-3 * fabs(step))
+        return true;
+    for (size_t i = 0; i < PE_COUNT(FACTORS); i++)
+        if (!add_scaled(layers, layer, (line){FACTORS[i], 0}))
+            return false;
+    return true;
+}
+
+bool pe_undo_factor(pe_layers *layers, const pe_layer *layer)
+{
+    const size_t rank = layer->view.rank;
+    bool found = false;
+    if (layer->is != PE_OTHER_NONE || rank < 2 || pe_layer_has(layer, PE_TRANSFORM_FACTOR))
+        return true;
+    if (layer->view.shape[rank - 1] % 4 == 0 && !undo_circle(layers, layer, &found))
+        return false;
+    if (!found && layer->amplitude > 0) {
+        const double error = fmax(pe_observation_unit(&layer->view), 1e-7);
+        return add_scaled(layers, layer, (line){choose_number(layer->amplitude, error), 0});
+    }
+    return found || undo_slope(layers, layer);
+}
+
+void pe_write_factor(const pe_identity *identity, const pe_transform *form,
+                     char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    if (form->constant != 0)
+        snprintf(dst, PE_FORM_TEXT, "times %.9g, plus %.9g", form->value, form->constant);
+    else
+        snprintf(dst, PE_FORM_TEXT, "times %.9g", form->value);
+}

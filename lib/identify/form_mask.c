@@ -1,0 +1,199 @@
+/* The form of a bias with a mask: keys after the query, or outside a window, have a number that
+ * stands for minus infinity, or is added to the bias. */
+#include "identify/form.h"
+
+#include "numerics/dtype.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MASKED_BYTES_MAX ((uint64_t)8 << 20) /* of a table that is looked at */
+#define LEAST_MASK       (-1000.0)
+#define WINDOW_LEAST     3 /* keys by which those outside are continued */
+
+/* What stands for masked entries in the table beneath. */
+typedef enum filling {
+    FILL_INFINITE, /* of keys after the query, minus infinity */
+    FILL_BY_KEY    /* what the last query has of the key */
+} filling;
+
+typedef struct mask {
+    const pe_view *view; /* [heads, queries, keys] or [queries, keys] */
+    uint64_t queries, keys;
+    double number;
+    bool symmetric;  /* keys on both sides are seen */
+    uint64_t window; /* keys on one side, with the query's own; 0: all */
+} mask;
+
+/* Whether an element masks a key. */
+static bool is_masked(const mask *self, double element)
+{
+    return element == self->number ||
+           (self->number < 0 && isfinite(self->number) && element <= 0.5 * self->number);
+}
+
+/* The keys that a query sees: from *ret_first up to before *ret_end. */
+static void find_seen(const mask *self, uint64_t query, uint64_t *ret_first, uint64_t *ret_end)
+{
+    const uint64_t own = query + self->keys - self->queries;
+    const uint64_t window = self->window > 0 ? self->window : self->keys;
+    const uint64_t end = self->symmetric ? own + window : own + 1;
+    *ret_first = own + 1 > window ? own + 1 - window : 0;
+    *ret_end = end < self->keys ? end : self->keys;
+}
+
+/* ---- which mask ---- */
+
+/* Read the first head's line of a query. */
+static bool read_line(const mask *self, uint64_t head, uint64_t query, double *line)
+{
+    pe_view plane = *self->view;
+    if (plane.rank == 3)
+        plane = pe_view_at(&plane, 0, head);
+    return pe_view_read(&plane, query, 1, line);
+}
+
+/* Find the mask by the line of the query in the middle, whose ends are masked. */
+static bool find_mask(mask *self, double *line, bool *ret_found)
+{
+    const uint64_t query = self->queries / 2, own = query + self->keys - self->queries;
+    uint64_t first = 0, end = self->keys;
+    *ret_found = false;
+    if (!read_line(self, 0, query, line))
+        return false;
+    self->number = line[self->keys - 1];
+    if (!(self->number == 0 || self->number < LEAST_MASK) || is_masked(self, line[own]) ||
+        (self->number == 0 && line[own] == 0))
+        return true;
+    while (end > own + 1 && is_masked(self, line[end - 1]))
+        end--;
+    while (first < own && is_masked(self, line[first]))
+        first++;
+    self->symmetric = end > own + 1;
+    self->window = first > 0 ? own + 1 - first : 0;
+    *ret_found = (first == 0 || self->window >= WINDOW_LEAST) &&
+                 (!self->symmetric || end - own == self->window);
+    return true;
+}
+
+/* ---- what is beneath ---- */
+
+/* Continue what is seen of a line in its window on both sides. */
+static void continue_line(const mask *self, uint64_t query, filling how, const double *last,
+                          double *line)
+{
+    uint64_t first, end;
+    find_seen(self, query, &first, &end);
+    for (uint64_t key = first; self->window > 0 && key-- > 0;)
+        line[key] = 2 * line[key + 1] - line[key + 2];
+    for (uint64_t key = end; key < self->keys; key++)
+        line[key] = self->symmetric      ? 2 * line[key - 1] - line[key - 2]
+                    : how == FILL_BY_KEY ? last[key]
+                                         : -INFINITY;
+}
+
+/* Whether a line is masked where the mask says so, and nowhere else. */
+static bool has_mask(const mask *self, uint64_t query, const double *line)
+{
+    uint64_t first, end;
+    find_seen(self, query, &first, &end);
+    for (uint64_t key = 0; key < self->keys; key++)
+        if (is_masked(self, line[key]) != (key < first || key >= end))
+            return false;
+    return true;
+}
+
+/* Fill all lines. *ret_fits: they all have the mask. False: the view cannot be read. */
+static bool fill_lines(const mask *self, filling how, pe_dtype dtype, double *lines,
+                       unsigned char *dst, bool *ret_fits)
+{
+    const uint64_t heads = self->view->rank == 3 ? self->view->shape[0] : 1;
+    const size_t size = (size_t)self->keys * pe_dtype_size(dtype);
+    double *last = lines + self->keys;
+    *ret_fits = true;
+    for (uint64_t head = 0; head < heads; head++) {
+        if (!read_line(self, head, self->queries - 1, last))
+            return false;
+        for (uint64_t query = 0; *ret_fits && query < self->queries; query++, dst += size) {
+            if (!read_line(self, head, query, lines))
+                return false;
+            *ret_fits = has_mask(self, query, lines);
+            continue_line(self, query, how, last, lines);
+            pe_round_row(dtype, lines, (size_t)self->keys, dst);
+        }
+    }
+    return true;
+}
+
+/* Read elements of the filled table: a pe_view's function. */
+static bool read_filled(void *context, uint64_t offset, void *dst, size_t size)
+{
+    const unsigned char *elements = context;
+    memcpy(dst, elements + offset, size);
+    return true;
+}
+
+static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, filling how,
+                       double *lines)
+{
+    const pe_transform form = {.kind = PE_TRANSFORM_MASKED,
+                               .first = self->window,
+                               .count = self->symmetric,
+                               .value = self->number};
+    pe_layer beneath = pe_layer_beneath(layer);
+    pe_dtype dtype;
+    bool fits = false;
+    if (!pe_element_is_real(self->view->element, &dtype) || !pe_layer_note(&beneath, form) ||
+        beneath.bits >= layers->least)
+        return true;
+    unsigned char *elements =
+        pe_layers_hold(layers, (size_t)pe_view_elements(self->view) * pe_dtype_size(dtype));
+    if (!elements || !fill_lines(self, how, dtype, lines, elements, &fits))
+        return false;
+    beneath.view.read = read_filled;
+    beneath.view.context = elements;
+    beneath.view.offset = 0;
+    beneath.view.swapped = false;
+    pe_view_set_row_major(&beneath.view);
+    if (fits)
+        pe_layers_add(layers, &beneath);
+    return true;
+}
+
+bool pe_undo_mask(pe_layers *layers, const pe_layer *layer)
+{
+    const size_t rank = layer->view.rank;
+    mask self = {.view = &layer->view};
+    bool found = false;
+    if (layer->is != PE_OTHER_NONE || rank < 2 || rank > 3 ||
+        pe_layer_has(layer, PE_TRANSFORM_MASKED))
+        return true;
+    self.queries = layer->view.shape[rank - 2];
+    self.keys = layer->view.shape[rank - 1];
+    if (self.queries < 4 || self.keys < self.queries ||
+        pe_view_elements(&layer->view) * pe_element_size(layer->view.element) >
+            MASKED_BYTES_MAX)
+        return true;
+    double *lines = pe_layers_hold(layers, 2 * (size_t)self.keys * sizeof *lines);
+    if (!lines || !find_mask(&self, lines, &found))
+        return false;
+    if (!found)
+        return true;
+    /* -inf after the query is what the scheme's own mask has */
+    const bool own = isinf(self.number) && self.window == 0;
+    return (own || add_filled(layers, layer, &self, FILL_INFINITE, lines)) &&
+           (self.symmetric || add_filled(layers, layer, &self, FILL_BY_KEY, lines));
+}
+
+void pe_write_mask(const pe_identity *identity, const pe_transform *form,
+                   char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    if (form->first > 0)
+        snprintf(dst, PE_FORM_TEXT, "keys beyond a window of %llu%s have %g",
+                 (unsigned long long)form->first,
+                 form->count > 0 ? " on each side" : ", and after the query,", form->value);
+    else
+        snprintf(dst, PE_FORM_TEXT, "keys after the query have %g", form->value);
+}

@@ -1,0 +1,160 @@
+#include "identify/judged_request.h"
+
+#include "identify/computation.h"
+#include "identify/error_bound.h"
+#include "identify/query.h"
+#include "identify/slope_computation.h"
+#include "requests/request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SAMPLED_LINES 9
+#define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
+
+/* A request that is judged. */
+typedef struct trial {
+    const pe_judge *judge;
+    const pe_scheme *scheme;
+    const pe_proposal *proposal;
+    pe_request *request;
+    size_t tensor;
+    const pe_exact_waves *waves; /* of the request; NULL: not known */
+} trial;
+
+/* Whether a table may have been computed in another arithmetic, and its lines can be read one
+ * after the other to find out. */
+static bool has_arithmetic(const trial *self)
+{
+    return !self->proposal->discrete &&
+           pe_request_tensor(self->request, self->tensor)->dtype != PE_I32 &&
+           self->judge->seen->flat.rank > 0;
+}
+
+static pe_error_bound compute_bound(const trial *self)
+{
+    const pe_proposal *proposal = self->proposal;
+    return (pe_error_bound){.seen = self->judge->seen,
+                            .first_distance = proposal->first_distance,
+                            .angle = proposal->angle,
+                            .amplitude = proposal->amplitude,
+                            .roundings = proposal->roundings,
+                            .low_precision = proposal->low_precision,
+                            .waves = self->waves};
+}
+
+/* Count what does not fit, and find a computation that gives all entries. False: it was ended.
+ */
+static bool count_misfits(const trial *self, pe_identity *found, uint64_t *ret_f64,
+                          bool *ret_explained)
+{
+    const pe_judge *judge = self->judge;
+    const pe_proposal *proposal = self->proposal;
+    const pe_runner *runner = &judge->runner->own;
+    const pe_error_bound bound = compute_bound(self);
+    pe_request *wide = pe_parse_query(self->scheme, proposal->query, "f64", judge->limits);
+    bool good = wide && pe_count_misfits(wide, self->request, self->tensor, &bound, runner,
+                                         &found->misfits, ret_f64, judge->reterr);
+    if (good && *ret_f64 > 0 && (found->misfits.count == 0 || proposal->low_precision) &&
+        judge->seen->rows > 0 && proposal->amplitude == 0)
+        good = pe_computation_find(wide, self->tensor, judge->seen, proposal->low_precision,
+                                   runner, &found->computation, judge->reterr);
+    *ret_explained = found->computation.text != NULL;
+    if (good && *ret_f64 > 0 && !*ret_explained)
+        good = pe_slope_computation(wide, self->tensor, judge->seen, runner, ret_explained,
+                                    judge->reterr);
+    pe_request_unref(wide);
+    return good;
+}
+
+/* Find out the arithmetic of a table that is not exact. False: it was ended. */
+static bool find_arithmetic(const trial *self, pe_identity *found)
+{
+    const pe_comparison *compared = &found->comparison;
+    uint64_t f64 = 0;
+    bool explained = false;
+    if (!has_arithmetic(self)) {
+        found->misfits.count = compared->differing;
+        f64 = compared->differing + compared->signs;
+    } else if (!count_misfits(self, found, &f64, &explained)) {
+        return false;
+    }
+    if (explained)
+        found->misfits = (pe_misfits){.zeros = found->misfits.zeros};
+    found->arithmetic = f64 == 0                   ? PE_ARITHMETIC_F64
+                        : found->misfits.count > 0 ? PE_ARITHMETIC_UNKNOWN
+                        : explained                ? PE_ARITHMETIC_F32
+                                                   : PE_ARITHMETIC_F32_LIKE;
+    found->status = f64 == 0 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
+    /* zeros are no evidence: a table of few other numbers is near anything that has few */
+    if ((double)found->misfits.count >
+        MISFITS_MAX * (double)(compared->entries - found->misfits.zeros))
+        found->status = PE_IDENTITY_UNKNOWN;
+    return true;
+}
+
+/* Compare the request with the whole table. False: it was ended. */
+static bool compare_request(const trial *self, pe_identity *found)
+{
+    const pe_judge *judge = self->judge;
+    if (pe_compare_table(self->request, self->tensor, &judge->seen->view,
+                         (pe_tolerance){.absolute = 0}, &judge->runner->own, &found->comparison,
+                         judge->reterr) != PE_OK)
+        return false;
+    found->compared = 1;
+    found->status = PE_IDENTITY_EXACT;
+    found->arithmetic = PE_ARITHMETIC_EXACT;
+    if (found->comparison.differing + found->comparison.signs > 0 &&
+        !find_arithmetic(self, found))
+        return false;
+    found->scheme = self->scheme;
+    snprintf(found->query, sizeof found->query, "%s", self->proposal->query);
+    snprintf(found->tensor, sizeof found->tensor, "%s",
+             pe_request_tensor(self->request, self->tensor)->name);
+    return true;
+}
+
+/* Whether some lines of the request are near those of the table. float64 is more than that asks
+ * for, and some schemes take long for it. */
+static bool are_close_lines(const trial *self)
+{
+    const pe_error_bound bound = compute_bound(self);
+    const bool wide = pe_request_tensor(self->request, self->tensor)->dtype == PE_F64;
+    bool read = true;
+    pe_request *narrow =
+        wide ? pe_parse_query(self->scheme, self->proposal->query, "f32", self->judge->limits)
+             : NULL;
+    const bool near = pe_check_sampled_lines(narrow ? narrow : self->request, self->tensor,
+                                             &bound, SAMPLED_LINES, &read);
+    pe_request_unref(narrow);
+    return near;
+}
+
+bool pe_judge_request(const pe_judge *judge, const pe_scheme *scheme,
+                      const pe_proposal *proposal, const char *tensor, bool exact_only,
+                      pe_identity *ret_found)
+{
+    pe_dtype dtype;
+    pe_exact_waves waves;
+    bool read = true, good = true;
+    const pe_view *view = &judge->seen->view;
+    const char *name = pe_element_is_real(view->element, &dtype) ? pe_dtype_name(dtype) : "f32";
+    trial self = {.judge = judge, .scheme = scheme, .proposal = proposal};
+    *ret_found = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN, .proposed = 1};
+    self.request = pe_parse_query(scheme, proposal->query, name, judge->limits);
+    const int index = self.request ? pe_find_query_tensor(self.request, tensor, view) : -1;
+    if (index >= 0) {
+        self.tensor = (size_t)index;
+        /* what has an angle was proposed without measuring waves */
+        if (proposal->angle > 0 && !proposal->low_precision &&
+            pe_exact_waves_read(&waves, self.request, self.tensor))
+            self.waves = &waves;
+        if (are_close_lines(&self) &&
+            (!exact_only || pe_check_first_rows(self.request, self.tensor, judge->seen, &read)))
+            good = compare_request(&self, ret_found);
+        if (self.waves)
+            pe_exact_waves_done(&waves);
+    }
+    pe_request_unref(self.request);
+    return good;
+}
