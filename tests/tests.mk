@@ -25,7 +25,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-h
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
-        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion cost \
+        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion strangers cost \
         check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
@@ -250,6 +250,9 @@ peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT, DIFFU
 
 confusion: all ## what /v1/identify says of random, spoilt and transformed tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1, TRANSFORMED=20)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1) $(or $(TRANSFORMED),20)
+
+strangers: all ## what /v1/identify says of public code's tables, judged by making them again (COUNT=2000, SEED=1, ONLY=7,12)
+	$(PYTHON) -B tests/http/strangers.py --server $(BUILD)/posenc-server --count $(or $(COUNT),2000) --seed $(or $(SEED),1) $(ONLY:%=--only %)
 
 cost: all ## what identifying costs: seconds, shares of stages, memory (GIB=8: also of comparing so large a table)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/identify.py $(BUILD)/posenc-server $(GIB)

@@ -498,6 +498,9 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
         )
         transformed, mistaken = of_transformed(asker, int(each), int(seed))
         moved, misnamed = transformations.run(asker.identify_array, 10, int(seed))
+        paired, misnamed_pairs = transformations.run(
+            asker.identify_array, 2, int(seed), transformations.PAIRS
+        )
         asker.done()
         print_transformed(transformed)
         print(
@@ -505,7 +508,7 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
             *(f"{status:>9} {name}" for name, status in told.items()),
             "",
             "transformed tables, by what happened to them",
-            *transformations.lines(moved),
+            *transformations.lines(moved | paired),
             "",
             sep="\n",
             flush=True,
@@ -527,7 +530,7 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
         *own.wrong,
         *spoilt.wrong,
         *mistaken,
-        *(claim for claim in misnamed if claim[0] == "wrong"),
+        *(claim for claim in misnamed + misnamed_pairs if claim[0] == "wrong"),
         *(name for name, status in told.items() if status == "wrong"),
     ]
     print(*wrong, sep="\n")

@@ -1,5 +1,7 @@
-"""Undoing what an answer of /v1/identify says that a table went through (`forms`), with numpy
-alone: what is left are the tensors that the answer names."""
+"""What an answer of /v1/identify says that a table went through (`forms`), with numpy alone.
+`undone` undoes it: what is left are the tensors that the answer names. `made_again` goes the
+other way, from these tensors to the table. Axes are those of the table, all of which are kept
+until the end, but for those of 2x2 matrices."""
 
 import numpy
 
@@ -11,32 +13,53 @@ def undone(values, said):
         values = numpy.stack([values.real, values.imag], -1)
     tensors = [values]
     for form in said["forms"]:
-        tensors = UNDO[form["kind"]](tensors[0], form, said)
+        tensors = undo(form, tensors, said)
     if tensors[0].ndim > 2 and any(form["kind"] == "grid" for form in said["forms"]):
         tensors = [tensor.reshape(-1, tensor.shape[-1]) for tensor in tensors]
     second = numpy.squeeze(tensors[1]) if len(tensors) > 1 else None
     return numpy.squeeze(tensors[0]), second
 
 
+def made_again(tensors, said, shape):
+    """The table of that shape, of the tensors of an answer's requests, one or two; where the
+    table has them the angles."""
+    left, shapes = numpy.broadcast_to(0.0, shape), []
+    for form in said["forms"]:
+        shapes.append(left.shape)
+        left = left if form["kind"] == "angles" else undo(form, [left], said)[0]
+    tensors = [numpy.squeeze(tensor).reshape(left.shape) for tensor in tensors]
+    for form, before in zip(reversed(said["forms"]), reversed(shapes)):
+        kind = form["kind"]
+        if kind in JOIN:
+            tensors = [JOIN[kind](tensors, form, said)]
+        else:
+            tensors = [AGAIN[kind](tensor, form, said).reshape(before) for tensor in tensors]
+    return tensors[0]
+
+
+def undo(form, tensors, said):
+    kind = form["kind"]
+    if kind in SPLIT:
+        return SPLIT[kind](tensors[0], form, said)
+    return [UNDO[kind](tensor, form, said) for tensor in tensors]
+
+
 def turned(said):
-    return -1 if said["second"]["negative"] else 1
+    """The sign of the second tensor in the table."""
+    return -1 if said.get("second", {}).get("negative") else 1
 
 
 def part(axis, *bounds):
-    """The part of an axis of the table; forms keep all axes of it, but for zeros."""
+    """The part of an axis of the table."""
     return (slice(None),) * axis + (slice(*bounds),)
 
 
-def repeated(values, form, _):
-    return [values[part(form["axis"], 0, 1)]]
+def rows_of(values):
+    """The axis of rows, before which are axes of size 1."""
+    return next((axis for axis, extent in enumerate(values.shape) if extent > 1), 0)
 
 
-def tiled(values, form, _):
-    return [values[part(form["axis"], 0, form["first"])]]
-
-
-def each_repeated(values, form, _):
-    return [values[part(form["axis"], None, None, form["count"])]]
+# ---- two tensors in one table ----
 
 
 def pair(values, form, said):
@@ -72,61 +95,136 @@ def angles(values, _, said):
     return tensors
 
 
-def masked(values, form, said):
-    """Keys after the query have -inf instead, or what the last query has; those beyond a window
-    go on as the keys beside them do."""
-    queries, keys = values.shape[-2:]
-    own = numpy.arange(queries)[:, None] + keys - queries
-    distance = own - numpy.arange(keys)
-    window = form.get("first", keys)
-    before, after = distance >= window, -distance >= (window if form.get("count") else 1)
-    assert (values[..., before | after] <= 0).all()
-    values = values.copy()
-    for query in range(queries):
-        for key in numpy.flatnonzero(before[query])[::-1]:
-            values[..., query, key] = (
-                2 * values[..., query, key + 1] - values[..., query, key + 2]
-            )
-        for key in numpy.flatnonzero(after[query]) if form.get("count") else ():
-            values[..., query, key] = (
-                2 * values[..., query, key - 1] - values[..., query, key - 2]
-            )
-    if form.get("count"):
-        return [values]
-    fill = -numpy.inf if "mask=causal" in said["request"]["url"] else values[..., -1:, :]
-    return [numpy.where(after, fill, values)]
-
-
-def zero_rows(values, form, _):
-    first, count = form["first"], form["count"]
-    rows = values.squeeze()
-    gone, cut = (rows[:count], rows[count:]) if first == 0 else (rows[-count:], rows[:-count])
-    assert (gone == 0).all()
-    return [cut]
-
-
-def zero_columns(values, form, _):
-    columns = values.squeeze()
-    assert (columns[..., form["first"] :] == 0).all()
-    return [columns[..., : form["first"]]]
-
-
-UNDO = {
-    "repeated": repeated,
-    "tiled": tiled,
-    "each_repeated": each_repeated,
-    "grid": lambda values, *_: [values],
+SPLIT = {
     "pair": pair,
     "halves": halves,
     "alternating": alternating,
     "matrices": matrices,
     "angles": angles,
+    "parts": lambda values, form, _: [values[part(form["axis"], i, i + 1)] for i in range(2)],
+}
+
+
+def one_after_the_other(tensors, form, said):
+    return numpy.concatenate([tensors[0], turned(said) * tensors[1]], form["axis"])
+
+
+def by_turns(tensors, form, said):
+    axis, shape = form["axis"], tensors[0].shape
+    both = numpy.stack([tensors[0], turned(said) * tensors[1]], axis + 1)
+    return both.reshape(*shape[:axis], 2 * shape[axis], *shape[axis + 1 :])
+
+
+def rotations(tensors, _, said):
+    cos, sin = tensors[0], turned(said) * tensors[1]
+    return numpy.stack([cos, -sin, sin, cos], -1).reshape(*cos.shape, 2, 2)
+
+
+JOIN = {
+    "pair": one_after_the_other,
+    "halves": one_after_the_other,
+    "alternating": by_turns,
+    "matrices": rotations,
+    "angles": lambda tensors, *_: tensors[0],
+    "parts": one_after_the_other,
+}
+
+
+# ---- one table ----
+
+
+def masked(values, form, said):
+    """Keys after the query have -inf instead, or what the last query has; those beyond a window
+    go on as the keys beside them do."""
+    before, after = unseen(values, form)
+    assert (values[..., before | after] <= 0).all()
+    values = values.copy()
+    for query, key in numpy.argwhere(before)[::-1]:
+        values[..., query, key] = 2 * values[..., query, key + 1] - values[..., query, key + 2]
+    for query, key in numpy.argwhere(after) if form.get("count") else ():
+        values[..., query, key] = 2 * values[..., query, key - 1] - values[..., query, key - 2]
+    if form.get("count"):
+        return values
+    fill = -numpy.inf if "mask=causal" in said["request"]["url"] else values[..., -1:, :]
+    return numpy.where(after, fill, values)
+
+
+def unseen(values, form):
+    """The keys before the window of each query, and those after it."""
+    queries, keys = values.shape[-2:]
+    distance = numpy.arange(queries)[:, None] + keys - queries - numpy.arange(keys)
+    window = form.get("first", keys)
+    return distance >= window, -distance >= (window if form.get("count") else 1)
+
+
+def zero_rows(values, form, _):
+    axis, count = rows_of(values), form["count"]
+    rows = values.shape[axis]
+    zeros = part(axis, 0, count) if form["first"] == 0 else part(axis, rows - count, None)
+    left = part(axis, count, None) if form["first"] == 0 else part(axis, 0, rows - count)
+    assert (values[zeros] == 0).all()
+    return values[left]
+
+
+def zero_columns(values, form, _):
+    assert (values[..., form["first"] :] == 0).all()
+    return values[..., : form["first"]]
+
+
+UNDO = {
+    "repeated": lambda values, form, _: values[part(form["axis"], 0, 1)],
+    "tiled": lambda values, form, _: values[part(form["axis"], 0, form["first"])],
+    "each_repeated": lambda values, form, _: values[
+        part(form["axis"], None, None, form["count"])
+    ],
+    "grid": lambda values, *_: values,
     "masked": masked,
     "zero_rows": zero_rows,
     "zero_columns": zero_columns,
-    "channels_first": lambda values, form, _: [numpy.moveaxis(values.squeeze(), 0, -1)],
-    "transposed": lambda values, *_: [values.squeeze().T],
-    "columns": lambda values, _, said: [values.squeeze()[:, said["columns"]]],
-    "parts": lambda values, form, _: [values[part(form["axis"], i, i + 1)] for i in range(2)],
-    "factor": lambda values, form, _: [(values - form.get("constant", 0)) / form["value"]],
+    "channels_first": lambda values, form, _: numpy.moveaxis(values, form["axis"], -1),
+    "transposed": lambda values, *_: swapped(values),
+    "columns": lambda values, _, said: values[..., said["columns"]],
+    "factor": lambda values, form, _: (values - form.get("constant", 0)) / form["value"],
+}
+
+
+def swapped(values):
+    """A matrix with its axes exchanged."""
+    return numpy.squeeze(values).T
+
+
+def ordered(values, _, said):
+    table = numpy.empty_like(values)
+    table[..., said["columns"]] = values
+    return table
+
+
+def with_mask(values, form, _):
+    before, after = unseen(values, form)
+    return numpy.where(before | after, float(form["value"]), values)
+
+
+def with_zero_rows(values, form, _):
+    axis = rows_of(values)
+    zeros = numpy.zeros((*values.shape[:axis], form["count"], *values.shape[axis + 1 :]))
+    parts = [zeros, values] if form["first"] == 0 else [values, zeros]
+    return numpy.concatenate(parts, axis)
+
+
+def with_zero_columns(values, form, _):
+    return numpy.concatenate([values, numpy.zeros((*values.shape[:-1], form["count"]))], -1)
+
+
+AGAIN = {
+    "repeated": lambda values, form, _: values.repeat(form["count"], form["axis"]),
+    "tiled": lambda values, form, _: numpy.concatenate([values] * form["count"], form["axis"]),
+    "each_repeated": lambda values, form, _: values.repeat(form["count"], form["axis"]),
+    "grid": lambda values, *_: values,
+    "masked": with_mask,
+    "channels_first": lambda values, form, _: numpy.moveaxis(values, -1, form["axis"]),
+    "transposed": lambda values, *_: swapped(values),
+    "columns": ordered,
+    "zero_rows": with_zero_rows,
+    "zero_columns": with_zero_columns,
+    "factor": lambda values, form, _: values * form["value"] + form.get("constant", 0),
 }

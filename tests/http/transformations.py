@@ -324,6 +324,72 @@ ROWS = {
 NOTHING = {"drawn", "drawn batch", "drawn complex", "trained", "zeros"}
 
 
+# ---- one after another ----
+
+
+def complex_alone(table):
+    return table + 0j if table.dtype.kind == "f" else table
+
+
+def after_zeros(table):
+    return numpy.concatenate([numpy.zeros_like(table[:2]), table])
+
+
+def rounded_to_f16(table):
+    return table if table.dtype.kind == "c" else table.astype("f2").astype(F)
+
+
+def one_wrong(table):
+    table = table.copy()
+    table.reshape(-1)[table.size // 3] += F(0.5)
+    return table
+
+
+# What may happen to a table of ROWS afterwards. None of it makes anything of nothing.
+AFTER = {
+    "of a batch": lambda table: numpy.stack([table] * 3),
+    "of heads": lambda table: numpy.stack([table] * 2, 1),
+    "times 0.5": lambda table: table * F(0.5),
+    "zero rows": after_zeros,
+    "complex": complex_alone,
+    "transposed": lambda table: table.swapaxes(-1, -2),
+    "f16": rounded_to_f16,
+    "one wrong": one_wrong,
+}
+
+
+def followed_by(make, change):
+    def both(source):
+        scheme, table = make(source)
+        with numpy.errstate(all="ignore"):
+            return scheme, change(table.squeeze())
+
+    return both
+
+
+# a few of the rows, which have unlike forms, and what may follow
+PAIRS = {
+    f"{first}, {then}": followed_by(ROWS[first], change)
+    for first in (
+        "batch",
+        "[n, d/2, 2]",
+        "[n, 2, d/2]",
+        "complex64",
+        "2x2 matrices",
+        "ALiBi of [b*h, 1, n]",
+        "mask -1e9",
+        "DETR of a batch",
+        "zero row before",
+        "zero columns",
+        "angles",
+        "any factor",
+        "rows in turn",
+        "drawn",
+    )
+    for then, change in AFTER.items()
+}
+
+
 def judge(said, source, scheme):
     """right, near, unknown or wrong."""
     if said["status"] == "unknown":
@@ -344,14 +410,14 @@ def judge(said, source, scheme):
     return "near" if said["status"] == "near" else "right"
 
 
-def run(identify, count, seed, names=ROWS):
+def run(identify, count, seed, rows=ROWS):
     """{name: Counter of verdicts}, and what was wrong; `identify` answers for a table."""
     found, wrong = {}, []
-    for index, name in enumerate(names):
+    for index, (name, make) in enumerate(rows.items()):
         counts = found[name] = Counter()
         for turn in range(count):
             source = Source(numpy.random.default_rng([seed, index, turn]))
-            scheme, table = ROWS[name](source)
+            scheme, table = make(source)
             said = identify(numpy.ascontiguousarray(table))
             verdict = judge(said, source, scheme)
             counts[verdict] += 1
@@ -362,6 +428,6 @@ def run(identify, count, seed, names=ROWS):
 
 def lines(found):
     verdicts = ("right", "near", "near, another", "unknown", "wrong")
-    yield f"{'':24}" + "".join(f"{verdict:>14}" for verdict in verdicts)
+    yield f"{'':34}" + "".join(f"{verdict:>14}" for verdict in verdicts)
     for name, counts in found.items():
-        yield f"{name:24}" + "".join(f"{counts[verdict] or '-':>14}" for verdict in verdicts)
+        yield f"{name:34}" + "".join(f"{counts[verdict] or '-':>14}" for verdict in verdicts)
