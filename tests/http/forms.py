@@ -200,8 +200,11 @@ def ordered(values, _, said):
 
 
 def with_mask(values, form, _):
+    """`added` is for one who tries both: an answer does not say which of the two it means."""
     before, after = unseen(values, form)
-    return numpy.where(before | after, float(form["value"]), values)
+    value = float(form["value"])
+    filled = values + value if form.get("added") else value
+    return numpy.where(before | after, filled, values)
 
 
 def with_zero_rows(values, form, _):

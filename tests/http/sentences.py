@@ -5,7 +5,7 @@ import re
 
 import numpy
 
-ALIKE, UNLIKE = 0.3, 0.6  # correlations of neighbouring rows that are, and are not, so called
+ALIKE, UNLIKE = 0.2, 0.6  # correlations of neighbouring rows that are, and are not, so called
 
 
 class Case:
@@ -39,6 +39,13 @@ def unlike(said, found, share):
 
 # forms after whose undoing the entries are rounded, in a way that is not said
 COMPUTED = {"factor", "affine", "angles"}
+UNITS = {
+    "f32": 2.0**-23,
+    "f64": 2.0**-52,
+    "f16": 2.0**-10,
+    "bf16": 2.0**-7,
+    "tf32": 2.0**-10,
+}
 
 
 # ---- figures ----
@@ -52,10 +59,8 @@ def largest_error(match, case):
     most = numpy.nanmax(errors)
     if not numpy.isfinite(most):
         return None
-    if (
-        case.kinds & COMPUTED
-        and abs(float(match[1]) - most) < 2.0**-23 * abs(case.exact).max()
-    ):
+    rounding = UNITS[case.said["values"]] * abs(case.exact).max()
+    if case.kinds & COMPUTED and abs(float(match[1]) - most) < rounding:
         return None
     right = unlike(float(match[1]), most, 0.06)
     return right or (unlike(errors[at], most, 1e-3) if len(at) == errors.ndim else None)

@@ -15,7 +15,7 @@ class Made:
     def __init__(self, exact, sent, law, T):
         self.exact, self.sent, self.law, self.type = exact, sent, law, T
         self.known = [numpy.ones(tensor.shape, bool) for tensor in exact]
-        self.names, self.digits = [], 0
+        self.names, self.factors = [], []  # and constants
         self.spoilt, self.noise = 0, 0.0  # entries, and how far the others are off
         self.filled = 0  # entries that a form fills, which may be told as misfits
         self.ordered, self.complex, self.stored = True, False, None
@@ -186,6 +186,13 @@ def as_grid(made, _):
     made.each(lambda table: table.reshape(*made.law.grid, table.shape[1]))
 
 
+def cameras(made, draw):
+    """ACT's: the same grid for several pictures, along its width."""
+    as_grid(made, draw)
+    count, axis = int(draw.integers(2, 5)), len(made.law.grid) - 1
+    made.each(lambda table: numpy.concatenate([table] * count, axis))
+
+
 # ---- biases ----
 
 
@@ -200,6 +207,13 @@ def masked(value):
         made.put(queries[:, None] < queries, value)
 
     return form
+
+
+def added_mask(made, _):
+    queries = numpy.arange(made.shape[1])
+    after = queries[:, None] < queries
+    made.filled += int(after.sum()) * made.shape[0]
+    made.value(lambda table: table - table.dtype.type(1e4) * after)
 
 
 def window(made, draw):
@@ -226,7 +240,7 @@ def times(factor):
     def form(made, _):
         value = made.shape[-1] ** 0.5 if factor is None else factor
         made.value(lambda table: table * table.dtype.type(value))
-        made.digits += 9
+        made.factors.append(value)
 
     return form
 
@@ -235,7 +249,7 @@ def affine(made, _):
     """PatchTST's: the mean taken off, divided by ten deviations."""
     mean, deviation = made.exact[0].mean(), 10 * made.exact[0].std()
     made.value(lambda table: (table - table.dtype.type(mean)) / table.dtype.type(deviation))
-    made.digits += 18
+    made.factors += [1 / deviation, mean / deviation]
 
 
 def sent_alone(change):
@@ -302,11 +316,12 @@ STAGES = (
         "columns permuted": (is_rows, permuted),
         "columns in blocks": (is_rows, in_blocks),
         "halves exchanged": (is_rows, exchanged_halves),
-        "some heads of all": (is_bias, some_heads),
+        "some heads of all": (is_biased, some_heads),
         "masked -10000": (is_bias, masked(-1e4)),
         "masked finfo.min": (is_bias, masked(numpy.finfo(F).min)),
         "window": (is_bias, window),
         "keys padded": (is_biased, padding),
+        "-10000 added": (is_bias, added_mask),
     },
     {
         "zero rows before": (is_rows, added_rows(True)),
@@ -314,6 +329,7 @@ STAGES = (
         "special rows before": (is_rows, added_rows(True, True)),
         "channels first": (is_grid, channels_first),
         "as a grid": (is_grid, as_grid),
+        "cameras side by side": (is_grid, cameras),
         "heads last": (is_biased, heads_last),
     },
     {

@@ -22,9 +22,14 @@ def pick(draw, items):
     return items[int(draw.integers(len(items)))]
 
 
+def raised(T, base, exponent):
+    """A power, rounded to T: numpy's own of float32 depend on the machine (float32.py)."""
+    return numpy.power(numpy.float64(base), numpy.float64(exponent)).astype(T)
+
+
 def powers(T, base, count, last=0):
     """base^(-i/(count - last))."""
-    return T(base) ** (-numpy.arange(count, dtype=T) / T(count - last))
+    return raised(T, base, -numpy.arange(count, dtype=T) / T(count - last))
 
 
 def positions_of(draw, T, most=200):
@@ -90,7 +95,7 @@ def one_time(draw, T):
 def diffwave(draw, T):
     """Frequencies that rise: 10^(4i/63)."""
     at = numpy.arange(int(draw.integers(16, 200)), dtype=T)
-    angles = at[:, None] * T(10) ** (numpy.arange(64, dtype=T) * T(4) / T(63))
+    angles = at[:, None] * raised(T, 10, numpy.arange(64, dtype=T) * T(4) / T(63))
     table = numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
     return Law([table], None, None, digits=5)
 
@@ -310,7 +315,7 @@ def xpos(draw, T):
     at, said = positions_of(draw, T)
     half = pick(draw, HALF)
     zeta = (numpy.arange(0, 2 * half, 2, dtype=T) + T(0.8 * half)) / T(2.8 * half)
-    scale = zeta ** (at[:, None] / T(512))
+    scale = raised(T, zeta, at[:, None] / T(512))
     angles = at[:, None] * powers(T, 1e4, half)
     tensors = [tensor * scale for tensor in turned(T, angles)]
     return Law(tensors, "xpos", f"{said}&dim={2 * half}")
@@ -318,7 +323,7 @@ def xpos(draw, T):
 
 def retnet_turn(draw, T):
     rows, half = int(draw.integers(16, 200)), pick(draw, HALF)
-    own = T(1) / T(1e4) ** numpy.linspace(T(0), T(1), half, dtype=T)
+    own = T(1) / raised(T, 1e4, numpy.linspace(T(0), T(1), half, dtype=T))
     angles = numpy.arange(rows, dtype=T)[:, None] * numpy.repeat(own, 2)
     return Law(turned(T, angles), "retnet", f"length={rows}&dim={2 * half}&heads=1")
 
@@ -370,10 +375,10 @@ def alibi(mask):
 
 def retnet_mask(draw, T):
     heads, count = pick(draw, (4, 8, 12)), int(draw.integers(16, 100))
-    gamma = T(1) - T(2) ** (-5 - numpy.arange(heads, dtype=T))[:, None, None]
+    gamma = T(1) - raised(T, 2, -5 - numpy.arange(heads))[:, None, None]
     at = numpy.arange(count)
     distance = at[:, None] - at
-    table = numpy.where(distance >= 0, gamma ** numpy.maximum(distance, 0).astype(T), T(0))
+    table = numpy.where(distance >= 0, raised(T, gamma, numpy.maximum(distance, 0)), T(0))
     return Law([table.astype(T)], "retnet", f"length={count}&heads={heads}&dim=8")
 
 
