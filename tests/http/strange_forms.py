@@ -254,8 +254,7 @@ def affine(made, _):
 
 def sent_alone(change):
     def form(made, draw):
-        with numpy.errstate(over="ignore"):
-            made.sent = [change(made, table, draw) for table in made.sent]
+        made.sent = [change(made, table, draw) for table in made.sent]
 
     return form
 
