@@ -165,6 +165,16 @@ size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t coun
 /* Convert `count` elements (native byte order, any alignment) to double, exactly. */
 void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count);
 
+/* The reverse for reals: round doubles to the nearest elements, ties to even. Zeros keep their
+ * sign. `dst` is aligned to elements. */
+void pe_write_row(void *dst, pe_dtype dtype, const double *numbers, size_t count);
+
+/* Read all of text[0, length) as a number in JSON's grammar, which allows no blank, plus sign,
+ * leading zero, hex, NaN or infinity, whatever the locale. *ret_number is the nearest double,
+ * or ±HUGE_VAL for a number beyond the range of double. Returns false if the text is no such
+ * number. text[length] must exist and must not continue the number: a NUL or a separator. */
+bool pe_parse_number(const char *text, size_t length, double *ret_number);
+
 /* ---- schemes ---- */
 
 typedef enum pe_type {

@@ -13,6 +13,34 @@
 #define NEEDED        32 /* one entry of so many, at least, needs the last digit */
 #define AT_ONCE       512
 #define LINE_MAX      ((uint64_t)1 << 20) /* entries of a row; longer ones are not looked at */
+#define LOG10_2       0.30103
+#define PLACES_MAX    8 /* decimal places that numbers are rounded to */
+
+/* ---- all numbers ---- */
+
+/* Show all numbers of a table of reals to a function, block by block, until it returns false.
+ * True: it has seen all. *ret_read: the view could be read, and memory did not run out. */
+static bool pass_numbers(const pe_view *view,
+                         bool (*take)(void *context, const double *numbers, uint64_t count),
+                         void *context, bool *ret_read)
+{
+    const uint64_t elements = pe_view_elements(view);
+    const uint64_t line = elements > 0 && view->rank > 0 ? elements / view->shape[0] : 0;
+    pe_dtype own;
+    *ret_read = true;
+    if (!pe_element_is_real(view->element, &own) || line == 0 || line > LINE_MAX)
+        return false;
+    const uint64_t at_once = line < BLOCK_ENTRIES ? BLOCK_ENTRIES / line : 1;
+    double *numbers = malloc((size_t)(at_once * line) * sizeof *numbers);
+    bool good = *ret_read = numbers != NULL;
+    for (uint64_t row = 0, now; good && row < view->shape[0]; row += now) {
+        now = row == 0 ? 1 : view->shape[0] - row < at_once ? view->shape[0] - row : at_once;
+        *ret_read = pe_view_read(view, row, now, numbers);
+        good = *ret_read && take(context, numbers, now * line);
+    }
+    free(numbers);
+    return good;
+}
 
 /* ---- which dtype ---- */
 
@@ -22,10 +50,15 @@ static const struct {
     int digits;
 } NARROW[] = {{PE_BF16, 8}, {PE_F16, 11}, {PE_F32, TF32_DIGITS}, {PE_F32, 24}};
 
+/* How numbers may be of a format: as its elements, or as the shortest decimals of these, which
+ * a text has and which were read in the table's own dtype. */
+typedef enum kind { ELEMENTS, DECIMALS, KIND_COUNT } kind;
+
 /* The formats that all numbers so far are of. */
 typedef struct candidates {
-    bool fits[PE_COUNT(NARROW)];
-    uint64_t needed[PE_COUNT(NARROW)]; /* numbers below 1 that need the last digit */
+    pe_dtype own;
+    bool fits[KIND_COUNT][PE_COUNT(NARROW)];
+    uint64_t needed[KIND_COUNT][PE_COUNT(NARROW)]; /* numbers that need all of its digits */
     uint64_t count;
 } candidates;
 
@@ -61,17 +94,61 @@ static bool is_element(double number, pe_dtype dtype, int digits)
     return has_digits(number, digits);
 }
 
-/* Rule out the formats that some number is not of. False: no format is left. */
-static bool rule_out_formats(candidates *self, const double *numbers, uint64_t count)
+/* How many digits a printed number has from the first to the last that is not 0. */
+static int count_significant(const char *text)
 {
-    bool some = false;
-    for (size_t i = 0; i < PE_COUNT(NARROW); i++) {
-        for (uint64_t k = 0; self->fits[i] && k < count; k++) {
-            self->fits[i] = is_element(numbers[k], NARROW[i].dtype, NARROW[i].digits);
-            self->needed[i] += needs_last(numbers[k], NARROW[i].digits);
+    int count = 0, last = 0;
+    for (; *text && *text != 'e'; text++)
+        if (*text >= '0' && *text <= '9') {
+            count += *text != '0' || count > 0;
+            last = *text != '0' ? count : last;
         }
-        some = some || self->fits[i];
-    }
+    return last;
+}
+
+/* Whether a number is what the shortest decimal of an element reads as in the dtype `own`.
+ * *ret_needed: no number of fewer digits than the dtype can tell apart is that decimal. */
+static bool is_decimal(double number, pe_dtype own, pe_dtype dtype, bool *ret_needed)
+{
+    unsigned char element[sizeof(double)];
+    char text[PE_PRINT_MAX];
+    double read = 0;
+    *ret_needed = false;
+    if (!isfinite(number) || number == 0)
+        return true;
+    pe_round_row(dtype, &number, 1, element);
+    const size_t length = pe_print_element(text, dtype, element);
+    if (!pe_parse_number(text, length, &read) || pe_round_number(read, own) != number)
+        return false;
+    /* 2^-digits is below a unit of so many decimal places, so these alone say nothing */
+    *ret_needed = count_significant(text) > (int)(pe_dtypes[dtype].digits * LOG10_2);
+    return true;
+}
+
+/* Whether a number is of a format in that way, noting whether it needs its digits. */
+static bool fits_format(candidates *self, kind how, size_t format, double number)
+{
+    const pe_dtype dtype = NARROW[format].dtype;
+    const int digits = NARROW[format].digits;
+    bool needed = needs_last(number, digits);
+    const bool fits = how == ELEMENTS ? is_element(number, dtype, digits)
+                                      : is_decimal(number, self->own, dtype, &needed);
+    self->needed[how][format] += needed;
+    return fits;
+}
+
+/* Rule out the formats that some number is not of: a pass over numbers. */
+static bool rule_out_formats(void *context, const double *numbers, uint64_t count)
+{
+    candidates *self = context;
+    bool some = false;
+    for (int how = 0; how < KIND_COUNT; how++)
+        for (size_t i = 0; i < PE_COUNT(NARROW); i++) {
+            bool *fits = &self->fits[how][i];
+            for (uint64_t k = 0; *fits && k < count; k++)
+                *fits = fits_format(self, (kind)how, i, numbers[k]);
+            some = some || *fits;
+        }
     self->count += count;
     return some;
 }
@@ -79,30 +156,73 @@ static bool rule_out_formats(candidates *self, const double *numbers, uint64_t c
 bool pe_narrow_view_find(const pe_view *view, pe_narrow_view *ret_narrow)
 {
     candidates self = {.count = 0};
-    const uint64_t elements = pe_view_elements(view);
-    pe_dtype own;
-    if (!pe_element_is_real(view->element, &own) || elements == 0 || view->rank == 0)
+    bool read;
+    if (!pe_element_is_real(view->element, &self.own))
         return false;
-    const uint64_t line = elements / view->shape[0];
-    if (line > LINE_MAX)
-        return false;
-    const uint64_t at_once = line < BLOCK_ENTRIES ? BLOCK_ENTRIES / line : 1;
-    double *numbers = malloc((size_t)(at_once * line) * sizeof *numbers);
-    bool good = numbers != NULL;
-    for (size_t i = 0; i < PE_COUNT(NARROW); i++)
-        self.fits[i] = NARROW[i].digits < pe_dtypes[own].digits;
-    for (uint64_t row = 0, now; good && row < view->shape[0]; row += now) {
-        now = row == 0 ? 1 : view->shape[0] - row < at_once ? view->shape[0] - row : at_once;
-        good = pe_view_read(view, row, now, numbers) &&
-               rule_out_formats(&self, numbers, now * line);
+    for (size_t i = 0; i < PE_COUNT(NARROW); i++) {
+        self.fits[ELEMENTS][i] = NARROW[i].digits < pe_dtypes[self.own].digits;
+        self.fits[DECIMALS][i] =
+            self.fits[ELEMENTS][i] && NARROW[i].digits == pe_dtypes[NARROW[i].dtype].digits;
     }
-    free(numbers);
-    for (size_t i = 0; good && i < PE_COUNT(NARROW); i++)
-        if (self.fits[i]) {
-            *ret_narrow = (pe_narrow_view){*view, NARROW[i].dtype, NARROW[i].digits};
-            return NEEDED * self.needed[i] >= self.count;
-        }
+    if (!pass_numbers(view, rule_out_formats, &self, &read))
+        return false;
+    for (int how = 0; how < KIND_COUNT; how++)
+        for (size_t i = 0; i < PE_COUNT(NARROW); i++)
+            if (self.fits[how][i]) {
+                *ret_narrow =
+                    (pe_narrow_view){*view, NARROW[i].dtype, NARROW[i].digits, how == DECIMALS};
+                return NEEDED * self.needed[how][i] >= self.count;
+            }
     return false;
+}
+
+/* ---- decimal places ---- */
+
+/* How many decimal places all numbers so far have at most. */
+typedef struct places {
+    pe_dtype own;
+    int count;
+    double most;      /* the largest magnitude */
+    uint64_t numbers; /* finite ones */
+    uint64_t needed;  /* of these, such as are no multiples of 2^-count either */
+} places;
+
+/* Whether a number is the one of its dtype that is nearest to a multiple of 1 / scale. */
+static bool is_multiple(double number, double scale, pe_dtype own)
+{
+    return pe_round_number(rint(number * scale) / scale, own) == number;
+}
+
+static const double POWERS[PLACES_MAX + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+
+/* Note how many places numbers have: a pass over numbers. */
+static bool note_places(void *context, const double *numbers, uint64_t count)
+{
+    places *self = context;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!isfinite(numbers[i]))
+            continue;
+        while (!is_multiple(numbers[i], POWERS[self->count], self->own))
+            if (self->count++ == PLACES_MAX)
+                return false;
+        const double dyadic = ldexp(numbers[i], self->count);
+        self->most = fmax(self->most, fabs(numbers[i]));
+        self->needed += dyadic != rint(dyadic);
+        self->numbers++;
+    }
+    return true;
+}
+
+bool pe_view_find_decimals(const pe_view *view, int *ret_decimals, bool *ret_found)
+{
+    places self = {.count = 0};
+    bool read = true;
+    *ret_found = pe_element_is_real(view->element, &self.own) &&
+                 pass_numbers(view, note_places, &self, &read) && self.needed > 0 &&
+                 NEEDED * self.needed >= self.numbers &&
+                 POWERS[self.count] * self.most <= ldexp(1, pe_dtypes[self.own].digits - 1);
+    *ret_decimals = self.count;
+    return read;
 }
 
 /* ---- the view ---- */
@@ -116,12 +236,12 @@ static void swap_bytes(unsigned char *element, size_t size)
     }
 }
 
-/* Shorten elements, of which none has digits that are lost. */
+/* Shorten elements, of which none has digits that say anything. */
 static void shorten_elements(const pe_narrow_view *self, pe_dtype dtype,
                              const unsigned char *elements, size_t count, unsigned char *dst)
 {
     double numbers[AT_ONCE];
-    if (dtype == PE_F32 && self->dtype == PE_BF16) { /* by far the commonest */
+    if (dtype == PE_F32 && self->dtype == PE_BF16 && !self->decimals) { /* the commonest */
         for (size_t i = 0; i < count; i++) {
             uint32_t bits;
             memcpy(&bits, elements + i * sizeof bits, sizeof bits);
@@ -132,11 +252,7 @@ static void shorten_elements(const pe_narrow_view *self, pe_dtype dtype,
     }
     for (size_t i = 0; i < count; i++)
         numbers[i] = pe_element_value(dtype, elements + i * pe_dtype_size(dtype));
-    pe_round_row(self->dtype, numbers, count, dst);
-    const size_t size = pe_dtype_size(self->dtype);
-    for (size_t i = 0; i < count; i++) /* rounding makes all zeros +0 */
-        if (numbers[i] == 0 && signbit(numbers[i]))
-            dst[i * size + size - 1] |= 0x80;
+    pe_write_row(dst, self->dtype, numbers, count);
 }
 
 /* Read elements of the source and shorten them: a pe_view's function. */

@@ -206,6 +206,16 @@ void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count
         }
 }
 
+void pe_write_row(void *dst, pe_dtype dtype, const double *numbers, size_t count)
+{
+    unsigned char *elements = dst;
+    const size_t size = pe_dtype_size(dtype);
+    pe_round_row(dtype, numbers, count, dst);
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == 0 && signbit(numbers[i]))
+            elements[i * size + size - 1] |= 0x80;
+}
+
 double pe_round_number(double number, pe_dtype dtype)
 {
     unsigned char element[8];

@@ -1,7 +1,6 @@
 /* Reading numbers in JSON's grammar, whatever the locale. */
-#include "requests/number.h"
-
 #include "locks.h"
+#include "posenc.h"
 
 #include <locale.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* Rows of parameter tables: what they allow, and reading arguments by them. */
 #include "requests/parameters.h"
 
-#include "requests/number.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * row must print as its elements do. */
 #include "support/fuzz.h"
 
-#include "requests/number.h"
+#include "posenc.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Reading numbers: JSON's grammar alone, the nearest double, the same in any locale. */
-#include "requests/number.h"
+#include "posenc.h"
 #include "unit.h"
 
 #include <locale.h>
