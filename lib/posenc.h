@@ -165,8 +165,8 @@ size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t coun
 /* Convert `count` elements (native byte order, any alignment) to double, exactly. */
 void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count);
 
-/* The reverse for reals: round doubles to the nearest elements, ties to even. Zeros keep their
- * sign. `dst` is aligned to elements. */
+/* The reverse: round doubles to the nearest elements, ties to even; zeros keep their sign. For
+ * PE_I32 they are integers of its range. `dst` is aligned to elements. */
 void pe_write_row(void *dst, pe_dtype dtype, const double *numbers, size_t count);
 
 /* Read all of text[0, length) as a number in JSON's grammar, which allows no blank, plus sign,

@@ -116,6 +116,8 @@ static bool is_decimal(double number, pe_dtype own, pe_dtype dtype, bool *ret_ne
     *ret_needed = false;
     if (!isfinite(number) || number == 0)
         return true;
+    if (fabs(number) >= pe_dtypes[dtype].overflow)
+        return false;
     pe_round_row(dtype, &number, 1, element);
     const size_t length = pe_print_element(text, dtype, element);
     if (!pe_parse_number(text, length, &read) || pe_round_number(read, own) != number)

@@ -210,10 +210,19 @@ void pe_write_row(void *dst, pe_dtype dtype, const double *numbers, size_t count
 {
     unsigned char *elements = dst;
     const size_t size = pe_dtype_size(dtype);
+    if (dtype == PE_I32) {
+        for (size_t i = 0; i < count; i++)
+            ((int32_t *)dst)[i] = (int32_t)numbers[i];
+        return;
+    }
     pe_round_row(dtype, numbers, count, dst);
     for (size_t i = 0; i < count; i++)
-        if (numbers[i] == 0 && signbit(numbers[i]))
+        if (numbers[i] == 0 && signbit(numbers[i])) {
             elements[i * size + size - 1] |= 0x80;
+        } else if (fabs(numbers[i]) >= pe_dtypes[dtype].overflow) {
+            const double infinity = copysign(INFINITY, numbers[i]);
+            pe_round_row(dtype, &infinity, 1, elements + i * size);
+        }
 }
 
 double pe_round_number(double number, pe_dtype dtype)

@@ -223,6 +223,28 @@ START_TEST(a_row_is_its_elements_one_after_the_other)
 }
 END_TEST
 
+START_TEST(what_is_written_keeps_the_sign_of_zeros_and_overflows)
+{
+    static const double NUMBERS[] = {-0.0, 0.0, 0.1, -0x1p200, 0x1p1000, 65521, 3, -7};
+    const size_t count = UNIT_COUNT(NUMBERS);
+    double read[UNIT_COUNT(NUMBERS)], elements[UNIT_COUNT(NUMBERS)];
+    for (size_t i = 0; i < UNIT_COUNT(REAL_DTYPES); i++) {
+        const double overflow = pe_dtypes[REAL_DTYPES[i]].overflow;
+        pe_write_row(elements, REAL_DTYPES[i], NUMBERS, count);
+        pe_read_row(read, REAL_DTYPES[i], elements, count);
+        for (size_t n = 0; n < count; n++) {
+            const bool fits = fabs(NUMBERS[n]) < overflow;
+            unit_assert(fabs(read[n]) ==
+                        (fits ? fabs(round_double(REAL_DTYPES[i], NUMBERS[n])) : INFINITY));
+            unit_assert(!signbit(read[n]) == !signbit(NUMBERS[n]));
+        }
+    }
+    pe_write_row(elements, PE_I32, NUMBERS + count - 2, 2);
+    pe_read_row(read, PE_I32, elements, 2);
+    unit_assert(read[0] == 3 && read[1] == -7);
+}
+END_TEST
+
 Suite *dtype_suite(void)
 {
     const TTest *const tests[] = {
@@ -236,6 +258,7 @@ Suite *dtype_suite(void)
         nothing_is_rounded_twice,
         a_sum_that_is_not_normalised_is_rounded_once_too,
         a_row_is_its_elements_one_after_the_other,
+        what_is_written_keeps_the_sign_of_zeros_and_overflows,
         NULL,
     };
     return unit_suite("dtype", tests);
