@@ -294,7 +294,8 @@ static double price_to_begin(const void *job)
 }
 
 static const api_table_endpoint APPLY = {
-    .raw = "raw elements do not say what shape they have: send an npy or a safetensors file",
+    .files_only = "send an npy or a safetensors file: raw elements do not say what shape they "
+                  "have, and JSON and CSV are taken where a table is compared or identified",
     .read = read_arguments_and_tensors,
     .price = price_to_begin,
     .work = apply_encoding,

@@ -24,6 +24,7 @@ typedef struct comparing {
     pe_options *options;
     char found_tensor[API_SET_NAME_MAX + 1];
     api_judgement judgement;
+    api_segment numbers; /* of a text, from malloc */
     pe_view view;
     char query[PE_IDENTITY_QUERY_MAX]; /* the scheme's arguments; "": they are longer */
     char *target;                      /* of the exact table, from malloc */
@@ -67,19 +68,25 @@ static void write_query(comparing *self)
         self->query[0] = '\0';
 }
 
-/* Read the file's header. `tensor` is the scheme's. Raw elements are looked at later: they have
- * the shape of the exact tensor. */
+/* Read the file's header, or a text, whose numbers have the dtype of the request if it says
+ * none. `tensor` is the scheme's. Raw elements are looked at later: they have the shape of the
+ * exact tensor. */
 static void read_file(comparing *self, const char *tensor, pe_error *error)
 {
-    if (self->format == API_TABLE_NPY)
-        api_npy_view(&self->file, &self->view, error);
-    else if (self->format == API_TABLE_SAFETENSORS)
-        api_safetensors_view(&self->file,
-                             pe_options_value(self->options, API_COMPARE_FILE_TENSOR)->text,
-                             tensor, &self->view, self->found_tensor, error);
-    if (self->format != API_TABLE_SAFETENSORS)
+    const char *dtype = find_argument_text(&self->arguments, "dtype");
+    api_table_wish wish = {.format = self->format,
+                           .name =
+                               pe_options_value(self->options, API_COMPARE_FILE_TENSOR)->text,
+                           .otherwise = tensor,
+                           .dtype = PE_F32,
+                           .most = self->call->service->host->json_elements};
+    if (dtype)
+        api_find_dtype(dtype, &wish.dtype);
+    api_table_file_view(&self->file, &wish, &self->numbers, &self->view, self->found_tensor,
+                        error);
+    if (self->format != API_TABLE_SAFETENSORS && self->format != API_TABLE_JSON)
         pe_options_refuse(self->options, API_COMPARE_FILE_TENSOR, error,
-                          "left out: only a safetensors file has tensors with names");
+                          "left out: only a safetensors file and JSON have tensors with names");
 }
 
 /* Refuse a request for several tensors that names none of them. */
@@ -111,12 +118,21 @@ static const pe_tensor *find_tensor(const comparing *self)
                              self->representation.selection.first);
 }
 
+/* Whether the rows of a matrix are as many and as long as those of a tensor of any rank. */
+static bool has_rows(const pe_view *view, const pe_tensor *tensor)
+{
+    return view->rank == 2 && tensor->rank > 2 && pe_view_elements(view) == tensor->elements &&
+           view->shape[1] == tensor->shape[tensor->rank - 1];
+}
+
 /* Check that the file's numbers can be those of the tensor. */
 static void check_kind(comparing *self, pe_error *error)
 {
     const pe_tensor *tensor = find_tensor(self);
     pe_dtype dtype;
     bool real = pe_element_is_real(self->view.element, &dtype);
+    if (self->format == API_TABLE_CSV && has_rows(&self->view, tensor))
+        api_reshape_view(&self->view, tensor->rank, tensor->shape, error);
     if (self->format == API_TABLE_RAW)
         api_raw_view(&self->file, pe_get_element(tensor->dtype), tensor->rank, tensor->shape,
                      &self->view, error);
@@ -131,6 +147,8 @@ static bool read_arguments_and_table(void *job, pe_error *reterr, api_reply **re
     comparing *self = job;
     const api_format *asked;
     pe_error error;
+    if (self->format >= API_TABLE_JSON && !api_may_read_text(self->call, 0))
+        return false;
     pe_error_init(&error);
     api_arguments_from_query(self->call->query, &self->arguments, &error);
     const bool any_mask = api_take_any_mask(&self->arguments);
@@ -287,6 +305,7 @@ api_reply *api_post_compare(const api_call *call)
     api_representation_done(&self.representation);
     pe_options_free(self.options);
     api_arguments_done(&self.arguments);
+    free((void *)(uintptr_t)self.numbers.data);
     free(self.target);
     return reply;
 }

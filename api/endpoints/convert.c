@@ -242,7 +242,8 @@ static api_reply *convert_file(void *job)
 }
 
 static const api_table_endpoint CONVERT = {
-    .raw = "raw elements do not say where their rows end: send an npy or a safetensors file",
+    .files_only = "send an npy or a safetensors file: raw elements do not say where their rows "
+                  "end, and JSON and CSV are taken where a table is compared or identified",
     .read = read_arguments,
     .price = price_to_begin,
     .work = convert_file,

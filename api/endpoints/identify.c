@@ -27,6 +27,7 @@ typedef struct identifying {
     const char *name; /* of the set, NULL: none */
     api_set *set;
     api_segment elements; /* of the set's tensor */
+    api_segment numbers;  /* of a text, from malloc */
     const pe_scheme *only;
     size_t most; /* other requests of the same table */
     pe_view view;
@@ -73,48 +74,66 @@ static bool read_element(const char *name, pe_element *ret_element, pe_error *er
     return false;
 }
 
+/* The extents that the request gives; returns how many, 0 if none. */
+static size_t read_shape(const identifying *self, uint64_t ret_shape[PE_VIEW_RANK_MAX])
+{
+    const pe_value *extents = pe_options_value(self->options, API_IDENTIFY_SHAPE);
+    for (size_t i = 0; extents->present && i < extents->count; i++)
+        ret_shape[i] = (uint64_t)extents->items[i];
+    return extents->present ? extents->count : 0;
+}
+
 /* Read raw elements, whose shape and dtype the query has. */
 static void read_raw(identifying *self, pe_error *error)
 {
     uint64_t shape[PE_VIEW_RANK_MAX];
     pe_element element = PE_ELEMENT_F32;
-    const pe_value *extents = pe_options_value(self->options, API_IDENTIFY_SHAPE);
+    const size_t rank = read_shape(self, shape);
     const char *dtype = pe_options_value(self->options, API_IDENTIFY_DTYPE)->text;
     bool good = dtype && read_element(dtype, &element, error);
-    if (!extents->present && error->count == 0)
+    if (rank == 0 && error->count == 0)
         pe_error_add(error, PE_MALFORMED, api_identify_options[API_IDENTIFY_SHAPE].name, "",
                      "given with raw elements: shape=4096,128");
-    if (!extents->present || !good)
-        return;
-    for (size_t i = 0; i < extents->count; i++)
-        shape[i] = (uint64_t)extents->items[i];
-    api_raw_view(&self->file, element, extents->count, shape, &self->view, error);
+    if (rank > 0 && good)
+        api_raw_view(&self->file, element, rank, shape, &self->view, error);
 }
 
-/* Refuse an option that a file of this format does not have. */
-static void refuse_option(const identifying *self, api_identify_option option, pe_error *error)
+/* Read a file. Where a text does not say the dtype of its numbers, the search finds it. */
+static void read_file(identifying *self, pe_error *error)
 {
-    pe_options_refuse(self->options, option, error,
-                      "left out: of a table in a file only scheme, limit, parameters and, of "
-                      "safetensors, file_tensor are asked; of raw elements shape and dtype, "
-                      "too");
+    const api_table_wish wish = {
+        .format = self->format,
+        .name = pe_options_value(self->options, API_IDENTIFY_FILE_TENSOR)->text,
+        .dtype = PE_F64,
+        .most = self->call->service->host->json_elements};
+    uint64_t shape[PE_VIEW_RANK_MAX];
+    const size_t rank = read_shape(self, shape);
+    if (api_table_file_view(&self->file, &wish, &self->numbers, &self->view, self->tensor,
+                            error) &&
+        rank > 0 && self->format == API_TABLE_CSV)
+        api_reshape_view(&self->view, rank, shape, error);
 }
+
+/* The options that tables in a format have beside those of all. */
+static const bool TAKES[][API_IDENTIFY_OPTIONS] = {
+    [API_TABLE_SAFETENSORS] = {[API_IDENTIFY_FILE_TENSOR] = true},
+    [API_TABLE_RAW] = {[API_IDENTIFY_SHAPE] = true, [API_IDENTIFY_DTYPE] = true},
+    [API_TABLE_JSON] = {[API_IDENTIFY_FILE_TENSOR] = true},
+    [API_TABLE_CSV] = {[API_IDENTIFY_SHAPE] = true},
+};
 
 static void read_table(identifying *self, pe_error *error)
 {
-    const char *tensor = pe_options_value(self->options, API_IDENTIFY_FILE_TENSOR)->text;
-    if (self->format == API_TABLE_NPY)
-        api_npy_view(&self->file, &self->view, error);
-    else if (self->format == API_TABLE_SAFETENSORS)
-        api_safetensors_view(&self->file, tensor, NULL, &self->view, self->tensor, error);
-    else
+    if (self->format == API_TABLE_RAW)
         read_raw(self, error);
-    if (self->format != API_TABLE_SAFETENSORS)
-        refuse_option(self, API_IDENTIFY_FILE_TENSOR, error);
-    if (self->format != API_TABLE_RAW) {
-        refuse_option(self, API_IDENTIFY_SHAPE, error);
-        refuse_option(self, API_IDENTIFY_DTYPE, error);
-    }
+    else
+        read_file(self, error);
+    for (size_t i = API_IDENTIFY_FILE_TENSOR; i < API_IDENTIFY_OPTIONS; i++)
+        if (!TAKES[self->format][i])
+            pe_options_refuse(self->options, i, error,
+                              "left out: of a table in a file only scheme, limit, set and, of "
+                              "safetensors and JSON, file_tensor are asked; of CSV shape, of "
+                              "raw elements shape and dtype, too");
 }
 
 /* ---- reading a set ---- */
@@ -128,16 +147,6 @@ static bool find_set(identifying *self, const char *rule, pe_error *error,
         return false;
     if (self->name && !self->set)
         pe_error_add(error, PE_OUT_OF_RANGE, "set", self->name, "%s", rule);
-    return true;
-}
-
-static bool read_set(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const api_segment *elements = context;
-    if (offset > elements->size || size > elements->size - offset)
-        return false;
-    if (size > 0)
-        memcpy(dst, (const char *)elements->data + offset, size);
     return true;
 }
 
@@ -172,7 +181,7 @@ static void read_tensor(identifying *self, const char *name, pe_error *error)
     if (!found)
         return;
     self->elements = (api_segment){found->data, (size_t)found->tensor.bytes};
-    self->file = (api_file){read_set, &self->elements, found->tensor.bytes};
+    self->file = api_segment_file(&self->elements);
     snprintf(self->tensor, sizeof self->tensor, "%s", found->tensor.name);
     api_raw_view(&self->file, pe_get_element(found->tensor.dtype), found->tensor.rank,
                  found->tensor.shape, &self->view, error);
@@ -267,6 +276,9 @@ static double estimate_price(const void *job)
            64 * set;
 }
 
+/* About the same for a byte of a text, so that it is seldom read again: for more of it. */
+#define TEXT_SEARCH_PRICE 600
+
 /* Check that price. */
 static void check_price(const identifying *self, pe_error *error)
 {
@@ -288,6 +300,8 @@ static bool read_posted(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     identifying *self = job;
     read_options(self, api_identify_options, API_IDENTIFY_OPTIONS, reterr);
+    if (self->format >= API_TABLE_JSON && !api_may_read_text(self->call, TEXT_SEARCH_PRICE))
+        return false;
     read_table(self, reterr);
     if (!find_set(self, "the name of a set, or left out", reterr, ret_reply))
         return false;
@@ -322,6 +336,7 @@ static void identifying_done(identifying *self)
     api_set_unref(self->set);
     pe_options_free(self->options);
     api_arguments_done(&self->arguments);
+    free((void *)(uintptr_t)self->numbers.data);
 }
 
 api_reply *api_post_identify(const api_call *call)

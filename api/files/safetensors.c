@@ -48,9 +48,8 @@ static bool refuse_name(const json_t *root, const char *given, pe_error *reterr)
     return false;
 }
 
-/* Choose the tensor; NULL, and a problem, if there is no such one. */
-static const json_t *choose_tensor(const json_t *root, const char *name, const char *otherwise,
-                                   char ret_name[API_SET_NAME_MAX + 1], pe_error *reterr)
+const json_t *api_choose_tensor(const json_t *root, const char *name, const char *otherwise,
+                                char ret_name[API_SET_NAME_MAX + 1], pe_error *reterr)
 {
     size_t count = json_object_size(root) - (json_object_get(root, API_SET_METADATA) != NULL);
     const char *chosen = name ? name : otherwise;
@@ -182,7 +181,7 @@ bool api_safetensors_find(const api_file *file, const json_t *root, size_t data,
                           const char *name, const char *otherwise, pe_view *ret_view,
                           char ret_name[API_SET_NAME_MAX + 1], pe_error *reterr)
 {
-    const json_t *value = choose_tensor(root, name, otherwise, ret_name, reterr);
+    const json_t *value = api_choose_tensor(root, name, otherwise, ret_name, reterr);
     return value && read_kind(file, value, ret_view, reterr) &&
            read_place(value, data, file->size - data, ret_view, reterr);
 }

@@ -10,6 +10,11 @@
  * NULL, and a problem, if it cannot be read. */
 json_t *api_safetensors_load(const api_file *file, size_t *ret_data, pe_error *reterr);
 
+/* Choose a member of an object of tensors by its name, as api_safetensors_view does, which goes
+ * to ret_name. NULL, and a problem, if there is no such one. */
+const json_t *api_choose_tensor(const json_t *root, const char *name, const char *otherwise,
+                                char ret_name[API_SET_NAME_MAX + 1], pe_error *reterr);
+
 /* The tensor of a name in a header that has been parsed: see api_safetensors_view. */
 bool api_safetensors_find(const api_file *file, const json_t *root, size_t data,
                           const char *name, const char *otherwise, pe_view *ret_view,

@@ -15,8 +15,9 @@ const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
     [API_COMPARE_FILE_TENSOR] =
         {.name = "file_tensor",
          .type = PE_TEXT,
-         .help = "the tensor of a safetensors file; by default its only one, or the "
-                 "one that is called as the scheme's"},
+         .help =
+             "the tensor of a safetensors file, or of JSON; by default its only one, or the "
+             "one that is called as the scheme's"},
     [API_COMPARE_TOLERANCE] =
         {.name = "tolerance",
          .type = PE_REAL,

@@ -33,15 +33,15 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                                   "of them, or interpolated ones"},
     [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
                                   .type = PE_TEXT,
-                                  .help =
-                                      "the tensor of a safetensors file; by default its only "
-                                      "one"},
+                                  .help = "the tensor of a safetensors file, or of JSON; by "
+                                          "default its only one"},
     [API_IDENTIFY_SHAPE] = {.name = "shape",
                             .type = PE_INTEGER_LIST,
                             .minimum = 1,
                             .maximum = 9007199254740992.0,
                             .list_length = PE_VIEW_RANK_MAX,
-                            .help = "extents of raw elements, such as 4096,128"},
+                            .help = "extents of raw elements or, if a line is no row, of CSV, "
+                                    "such as 4096,128"},
     [API_IDENTIFY_DTYPE] = {.name = "dtype",
                             .type = PE_TEXT,
                             .default_text = "f32",

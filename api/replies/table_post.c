@@ -14,6 +14,8 @@ static const struct {
     [API_TABLE_NPY] = {"application/x-npy", "npy"},
     [API_TABLE_SAFETENSORS] = {"application/vnd.safetensors", "safetensors"},
     [API_TABLE_RAW] = {"application/octet-stream", "raw"},
+    [API_TABLE_JSON] = {"application/json", "json"},
+    [API_TABLE_CSV] = {"text/csv", "csv"},
 };
 
 const char *api_table_format_name(api_table_format format)
@@ -50,9 +52,10 @@ static bool is_table_post(const api_call *call, api_table_format *ret_format,
     }
     char detail[512];
     snprintf(detail, sizeof detail,
-             "Content-Type must be %s, %s or, for raw elements, %s; with curl: curl "
+             "Content-Type must be %s, %s, %s, %s or, for raw elements, %s; with curl: curl "
              "--data-binary @table.npy -H 'Content-Type: %s' …%.100s%s",
              FORMATS[API_TABLE_NPY].media_type, FORMATS[API_TABLE_SAFETENSORS].media_type,
+             FORMATS[API_TABLE_JSON].media_type, FORMATS[API_TABLE_CSV].media_type,
              FORMATS[API_TABLE_RAW].media_type, FORMATS[API_TABLE_NPY].media_type,
              call->request->target,
              is_urlencoded(given) ? ". What came is a form, as curl sends it without -H; "
@@ -81,6 +84,13 @@ bool api_refuse_form_head(const api_call *call, api_reply **ret_refusal)
            api_refuse_table_head(call, ret_refusal);
 }
 
+#define TEXT_PRICE 64 /* multiply-adds to read a byte */
+
+bool api_may_read_text(const api_call *call, double more)
+{
+    return api_may_begin(call, (TEXT_PRICE + more) * (double)call->request->body_size);
+}
+
 api_reply *api_answer_table(const api_call *call, const api_table_endpoint *endpoint, void *job)
 {
     api_reply *reply = NULL;
@@ -102,7 +112,7 @@ api_reply *api_answer_table_post(const api_call *call, const api_table_endpoint 
     api_reply *refusal;
     if (!is_table_post(call, ret_format, &refusal))
         return refusal;
-    if (*ret_format == API_TABLE_RAW && endpoint->raw)
-        return api_problem(API_UNSUPPORTED_MEDIA_TYPE, endpoint->raw, NULL, NULL);
+    if (*ret_format >= API_TABLE_RAW && endpoint->files_only)
+        return api_problem(API_UNSUPPORTED_MEDIA_TYPE, endpoint->files_only, NULL, NULL);
     return api_answer_table(call, endpoint, job);
 }

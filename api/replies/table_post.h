@@ -7,7 +7,9 @@
 typedef enum api_table_format {
     API_TABLE_NPY,
     API_TABLE_SAFETENSORS,
-    API_TABLE_RAW
+    API_TABLE_RAW,
+    API_TABLE_JSON, /* texts: reading them takes memory and time */
+    API_TABLE_CSV
 } api_table_format;
 
 /* The word for a format, "npy" …, and its media type. */
@@ -16,7 +18,7 @@ const char *api_table_media_type(api_table_format format);
 
 /* How an endpoint answers; `job` is what it keeps of one request. */
 typedef struct api_table_endpoint {
-    const char *raw; /* why raw elements are refused; NULL: they are taken */
+    const char *files_only; /* why raw elements and texts are refused; NULL: they are taken */
 
     /* Read the arguments and the head of the file, and find out what it would cost. Problems go
      * to reterr, which is empty before. False: ret_reply is the answer, NULL without memory or
@@ -27,6 +29,10 @@ typedef struct api_table_endpoint {
     double (*price)(const void *job);
     api_reply *(*work)(void *job);
 } api_table_endpoint;
+
+/* Whether a text of that format may be read in this call, and what follows be done, whose price
+ * is `more` multiply-adds for each of its bytes. False: api_not_yet has said so. */
+bool api_may_read_text(const api_call *call, double more);
 
 /* Answer a request for something about a table: its problems, for HEAD the head of a document,
  * or the work, now or by a worker. */

@@ -77,9 +77,13 @@ void command_input_close(command_input *input)
 static const struct {
     const char *ending, *media_type;
 } TYPES[] = {
-    {".npy", "application/x-npy"},        {".safetensors", "application/vnd.safetensors"},
-    {".json", "application/json"},        {".gguf", "application/octet-stream"},
-    {".bin", "application/octet-stream"}, {".raw", "application/octet-stream"},
+    {".npy", "application/x-npy"},
+    {".safetensors", "application/vnd.safetensors"},
+    {".json", "application/json"},
+    {".gguf", "application/octet-stream"},
+    {".bin", "application/octet-stream"},
+    {".raw", "application/octet-stream"},
+    {".csv", "text/csv"},
 };
 
 bool command_input_is_gguf(const command_input *input)

@@ -64,7 +64,7 @@ const setting_row SETTINGS[SETTING_COUNT] = {
     NUMBER("max-elements", elements, "COUNT", "68719476736", 1, 1ULL << 48, "elements",
            "maximum number of elements in all tensors of one request together"),
     NUMBER("json-max-elements", json_elements, "COUNT", "16777216", 1, 1ULL << 32, "elements",
-           "maximum number of elements in a JSON or CSV response"),
+           "maximum number of elements in JSON or CSV, of an answer or a table that is sent"),
     NUMBER("png-max-pixels", png_pixels, "COUNT", "16777216", 1, 1 << 30, "pixels",
            "maximum number of pixels in a PNG response"),
     NUMBER("max-list-length", list_length, "COUNT", "1048576", 1, 1 << 24, "items",

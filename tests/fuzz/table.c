@@ -1,10 +1,11 @@
-/* Files with tables, as npy and as safetensors. The input is a file. For short: what begins
+/* Files with tables, as npy and safetensors, JSON and CSV. The input is a file. For short: what
+ * begins with "{'" is the line of an npy header of version 1 and then the data, what begins
  * with
- * "{'" is the line of an npy header of version 1 and then the data, what begins with "{" that
- * of a safetensors header. What is taken must have a header that an independent pattern, or
- * jansson, reads alike; its elements must lie within the file, each at a place of its own, and
- * read as those of a copy that is written anew. Comparing it must find what comparing entry by
- * entry does. */
+ * "{" that of a safetensors header. What is taken must have a header that an independent
+ * pattern, or jansson, reads alike; its elements must lie within the file, each at a place of
+ * its own, and read as those of a copy that is written anew. Comparing it must find what
+ * comparing entry by entry does. The numbers of a text must be those that jansson or strtod
+ * reads in it one after the other. */
 #include "support/fuzz.h"
 
 #include "files/table_file.h"
@@ -307,6 +308,75 @@ static void check_safetensors(memory_file *file, const char *name, const char *o
     check_view(&view, file);
 }
 
+/* ---- texts ---- */
+
+#define NUMBERS_MAX 4096
+
+/* Check that the next number of a table in float64 is one; NULL for infinities and NaN, which
+ * are written in many ways. */
+static void check_next(const double **numbers, const json_t *value)
+{
+    fuzz_check(!json_is_number(value) || **numbers == json_number_value(value), "%g, not %g",
+               **numbers, json_number_value(value));
+    fuzz_check(json_is_number(value) || !isfinite(**numbers) || json_is_string(value), "%g",
+               **numbers);
+    ++*numbers;
+}
+
+static void check_nested(const double **numbers, const json_t *value)
+{
+    if (!json_is_array(value))
+        check_next(numbers, value);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        check_nested(numbers, json_array_get(value, i));
+}
+
+/* Check that a text has the numbers that strtod reads, from its second line on if the first has
+ * names. */
+static void check_lines(const char *text, const double *numbers, uint64_t count)
+{
+    char *end;
+    const char *field = text + strspn(text, " \t\r");
+    strtod(field, &end);
+    if (!strchr("+-.0123456789", *field) && (end == field || !strchr(" ,\t\r\n", *end)))
+        text += strcspn(text, "\n");
+    for (uint64_t i = 0; i < count; i++) {
+        text += strspn(text, " ,\t\r\n");
+        const double number = strtod(text, &end);
+        fuzz_check(end > text && (number == numbers[i] || isnan(number)), "%g, not %g",
+                   numbers[i], number);
+        text = end;
+    }
+    fuzz_check(text[strspn(text, " \t\r\n")] == '\0', "more numbers: %s", text);
+}
+
+static void check_text(const memory_file *file, api_table_format format)
+{
+    const api_file read = file_of((memory_file *)(uintptr_t)file);
+    const api_table_wish wish = {.format = format, .dtype = PE_F64, .most = NUMBERS_MAX};
+    char name[API_SET_NAME_MAX + 1] = "", *text = fuzz_copy(file->bytes, file->size);
+    api_segment numbers = {NULL, 0};
+    pe_view view;
+    pe_error error;
+    pe_error_init(&error);
+    if (api_table_file_view(&read, &wish, &numbers, &view, name, &error)) {
+        memory_file elements = {.bytes = numbers.data, .size = numbers.size};
+        const double *next = numbers.data;
+        json_t *root = json_loadb(text, file->size, JSON_DECODE_INT_AS_REAL, NULL);
+        fuzz_check(pe_view_elements(&view) <= NUMBERS_MAX, "too many numbers");
+        check_view(&view, &elements);
+        if (format == API_TABLE_JSON && json_is_array(root))
+            check_nested(&next, root);
+        else if (format == API_TABLE_CSV && !memchr(text, '\xef', file->size))
+            check_lines(text, numbers.data, pe_view_elements(&view));
+        json_decref(root);
+    } else {
+        fuzz_check_error(&error);
+    }
+    free((void *)(uintptr_t)numbers.data);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     memory_file file = {.size = size};
@@ -322,6 +392,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bytes = fuzz_exact(data, size);
     }
     file.bytes = bytes;
+    check_text(&file, API_TABLE_JSON);
+    check_text(&file, API_TABLE_CSV);
     check_npy(&file);
     check_safetensors(&file, NULL, NULL);
     check_safetensors(&file, NULL, "table");

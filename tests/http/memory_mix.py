@@ -113,6 +113,15 @@ def identity(rng, mib):
     )
 
 
+def text_table(rng, mib):
+    """A table as JSON or as CSV, which is read into memory."""
+    rows, row = rng.randrange(2, 6000), ",".join(["0.84147096"] * rng.randrange(1, 64))
+    target = rng.choice(("identify", "compare/sinusoidal?length=4&dim=8"))
+    if rng.random() < 0.5:
+        return "POST", f"/v1/{target}", "text/csv", f"{row}\n".encode() * rows
+    return "POST", f"/v1/{target}", JSON, listed(f"[{row}]", rows, "[", "]")
+
+
 def comparison(rng, mib):
     rows = rng.randrange(2, 40000)
     target = f"/v1/compare/sinusoidal?length={rows}&dim=64"
@@ -176,6 +185,7 @@ KINDS = (
     sums,
     rotation,
     identity,
+    text_table,
     comparison,
     config,
     gguf,

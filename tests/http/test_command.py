@@ -227,6 +227,13 @@ class Posts(CommandCase):
         self.assertTrue(reply.json()["equal"])
         raw = f"{target}&dtype=f32"
         self.same_post(raw, "a.bin", self.table[-768:], RAW)
+        own = self.server.request("GET", "/v1/encodings/sinusoidal?length=24&dim=8").body
+        self.assertEqual(self.same_post("/v1/identify", "a.json", own, JSON).status, 200)
+        data = json.dumps(json.loads(own)["tensors"][0]["data"]).encode()
+        self.assertTrue(self.same_post(target, "b.json", data, JSON).json()["equal"])
+        lines = call("/v1/encodings/sinusoidal?length=24&dim=8&format=csv").stdout
+        found = json.loads(call(target, self.keep("a.csv", lines)).stdout)
+        self.assertEqual((found["equal"], found["file"]["format"]), (True, "csv"))
 
     def test_a_comparison_beyond_the_tolerance_ends_with_1_and_is_shown(self):
         target = "/v1/compare/sinusoidal?length=24&dim=8&tolerance=1e-3"

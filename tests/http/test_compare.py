@@ -317,7 +317,7 @@ class Compare(CompareCase):
         self.refuse(422, "shape", query, npy(numpy.zeros((0, 8), "f4")))
         self.refuse(422, "shape", query, npy(numpy.zeros((1, 1, 1, 1, 1, 4, 8), "f4")))
         self.refuse(422, "shape", query, npy(numpy.zeros((8, 4), "f4")))
-        self.assert_problem(self.compare(query, good, "application/json"), 415)
+        self.assert_problem(self.compare(query, good, "text/plain"), 415)
         self.assert_problem(
             self.server.request("POST", "/v1/compare/none", {"Content-Type": NPY}, good), 404
         )

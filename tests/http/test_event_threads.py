@@ -78,6 +78,12 @@ BODIES = {
         SAFETENSORS,
         safetensors(MEMBERS),
     ),
+    "a table as JSON": ("/v1/identify", JSON, values("0.25", 2 << 20, "[", "]")),
+    "a table of a few bytes": ("/v1/compare/integer?length=2", JSON, b"[0,1]"),
+    "brackets": ("/v1/compare/sinusoidal?length=4&dim=8", JSON, b"[" * (2 << 20)),
+    "empty arrays": ("/v1/identify", JSON, values("[]", 2 << 20, "[", "]")),
+    "a table as CSV": ("/v1/identify", "text/csv", b"0.25,0.5\n" * (2 << 17)),
+    "a line of blanks": ("/v1/identify", "text/csv", b" " * (2 << 20)),
     "a head of blanks": (
         "/v1/compare/sinusoidal?length=4&dim=8",
         NPY,

@@ -259,6 +259,13 @@ static const starved_case CASES[] = {
     COMPARED("sinusoidal?length=2&dim=4", NPY_TYPE,
              NPY("=", "{'descr': '<U8', 'fortran_order': True, 'shape': (1, 1), }   "), 0),
     COMPARED("rope?length=2&dim=4&tensor=cos", SAFETENSORS_TYPE, SAFETENSORS, 16),
+    COMPARED("rope?length=2&dim=4&tensor=cos&tolerance=9", "application/json",
+             "{\"tensors\": [{\"name\": \"cos\", \"dtype\": \"f32\", \"shape\": [2, 2], "
+             "\"data\": [[1, 1], [0.5, \"inf\"]]}]}",
+             16),
+    COMPARED("sinusoidal?length=2&dim=2", "application/json", "[[0, 1], [0.5]]", 0),
+    COMPARED("sinusoidal?length=2&dim=2&tolerance=9", "text/csv", "a,b\n0,1\n0.8,nan\n", 16),
+    COMPARED("sinusoidal?length=2&dim=2", "text/csv", "0,1\n0.8\n", 0),
     COMPARED("rope?length=2&dim=4&tensor=cos&file_tensor=sin&ulps=1e300", SAFETENSORS_TYPE,
              SAFETENSORS, 12),
     COMPARED("rope?length=2&dim=4&tensor=cos&file_tensor=x", SAFETENSORS_TYPE, SAFETENSORS, 0),
