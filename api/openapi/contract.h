@@ -9,6 +9,9 @@
  * - "x-answers" are responses that each operation writes out, since they name its schema.
  * - A member "..." of a schema stands for the members of the schema that it names.
  *
+ * The body of a table names JSON by a range of media types: generated clients
+ * take application/json wherever it stands, and could send no bytes then.
+ *
  * Members that begin with "x-" are parts for operations; what is served is without them. */
 #ifndef API_CONTRACT_H
 #define API_CONTRACT_H

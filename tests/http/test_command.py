@@ -229,6 +229,8 @@ class Posts(CommandCase):
         self.same_post(raw, "a.bin", self.table[-768:], RAW)
         own = self.server.request("GET", "/v1/encodings/sinusoidal?length=24&dim=8").body
         self.assertEqual(self.same_post("/v1/identify", "a.json", own, JSON).status, 200)
+        marked = call("/v1/identify", self.keep("mark.json", b"\xef\xbb\xbf" + own))
+        self.assertEqual(json.loads(marked.stdout)["status"], "exact")
         data = json.dumps(json.loads(own)["tensors"][0]["data"]).encode()
         self.assertTrue(self.same_post(target, "b.json", data, JSON).json()["equal"])
         lines = call("/v1/encodings/sinusoidal?length=24&dim=8&format=csv").stdout
