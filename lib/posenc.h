@@ -861,10 +861,6 @@ typedef struct pe_computation {
     const char *formulas[PE_FORMULAS_MAX];
     size_t formula_count;
     uint64_t formula_off;
-    /* Of float32 sines and cosines of angles beyond 4: how many, how many of them are not the
-     * nearest float, and libraries of which so many were measured (NULL: none, or too few). */
-    uint64_t judged, not_nearest;
-    const char *like;
 } pe_computation;
 
 /* Forms that a table went through since it was the tensor of a request, the last one first. */

@@ -321,12 +321,6 @@ static void add_computation(const pe_computation *computation, json_t *document)
                                       "count", (json_int_t)computation->frequencies, "decided",
                                       (json_int_t)computation->decided));
     }
-    if (computation->judged > 0)
-        json_object_set_new(document, "function",
-                            json_pack("{s:I, s:I, s:s*}", "judged",
-                                      (json_int_t)computation->judged, "not_nearest",
-                                      (json_int_t)computation->not_nearest, "like",
-                                      computation->like));
     json_decref(formulas);
 }
 

@@ -10,15 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLOATS        14  /* how far a computation moves a frequency: an exp by its exponent */
-#define PROBED_ROWS   384 /* by which frequencies are chosen first */
-#define PROBES_MAX    448 /* with rows that were found not to fit */
-#define PASSES_MAX    8   /* over all rows, until a choice holds */
+#define FLOATS        14 /* how far a computation moves a frequency: an exp by its exponent */
+#define CANDIDATES    (2 * FLOATS + 1) /* floats that a frequency may be */
+#define PROBED_ROWS   384              /* by which frequencies are chosen first */
+#define PASSES_MAX    12               /* over all rows, until a choice holds */
 #define BLOCK_ENTRIES ((uint64_t)1 << 16)
 #define ANGLE_MAX     0x1p30 /* radians: beyond, quarter turns are not told apart exactly */
-#define ANGLE_JUDGED  4      /* radians: beyond, libraries' functions differ visibly */
 
 /* ---- one entry ---- */
+
+/* A frequency, or a divisor, which some columns share. */
+typedef struct chosen_frequency {
+    double nearest;   /* the float32 number next to the exact one */
+    double chosen;    /* of the candidates */
+    uint32_t refuted; /* candidates that do not give an entry: a bit for each */
+    size_t off;       /* probed entries to which the chosen one gives a neighbour */
+    int changed;      /* the last pass over all rows in which it was chosen anew */
+} chosen_frequency;
+
+_Static_assert(CANDIDATES <= 32, "candidates are bits of a number");
 
 typedef struct computation {
     pe_observation *seen;
@@ -26,13 +36,12 @@ typedef struct computation {
     const pe_recipe *in;
     double factor; /* by which the request divides all frequencies; else 1 */
     pe_recipe_entries entries;
-    double *frequencies;   /* [columns]: those of the computation, or divisors */
-    size_t *off;           /* [columns]: probed entries that are not the nearest floats */
-    uint64_t *next;        /* [columns]: the next column of the same frequency, or itself */
-    bool *first_of_its;    /* [columns]: whether none before has the same frequency */
-    double *probed;        /* [probes, columns] */
-    size_t probes, spread; /* rows; of these the ones that are spread over the table */
-    uint64_t probed_rows[PROBES_MAX];
+    chosen_frequency *frequencies; /* [columns]: each in the place of its first column */
+    uint64_t *first;               /* [columns]: the first column of the same frequency */
+    uint64_t *next;                /* [columns]: the next one, or itself */
+    double *probed;                /* [probes, columns] */
+    size_t probes;                 /* rows, spread over the table */
+    uint64_t probed_rows[PROBED_ROWS];
     pe_computation found;
 } computation;
 
@@ -93,16 +102,6 @@ static size_t count_all_misses(const computation *self, uint64_t first, double f
     }
 }
 
-/* Set the frequency of all its columns. */
-static void set_frequency(computation *self, uint64_t first, double frequency)
-{
-    for (uint64_t c = first;; c = self->next[c]) {
-        self->frequencies[c] = frequency;
-        if (self->next[c] == c)
-            return;
-    }
-}
-
 /* The exact number of which a column's is a neighbour. */
 static double find_exact(const computation *self, uint64_t column)
 {
@@ -112,42 +111,78 @@ static double find_exact(const computation *self, uint64_t column)
     return self->in->form == PE_QUOTIENT ? 1 / angle : angle;
 }
 
-/* Choose a frequency among the float32 numbers near the exact one, rounded to the format: the
- * one that gives the most of the probed entries of its columns. False if none gives all of them
- * within a float. */
+/* A candidate: the floats on either side of the nearest one in turn, rounded to the format. */
+static double find_candidate(const computation *self, const chosen_frequency *own,
+                             int candidate)
+{
+    const int floats = candidate % 2 ? (candidate + 1) / 2 : -candidate / 2;
+    return pe_round_number(pe_step_number(own->nearest, PE_F32, floats), self->in->frequency);
+}
+
+static bool is_refuted(const chosen_frequency *own, int candidate)
+{
+    return own->refuted >> candidate & 1;
+}
+
+/* Choose the candidate that gives the most of the probed entries of its columns, of those that
+ * no entry has refuted. False if none gives all of them within a float. */
 static bool choose_frequency(computation *self, uint64_t first)
 {
-    const double nearest = pe_round_number(find_exact(self, first), PE_F32);
-    size_t least = NEVER;
-    double before = 0, best = 0;
-    for (int step = 0; step <= 2 * FLOATS && least > 0; step++) {
-        double frequency =
-            pe_step_number(nearest, PE_F32, step % 2 ? (step + 1) / 2 : -step / 2);
-        frequency = pe_round_number(frequency, self->in->frequency);
-        if (frequency == before)
+    chosen_frequency *own = &self->frequencies[first];
+    double before = 0;
+    own->off = NEVER;
+    for (int candidate = 0; candidate < CANDIDATES && own->off > 0; candidate++) {
+        const double number = find_candidate(self, own, candidate);
+        if (is_refuted(own, candidate) || number == before)
             continue;
-        before = frequency;
-        size_t off = count_all_misses(self, first, frequency, least);
-        if (off < least) {
-            least = off;
-            best = frequency;
+        before = number;
+        const size_t off = count_all_misses(self, first, number, own->off);
+        if (off < own->off) {
+            own->off = off;
+            own->chosen = number;
         }
     }
-    self->off[first] = least;
-    set_frequency(self, first, best);
-    return least < NEVER;
+    return own->off < NEVER;
+}
+
+static bool choose_frequencies(computation *self)
+{
+    for (uint64_t c = 0; c < self->waves.count; c++) {
+        if (self->first[c] != c)
+            continue;
+        self->frequencies[c] =
+            (chosen_frequency){.nearest = pe_round_number(find_exact(self, c), PE_F32)};
+        if (!choose_frequency(self, c))
+            return false;
+    }
+    return true;
+}
+
+/* Which candidate a float32 number is; CANDIDATES: none. */
+static int find_number(const chosen_frequency *own, double number)
+{
+    const float floats[2] = {(float)own->nearest, (float)number};
+    int32_t places[2];
+    memcpy(places, floats, sizeof places);
+    const int64_t above = (int64_t)places[1] - places[0];
+    return above > FLOATS || above < -FLOATS ? CANDIDATES
+                                             : (int)(above > 0 ? 2 * above - 1 : -2 * above);
 }
 
 /* Whether a frequency gives its columns about as well as the chosen one. */
-static bool is_as_good(void *context, uint64_t column, float frequency, int floats)
+static bool is_as_good(void *context, uint64_t column, float meant, int floats)
 {
     const computation *self = context;
-    double number = (double)frequency;
+    const chosen_frequency *own = &self->frequencies[column];
+    double number = (double)meant;
     if (floats != 0)
         number = pe_step_number(number, PE_F32, floats);
     number = pe_round_number(number, self->in->frequency);
-    return !self->first_of_its[column] || number == self->frequencies[column] ||
-           count_all_misses(self, column, number, 2 * self->off[column] + 16) < NEVER;
+    if (self->first[column] != column || number == own->chosen)
+        return true;
+    const int candidate = find_number(own, number);
+    return (candidate == CANDIDATES || !is_refuted(own, candidate)) &&
+           count_all_misses(self, column, number, 2 * own->off + 16) < NEVER;
 }
 
 /* ---- all entries ---- */
@@ -155,99 +190,82 @@ static bool is_as_good(void *context, uint64_t column, float frequency, int floa
 static bool read_probes(computation *self)
 {
     const pe_view *view = &self->seen->view;
-    self->spread = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
-    for (uint64_t i = 0; i < self->spread; i++) {
-        self->probed_rows[i] = i * (self->waves.rows - 1) / (self->spread - 1);
+    self->probes = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
+    for (uint64_t i = 0; i < self->probes; i++) {
+        self->probed_rows[i] = i * (self->waves.rows - 1) / (self->probes - 1);
         if (!pe_view_read(view, self->probed_rows[i], 1, self->probed + i * self->waves.count))
             return false;
     }
     return true;
 }
 
-/* Add a row to the probes, by which frequencies are chosen. False: there is no room. */
-static bool add_probe(computation *self, uint64_t row, const double *found)
+/* Choose another frequency for a column, of which an entry of a row does not fit: probes leave
+ * several, most where entries have 16 bits. False: there is none. */
+static bool choose_again(computation *self, uint64_t column, uint64_t row, double found,
+                         int pass)
 {
-    const uint64_t count = self->waves.count;
-    if (self->probes > 0 && self->probed_rows[self->probes - 1] == row)
-        return true;
-    if (self->probes == PE_COUNT(self->probed_rows))
-        return false;
-    self->probed_rows[self->probes] = row;
-    memcpy(self->probed + self->probes * count, found, (size_t)count * sizeof *found);
-    self->probes++;
-    return true;
-}
-
-/* Choose another frequency for a column, of which an entry of a row does not fit: entries of 16
- * bits say so little that probes leave several. False: there is none. */
-static bool choose_again(computation *self, uint64_t column, uint64_t row, const double *found)
-{
-    uint64_t first = 0;
-    for (bool has = false; !has; first += !has) {
-        for (uint64_t c = first; self->first_of_its[first] && !has; c = self->next[c]) {
-            has = c == column;
-            if (self->next[c] == c)
-                break;
-        }
+    const uint64_t first = self->first[column];
+    chosen_frequency *own = &self->frequencies[first];
+    own->changed = pass;
+    for (int candidate = 0; candidate < CANDIDATES; candidate++) {
+        const double angle = compute_angle(self, find_candidate(self, own, candidate), row);
+        if (measure_distance(self, angle, self->waves.items[column].quarters, found) == 2)
+            own->refuted |= UINT32_C(1) << candidate;
     }
-    return add_probe(self, row, found) && choose_frequency(self, first);
+    return choose_frequency(self, first);
 }
 
-/* Whether all entries of rows fit. *ret_changed: frequencies were changed to make them fit,
- * where that may be. */
-static bool rows_fit(computation *self, const double *found, uint64_t first, uint64_t rows,
-                     bool *ret_changed)
+/* Check a row in a pass, which are counted from 1: only the columns whose frequency was chosen
+ * anew since it was checked. */
+static bool row_fits(computation *self, const double *found, uint64_t row, int pass)
 {
-    const bool judged = self->in->function == PE_F32 && self->entries.dtype == PE_F32 &&
-                        self->entries.amplitude == 1;
-    for (uint64_t row = 0, i = 0; row < rows; row++) {
-        const double *entries = found + row * self->waves.count;
-        const bool zero = is_zero_row(self, first + row);
-        for (uint64_t c = 0; c < self->waves.count; c++, i++) {
-            double angle = compute_angle(self, self->frequencies[c], first + row);
-            int distance =
-                measure_distance(self, angle, self->waves.items[c].quarters, found[i]);
-            if (zero) {
-                if (found[i] != 0)
-                    return false;
-                continue;
-            }
-            if (distance == 2 && !(ret_changed && choose_again(self, c, first + row, entries)))
-                return false;
-            if (distance == 2)
-                *ret_changed = true;
-            if (judged && fabs(angle) > ANGLE_JUDGED) {
-                self->found.judged++;
-                self->found.not_nearest += distance == 1;
-            }
-        }
+    const bool zero = is_zero_row(self, row);
+    for (uint64_t c = 0; c < self->waves.count; c++) {
+        const chosen_frequency *own = &self->frequencies[self->first[c]];
+        if (own->changed < pass - 1)
+            continue;
+        if (zero && found[c] != 0)
+            return false;
+        if (zero)
+            continue;
+        const double angle = compute_angle(self, own->chosen, row);
+        if (measure_distance(self, angle, self->waves.items[c].quarters, found[c]) == 2 &&
+            !choose_again(self, c, row, found[c], pass))
+            return false;
     }
     return true;
 }
 
-/* Check all rows. `ret_changed`: as of rows_fit, or NULL. */
-static bool check_rows(computation *self, pe_request *wide, double *found,
-                       const pe_runner *runner, bool *ret_fits, bool *ret_changed,
-                       pe_error *reterr)
+/* Check all rows, and choose frequencies anew where they do not fit. */
+static bool check_rows(computation *self, int pass, pe_request *wide, double *found,
+                       const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
     const uint64_t rows = self->waves.rows, count = self->waves.count;
     const uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
-    bool good = true;
-    self->found = (pe_computation){.text = self->in->text};
-    for (uint64_t row = 0, now; good && *ret_fits && row < rows; row += now) {
+    for (uint64_t row = 0, now; *ret_fits && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
-        good = (row == 0 || pe_may_continue(runner, wide->values.scheme,
-                                            (double)row / (double)rows, reterr)) &&
-               pe_view_read(&self->seen->view, row, now, found);
-        *ret_fits = good && rows_fit(self, found, row, now, ret_changed);
+        if ((row > 0 && !pe_may_continue(runner, wide->values.scheme,
+                                         (double)row / (double)rows, reterr)) ||
+            !pe_view_read(&self->seen->view, row, now, found))
+            return false;
+        for (uint64_t i = 0; *ret_fits && i < now; i++)
+            *ret_fits = row_fits(self, found + i * count, row + i, pass);
     }
-    return good;
+    return true;
 }
 
-/* Find out whether all entries fit. Where frequencies may be `chosen` anew, all rows are looked
- * at again until none of them asks for that. */
-static bool check_entries(computation *self, pe_request *wide, bool chosen,
-                          const pe_runner *runner, bool *ret_fits, pe_error *reterr)
+/* Whether a frequency was chosen anew in a pass. */
+static bool has_changed(const computation *self, int pass)
+{
+    for (uint64_t c = 0; c < self->waves.count; c++)
+        if (self->first[c] == c && self->frequencies[c].changed == pass)
+            return true;
+    return false;
+}
+
+/* Find out whether all entries fit, looking at the rows again until no frequency changes. */
+static bool check_entries(computation *self, pe_request *wide, const pe_runner *runner,
+                          bool *ret_fits, pe_error *reterr)
 {
     const uint64_t count = self->waves.count;
     const uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
@@ -255,10 +273,9 @@ static bool check_entries(computation *self, pe_request *wide, bool chosen,
     bool good = found != NULL, changed = true;
     *ret_fits = good;
     good = pe_request_begin(wide, runner, reterr) && good;
-    for (int pass = 0; good && *ret_fits && changed; pass++) {
-        changed = false;
-        good =
-            check_rows(self, wide, found, runner, ret_fits, chosen ? &changed : NULL, reterr);
+    for (int pass = 1; good && *ret_fits && changed; pass++) {
+        good = check_rows(self, pass, wide, found, runner, ret_fits, reterr);
+        changed = has_changed(self, pass);
         *ret_fits = *ret_fits && !(changed && pass == PASSES_MAX);
     }
     pe_request_end(wide, runner);
@@ -266,50 +283,17 @@ static bool check_entries(computation *self, pe_request *wide, bool chosen,
     return good;
 }
 
-/* Set the frequencies of a formula. False if they do not give all probed entries. */
-static bool set_formula(computation *self, const pe_matched_law *law, size_t formula)
-{
-    for (uint64_t c = 0; c < self->waves.count; c++) {
-        if (!self->first_of_its[c])
-            continue;
-        double number = pe_round_number((double)pe_matched_law_number(law, formula, c),
-                                        self->in->frequency);
-        self->off[c] = count_all_misses(self, c, number, NEVER);
-        if (self->off[c] == NEVER)
-            return false;
-        set_frequency(self, c, number);
-    }
-    return true;
-}
-
-/* Try the frequencies of each formula: entries of 16 bits say too little to choose by. False:
- * it was ended, or memory ran out. */
-static bool try_formulas(computation *self, pe_request *wide, const pe_matched_law *law,
-                         const pe_runner *runner, bool *ret_fits, pe_error *reterr)
-{
-    bool good = true;
-    for (size_t i = 0; good && !*ret_fits && pe_matched_law_text(law, i); i++)
-        if (set_formula(self, law, i))
-            good = check_entries(self, wide, false, runner, ret_fits, reterr);
-    return good;
-}
-
-static bool choose_frequencies(computation *self)
-{
-    for (uint64_t c = 0; c < self->waves.count; c++)
-        if (self->first_of_its[c] && !choose_frequency(self, c))
-            return false;
-    return true;
-}
-
 /* Count the frequencies, and those of which a neighbouring float would not do. */
 static void count_decided(computation *self)
 {
+    self->found = (pe_computation){.text = self->in->text};
     for (uint64_t c = 0; c < self->waves.count; c++) {
-        const float chosen = (float)self->frequencies[c];
-        self->found.frequencies += self->first_of_its[c];
-        self->found.decided += self->first_of_its[c] && !is_as_good(self, c, chosen, 1) &&
-                               !is_as_good(self, c, chosen, -1);
+        const float chosen = (float)self->frequencies[c].chosen;
+        if (self->first[c] != c)
+            continue;
+        self->found.frequencies++;
+        self->found.decided +=
+            !is_as_good(self, c, chosen, 1) && !is_as_good(self, c, chosen, -1);
     }
 }
 
@@ -319,23 +303,18 @@ static bool try_computation(computation *self, const pe_recipe *in, pe_request *
 {
     pe_matched_law law;
     self->in = in;
-    self->probes = self->spread; /* without those that another computation asked for */
     *ret_fits = false;
     if (in->form == PE_SCALED && self->factor == 1)
         return true; /* the same as the first one */
     bool good =
-        !choose_frequencies(self) || check_entries(self, wide, true, runner, ret_fits, reterr);
-    if (!good || (!*ret_fits && self->entries.dtype == PE_F32))
+        !choose_frequencies(self) || check_entries(self, wide, runner, ret_fits, reterr);
+    if (!good || !*ret_fits)
         return good;
     good = pe_matched_law_init(&law, wide, &self->waves, in->form == PE_QUOTIENT,
                                in->form == PE_SCALED ? self->factor : 1);
-    if (good && !*ret_fits)
-        good = try_formulas(self, wide, &law, runner, ret_fits, reterr);
-    if (good && *ret_fits) {
-        pe_match_library(&self->found);
-        count_decided(self);
+    count_decided(self);
+    if (good)
         pe_match_formulas(&law, is_as_good, self, &self->found);
-    }
     pe_matched_law_done(&law);
     return good;
 }
@@ -348,16 +327,14 @@ static bool try_recipes(computation *self, pe_request *wide, bool low_precision,
 {
     const size_t count = (size_t)self->waves.count;
     self->frequencies = malloc(count * sizeof *self->frequencies);
-    self->off = calloc(count, sizeof *self->off);
+    self->first = malloc(count * sizeof *self->first);
     self->next = malloc(count * sizeof *self->next);
-    self->first_of_its = malloc(count * sizeof *self->first_of_its);
-    self->probed = malloc(PROBES_MAX * count * sizeof *self->probed);
+    self->probed = malloc(PROBED_ROWS * count * sizeof *self->probed);
     self->entries.amplitude = (float)self->waves.amplitude;
     self->entries.unit = self->seen->view.unit;
     self->factor = pe_linear_factor(wide);
-    bool good = self->frequencies && self->off && self->next && self->first_of_its &&
-                self->probed && read_probes(self) &&
-                pe_exact_waves_join(&self->waves, self->next, self->first_of_its);
+    bool good = self->frequencies && self->first && self->next && self->probed &&
+                read_probes(self) && pe_exact_waves_join(&self->waves, self->first, self->next);
     bool fits = false;
     for (size_t i = 0; good && !fits && i < (low_precision ? PE_RECIPES : PE_FLOAT_RECIPES);
          i++)
@@ -365,9 +342,8 @@ static bool try_recipes(computation *self, pe_request *wide, bool low_precision,
     if (good && fits)
         *ret_computation = self->found;
     free(self->frequencies);
-    free(self->off);
+    free(self->first);
     free(self->next);
-    free(self->first_of_its);
     free(self->probed);
     return good;
 }

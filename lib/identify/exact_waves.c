@@ -182,7 +182,7 @@ static int by_angle(const void *one, const void *other)
     return a->column < b->column ? -1 : 1;
 }
 
-bool pe_exact_waves_join(const pe_exact_waves *waves, uint64_t *ret_next, bool *ret_first)
+bool pe_exact_waves_join(const pe_exact_waves *waves, uint64_t *ret_first, uint64_t *ret_next)
 {
     place *places = malloc((size_t)waves->count * sizeof *places);
     for (uint64_t c = 0; places && c < waves->count; c++)
@@ -192,10 +192,11 @@ bool pe_exact_waves_join(const pe_exact_waves *waves, uint64_t *ret_next, bool *
     for (uint64_t i = 0; places && i < waves->count; i++) {
         const place *own = &places[i];
         const place *before = i > 0 ? own - 1 : own;
+        const bool joined =
+            i > 0 && fabs(before->angle - own->angle) <= SAME_ANGLE * own->angle;
         ret_next[own->column] = own->column;
-        ret_first[own->column] =
-            i == 0 || fabs(before->angle - own->angle) > SAME_ANGLE * own->angle;
-        if (!ret_first[own->column])
+        ret_first[own->column] = joined ? ret_first[before->column] : own->column;
+        if (joined)
             ret_next[before->column] = own->column;
     }
     free(places);

@@ -46,9 +46,9 @@ bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
 double pe_exact_waves_reach(const pe_exact_waves *waves);
 
 /* Join columns of the same frequency, as full tables have each one twice, of sines and cosines:
- * ret_next[c] is the next column of that of c, or c itself; ret_first[c]: c is the first one.
- * False: memory ran out. */
-bool pe_exact_waves_join(const pe_exact_waves *waves, uint64_t *ret_next, bool *ret_first);
+ * ret_first[c] is the first column of that of c, ret_next[c] the next one, or c itself. False:
+ * memory ran out. */
+bool pe_exact_waves_join(const pe_exact_waves *waves, uint64_t *ret_first, uint64_t *ret_next);
 void pe_exact_waves_done(pe_exact_waves *waves);
 
 #endif

@@ -166,28 +166,3 @@ bool pe_match_frequency_vector(const pe_request *wide, const pe_observation *see
     free(found);
     return law.known;
 }
-
-/* ---- functions ---- */
-
-/* Shares of float32 results beyond an angle of 4 that are not the nearest float, as measured of
- * these libraries on x86-64. They are no proof: other releases and processors were not
- * measured. */
-static const struct {
-    double least, most;
-    const char *name;
-} LIBRARIES[] = {
-    {0, 0.0005, "rounded once from float64"},
-    {0.010, 0.017, "glibc's sinf and cosf"},
-    {0.044, 0.056, "SLEEF's functions of 1 ulp, as in torch on x86-64"},
-    {0.09, 0.17, "numpy's with AVX2 or AVX-512"},
-};
-
-#define LEAST_JUDGED 4000
-
-void pe_match_library(pe_computation *computation)
-{
-    double share = (double)computation->not_nearest / (double)computation->judged;
-    for (size_t i = 0; computation->judged >= LEAST_JUDGED && i < PE_COUNT(LIBRARIES); i++)
-        if (share >= LIBRARIES[i].least && share <= LIBRARIES[i].most)
-            computation->like = LIBRARIES[i].name;
-}

@@ -1,5 +1,4 @@
-/* Saying how a table in float32 was computed: by which formula its frequencies, and by
- * functions like those of which library. */
+/* Saying by which formula the frequencies of a table in float32 were computed. */
 #ifndef PE_FORMULA_MATCH_H
 #define PE_FORMULA_MATCH_H
 
@@ -44,8 +43,5 @@ double pe_linear_factor(const pe_request *wide);
  * ran out, or the view cannot be read. */
 bool pe_match_frequency_vector(const pe_request *wide, const pe_observation *seen,
                                pe_dtype dtype, pe_computation *ret_computation);
-
-/* Say of which library sines and cosines are about as often not the nearest floats as these. */
-void pe_match_library(pe_computation *computation);
 
 #endif

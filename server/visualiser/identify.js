@@ -67,14 +67,7 @@ function placesOf({rows, columns, entries} = {rows: [], columns: [], entries: []
 
 // The facts of an answer, as [name, text] in order; those that say nothing are left out.
 export function factsOf(answer) {
-    const {
-        request,
-        against_exact: figures,
-        undecided = [],
-        frequencies,
-        function: waves,
-        exceptions,
-    } = answer;
+    const {request, against_exact: figures, undecided = [], frequencies, exceptions} = answer;
     const most = figures?.max_abs;
     return [
         ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
@@ -85,12 +78,6 @@ export function factsOf(answer) {
                     (frequencies.off_by_a_float > 0
                         ? `, but for a float in ${frequencies.off_by_a_float} of them`
                         : ''),
-        ],
-        [
-            'Sines and cosines',
-            waves &&
-                `${((100 * waves.not_nearest) / waves.judged).toFixed(1)} % are not the ` +
-                    `nearest float${waves.like ? `, as of ${waves.like}` : ''}`,
         ],
         ['Presets', request?.presets?.join(', ')],
         [

@@ -89,7 +89,6 @@ START_TEST(float32_arithmetic_is_named_with_the_formula_of_its_frequencies)
     ck_assert_uint_eq(identity.computation.formula_count, 1);
     ck_assert_str_eq(identity.computation.formulas[0], "1 / base^(2i / dim)");
     ck_assert_uint_eq(identity.computation.formula_off, 0);
-    ck_assert_uint_eq(identity.computation.not_nearest, 0); /* cos is of float64 */
     free(table.data);
 }
 END_TEST
