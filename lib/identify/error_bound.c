@@ -40,11 +40,17 @@ static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t co
     return (turned){bound->angle, one, bound->roundings, 0, one};
 }
 
+/* The larger of two numbers, none of which is NaN: fmax, which is a call, bears that. */
+static double find_larger(double one, double other)
+{
+    return one > other ? one : other;
+}
+
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
  * neighbours have this size: the angle's relative error, and some roundings. */
 static double compute_bound(turned at, double exact, double unit)
 {
-    return (4 * at.angle + 8 + at.roundings) * unit * fmax(fabs(exact), at.amplitude);
+    return (4 * at.angle + 8 + at.roundings) * unit * find_larger(fabs(exact), at.amplitude);
 }
 
 /* Whether an entry is as near as arithmetic with this unit, and rounding to the table's dtype,
@@ -58,7 +64,8 @@ static bool is_close(double found, double exact, turned at, double unit, double 
         return false;
     double error = fabs(found - exact);
     return error <=
-           compute_bound(at, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14) + grain;
+           compute_bound(at, exact, unit) +
+               0.5 * rounding * find_larger(fabs(found), 0x1p-14) + grain;
 }
 
 /* ---- a sample ---- */
@@ -172,7 +179,7 @@ bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observatio
 
 typedef struct counts {
     pe_misfit_counts f32;
-    uint64_t f64;
+    bool is_f64; /* all entries are as near as float64 arithmetic brings them */
 } counts;
 
 /* The most that rounding to the table's dtype, whose unit at 1 and least exponent these are,
@@ -200,8 +207,19 @@ static int least_exponent(const pe_view *view)
  * roundings. */
 static double bound_computed(turned at, double size)
 {
-    return 0x1p-52 * (3 * at.angle * fmax(size, at.amplitude) +
-                      (3 + at.wide_roundings) * fmax(size, at.least));
+    return 0x1p-52 * (3 * at.angle * find_larger(size, at.amplitude) +
+                      (3 + at.wide_roundings) * find_larger(size, at.least));
+}
+
+/* Whether an entry is as near as float64 arithmetic, and one rounding to the table's dtype,
+ * would bring it. */
+static bool is_close_f64(double found, double exact, turned at, double unit, int least,
+                         double grain)
+{
+    const double computed = bound_computed(at, fabs(exact));
+    const double once =
+        unit == 0x1p-52 ? 0 : bound_rounding(found, fabs(exact) + computed, unit, least);
+    return isfinite(exact) && fabs(found - exact) <= once + computed + grain;
 }
 
 /* `rounded`: the exact entries have been rounded to the table's dtype. */
@@ -210,7 +228,6 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
 {
     const uint64_t columns = bound->seen->flat.shape[1];
     const double rounding = pe_observation_unit(&bound->seen->view);
-    const bool wide = rounding == 0x1p-52;
     const double grain = bound->seen->view.grain;
     const int least = least_exponent(&bound->seen->view);
     for (uint64_t row = 0, i = 0, zeros = 0; row < rows;
@@ -222,11 +239,8 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
             turned at = find_turned(bound, first + row, column);
             if (!is_close(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding, grain))
                 pe_misfits_note(&ret->f32, column);
-            double error = fabs(found[i] - exact[i]);
-            double computed = bound_computed(at, fabs(exact[i]));
-            double once =
-                wide ? 0 : bound_rounding(found[i], fabs(exact[i]) + computed, rounding, least);
-            ret->f64 += !isfinite(exact[i]) || !(error <= once + computed + grain);
+            ret->is_f64 =
+                ret->is_f64 && is_close_f64(found[i], exact[i], at, rounding, least, grain);
         }
 }
 
@@ -277,7 +291,7 @@ static void close_side(exact_side *side, const pe_runner *runner)
 static bool is_f64_decided(const pe_error_bound *bound, const exact_side *side,
                            const pe_request *narrow, const counts *counted)
 {
-    return bound->amplitude > 0 && counted->f64 > 0 && side->request != narrow;
+    return bound->amplitude > 0 && !counted->is_f64 && side->request != narrow;
 }
 
 bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
@@ -290,7 +304,7 @@ bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
     double *found = malloc((size_t)(at_once * columns) * sizeof *found);
     double *exact = malloc((size_t)(at_once * columns) * sizeof *exact);
     exact_side side = {.elements = malloc((size_t)(at_once * columns) * sizeof *exact)};
-    counts counted = {.f64 = 0};
+    counts counted = {.is_f64 = true};
     bool good = pe_misfits_init(&counted.f32, columns) && found && exact && side.elements;
     if (!good)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
@@ -316,6 +330,6 @@ bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
     if (good)
         *ret_f32 = pe_misfits_found(&counted.f32);
     pe_misfits_done(&counted.f32);
-    *ret_f64 = counted.f64;
+    *ret_f64 = counted.is_f64 ? 0 : 1;
     return good;
 }

@@ -25,12 +25,12 @@ bool pe_check_sampled_lines(pe_request *request, size_t tensor, const pe_error_b
 bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observation *seen,
                          bool *ret_read);
 
-/* Find entries that are further off than float32 arithmetic would bring them, and count those
- * that are further off than one rounding of float64 arithmetic would, against the tensor in
- * f64. `narrow` is the request in the table's dtype: sums of products take long in f64, so the
- * first block that has entries of the second kind is the last one that is compared in f64, and
- * *ret_f64 is only known to be above 0 then. False: the runner ended it, memory ran out or the
- * view cannot be read, as *reterr says. */
+/* Find entries that are further off than float32 arithmetic would bring them. *ret_f64 is 0 if
+ * none is further off than one rounding of float64 arithmetic would bring it, too. They are
+ * compared with the tensor in f64. `narrow` is the request in the table's dtype: sums of
+ * products take long in f64, so the first block that has entries of the second kind is the last
+ * one that is compared in f64. False: the runner ended it, memory ran out or the view cannot be
+ * read, as *reterr says. */
 bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
                       const pe_error_bound *bound, const pe_runner *runner, pe_misfits *ret_f32,
                       uint64_t *ret_f64, pe_error *reterr);

@@ -35,6 +35,12 @@ const pe_recipe pe_recipes[PE_RECIPES] = {
      "float16 positions and frequencies, float32 products"},
 };
 
+/* pe_round_number, which is a call, for numbers of which there are many. */
+static inline double round_number(double number, pe_dtype format)
+{
+    return format == PE_F32 ? (double)(float)number : pe_round_number(number, format);
+}
+
 double pe_step_number(double number, pe_dtype format, int steps)
 {
     for (int i = 0; i < abs(steps); i++) {
@@ -50,18 +56,18 @@ double pe_recipe_angle(const pe_recipe *recipe, double position, double factor,
                        double frequency)
 {
     if (recipe->form == PE_SCALED)
-        position = pe_round_number(position, PE_F32) / (double)(float)factor;
-    position = pe_round_number(position, recipe->position);
-    return pe_round_number(recipe->form == PE_QUOTIENT ? position / frequency
-                                                       : position * frequency,
-                           recipe->angle);
+        position = round_number(position, PE_F32) / (double)(float)factor;
+    position = round_number(position, recipe->position);
+    return round_number(recipe->form == PE_QUOTIENT ? position / frequency
+                                                    : position * frequency,
+                        recipe->angle);
 }
 
 /* Round a number to the table's dtype, or to the fewer digits that its numbers have. */
 static double round_entry(const pe_recipe_entries *entries, double number)
 {
     int exponent;
-    number = pe_round_number(number, entries->dtype);
+    number = round_number(number, entries->dtype);
     if (entries->unit == 0)
         return number;
     const double part = frexp(number, &exponent);
@@ -74,8 +80,8 @@ int pe_recipe_distance(const pe_recipe *recipe, const pe_recipe_entries *entries
     float value = (float)pe_quick_cosine(angle, quarters);
     for (int i = 0; i < 3; i++) {
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
-        double scaled = (double)(entries->amplitude *
-                                 (float)pe_round_number((double)near, recipe->function));
+        double scaled =
+            (double)(entries->amplitude * (float)round_number((double)near, recipe->function));
         if (round_entry(entries, scaled) == found)
             return i > 0;
     }
