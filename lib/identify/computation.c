@@ -330,7 +330,7 @@ static bool try_recipes(computation *self, pe_request *wide, bool low_precision,
     self->first = malloc(count * sizeof *self->first);
     self->next = malloc(count * sizeof *self->next);
     self->probed = malloc(PROBED_ROWS * count * sizeof *self->probed);
-    self->entries.amplitude = (float)self->waves.amplitude;
+    self->entries.amplitude = self->waves.amplitude;
     self->entries.unit = self->seen->view.unit;
     self->factor = pe_linear_factor(wide);
     bool good = self->frequencies && self->first && self->next && self->probed &&
@@ -355,8 +355,7 @@ bool pe_computation_find(pe_request *wide, size_t tensor, pe_observation *seen,
     computation self = {.seen = seen};
     bool whole = false;
     *ret_computation = (pe_computation){.text = NULL};
-    if (!pe_element_is_real(seen->view.element, &self.entries.dtype) ||
-        self.entries.dtype == PE_F64)
+    if (!pe_element_is_real(seen->view.element, &self.entries.dtype))
         return true;
     bool good = true;
     if (seen->columns == 1)

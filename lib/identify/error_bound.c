@@ -9,6 +9,7 @@
 
 #define BLOCK_ENTRIES    ((uint64_t)1 << 16)
 #define LINE_MAX_ENTRIES ((uint64_t)1 << 20) /* longer lines are not sampled */
+#define F64_UNIT         0x1p-52             /* of float64's numbers at 1 */
 
 /* What an entry is the sine or cosine of, in radians, and the amplitude. */
 typedef struct turned {
@@ -63,9 +64,8 @@ static bool is_close(double found, double exact, turned at, double unit, double 
     if (!isfinite(found) || !isfinite(exact))
         return false;
     double error = fabs(found - exact);
-    return error <=
-           compute_bound(at, exact, unit) +
-               0.5 * rounding * find_larger(fabs(found), 0x1p-14) + grain;
+    return error <= compute_bound(at, exact, unit) +
+                        0.5 * rounding * find_larger(fabs(found), 0x1p-14) + grain;
 }
 
 /* ---- a sample ---- */
@@ -178,8 +178,8 @@ bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observatio
 /* ---- all entries ---- */
 
 typedef struct counts {
-    pe_misfit_counts f32;
-    bool is_f64; /* all entries are as near as float64 arithmetic brings them */
+    pe_misfit_counts f32, f64; /* the latter of tables in float64 */
+    bool is_f64;               /* all entries are what float64 arithmetic gives, rounded once */
 } counts;
 
 /* The most that rounding to the table's dtype, whose unit at 1 and least exponent these are,
@@ -203,12 +203,12 @@ static int least_exponent(const pe_view *view)
     return pe_dtypes[half ? PE_F16 : PE_F32].least_exponent;
 }
 
-/* How far float64 arithmetic brings an entry of this size: the angle's relative error, and some
- * roundings. */
+/* How far off float64 arithmetic leaves an entry of this size: the angle's relative error,
+ * which is that of an exponent where frequencies are exponentials, and some roundings. */
 static double bound_computed(turned at, double size)
 {
-    return 0x1p-52 * (3 * at.angle * find_larger(size, at.amplitude) +
-                      (3 + at.wide_roundings) * find_larger(size, at.least));
+    return F64_UNIT * (16 * at.angle * find_larger(size, at.amplitude) +
+                       (8 + at.wide_roundings) * find_larger(size, at.least));
 }
 
 /* Whether an entry is as near as float64 arithmetic, and one rounding to the table's dtype,
@@ -218,7 +218,7 @@ static bool is_close_f64(double found, double exact, turned at, double unit, int
 {
     const double computed = bound_computed(at, fabs(exact));
     const double once =
-        unit == 0x1p-52 ? 0 : bound_rounding(found, fabs(exact) + computed, unit, least);
+        unit == F64_UNIT ? 0 : bound_rounding(found, fabs(exact) + computed, unit, least);
     return isfinite(exact) && fabs(found - exact) <= once + computed + grain;
 }
 
@@ -230,8 +230,8 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
     const double rounding = pe_observation_unit(&bound->seen->view);
     const double grain = bound->seen->view.grain;
     const int least = least_exponent(&bound->seen->view);
-    for (uint64_t row = 0, i = 0, zeros = 0; row < rows;
-         row++, pe_misfits_end_row(&ret->f32, zeros), zeros = 0)
+    for (uint64_t row = 0, i = 0; row < rows; row++) {
+        uint64_t zeros = 0;
         for (uint64_t column = 0; column < columns; column++, i++) {
             zeros += found[i] == 0;
             if (found[i] == exact[i])
@@ -239,9 +239,16 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
             turned at = find_turned(bound, first + row, column);
             if (!is_close(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding, grain))
                 pe_misfits_note(&ret->f32, column);
-            ret->is_f64 =
-                ret->is_f64 && is_close_f64(found[i], exact[i], at, rounding, least, grain);
+            if (!ret->is_f64 && rounding != F64_UNIT)
+                continue; /* how many there are is not asked */
+            if (!is_close_f64(found[i], exact[i], at, rounding, least, grain)) {
+                pe_misfits_note(&ret->f64, column);
+                ret->is_f64 = false;
+            }
         }
+        pe_misfits_end_row(&ret->f32, zeros);
+        pe_misfits_end_row(&ret->f64, zeros);
+    }
 }
 
 /* The side of exact entries. */
@@ -296,7 +303,7 @@ static bool is_f64_decided(const pe_error_bound *bound, const exact_side *side,
 
 bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
                       const pe_error_bound *bound, const pe_runner *runner, pe_misfits *ret_f32,
-                      uint64_t *ret_f64, pe_error *reterr)
+                      pe_misfits *ret_f64, bool *ret_is_f64, pe_error *reterr)
 {
     const pe_view *view = &bound->seen->flat;
     uint64_t rows = view->shape[0], columns = view->shape[1];
@@ -305,7 +312,9 @@ bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
     double *exact = malloc((size_t)(at_once * columns) * sizeof *exact);
     exact_side side = {.elements = malloc((size_t)(at_once * columns) * sizeof *exact)};
     counts counted = {.is_f64 = true};
-    bool good = pe_misfits_init(&counted.f32, columns) && found && exact && side.elements;
+    const bool has_counts =
+        pe_misfits_init(&counted.f32, columns) & pe_misfits_init(&counted.f64, columns);
+    bool good = has_counts && found && exact && side.elements;
     if (!good)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     good = good && open_side(&side, wide, tensor, runner, reterr);
@@ -327,9 +336,12 @@ bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
     close_side(&side, runner);
     free(found);
     free(exact);
-    if (good)
+    if (good) {
         *ret_f32 = pe_misfits_found(&counted.f32);
+        *ret_f64 = pe_misfits_found(&counted.f64);
+        *ret_is_f64 = counted.is_f64;
+    }
     pe_misfits_done(&counted.f32);
-    *ret_f64 = counted.is_f64 ? 0 : 1;
+    pe_misfits_done(&counted.f64);
     return good;
 }

@@ -25,14 +25,15 @@ bool pe_check_sampled_lines(pe_request *request, size_t tensor, const pe_error_b
 bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observation *seen,
                          bool *ret_read);
 
-/* Find entries that are further off than float32 arithmetic would bring them. *ret_f64 is 0 if
- * none is further off than one rounding of float64 arithmetic would bring it, too. They are
- * compared with the tensor in f64. `narrow` is the request in the table's dtype: sums of
- * products take long in f64, so the first block that has entries of the second kind is the last
- * one that is compared in f64. False: the runner ended it, memory ran out or the view cannot be
- * read, as *reterr says. */
+/* Find entries that are further off than float32 arithmetic would bring them, those of a table
+ * in float64 that are further off than float64 arithmetic would, and whether all entries are
+ * what float64 arithmetic gives, rounded once. They are compared with the tensor in f64.
+ * `narrow` is the request in the table's dtype: sums of products take long in f64, so the first
+ * block that has entries which float64 arithmetic does not give is the last one that is
+ * compared in f64. False: the runner ended it, memory ran out or the view cannot be read, as
+ * *reterr says. */
 bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
                       const pe_error_bound *bound, const pe_runner *runner, pe_misfits *ret_f32,
-                      uint64_t *ret_f64, pe_error *reterr);
+                      pe_misfits *ret_f64, bool *ret_is_f64, pe_error *reterr);
 
 #endif

@@ -45,25 +45,28 @@ static pe_error_bound compute_bound(const trial *self)
 
 /* Count what does not fit, and find a computation that gives all entries. False: it was ended.
  */
-static bool count_misfits(const trial *self, pe_identity *found, uint64_t *ret_f64,
+static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
                           bool *ret_explained)
 {
+    pe_misfits f64 = {.count = 0};
     const pe_judge *judge = self->judge;
     const pe_proposal *proposal = self->proposal;
     const pe_runner *runner = &judge->runner->own;
     const pe_error_bound bound = compute_bound(self);
     pe_request *wide = pe_parse_query(self->scheme, proposal->query, "f64", judge->limits);
     bool good = wide && pe_count_misfits(wide, self->request, self->tensor, &bound, runner,
-                                         &found->misfits, ret_f64, judge->reterr);
-    if (good && *ret_f64 > 0 && (found->misfits.count == 0 || proposal->low_precision) &&
+                                         &found->misfits, &f64, ret_f64, judge->reterr);
+    if (good && !*ret_f64 && (found->misfits.count == 0 || proposal->low_precision) &&
         judge->seen->rows > 0 && proposal->amplitude == 0)
         good = pe_computation_find(wide, self->tensor, judge->seen, proposal->low_precision,
                                    runner, &found->computation, judge->reterr);
     *ret_explained = found->computation.text != NULL;
-    if (good && *ret_f64 > 0 && !*ret_explained)
+    if (good && !*ret_f64 && !*ret_explained)
         good = pe_slope_computation(wide, self->tensor, judge->seen, runner, ret_explained,
                                     judge->reterr);
     pe_request_unref(wide);
+    if (!*ret_explained && judge->seen->view.element == PE_ELEMENT_F64)
+        found->misfits = f64; /* its numbers are not float32's */
     return good;
 }
 
@@ -71,21 +74,20 @@ static bool count_misfits(const trial *self, pe_identity *found, uint64_t *ret_f
 static bool find_arithmetic(const trial *self, pe_identity *found)
 {
     const pe_comparison *compared = &found->comparison;
-    uint64_t f64 = 0;
-    bool explained = false;
+    bool f64 = false, explained = false;
     if (!has_arithmetic(self)) {
         found->misfits.count = compared->differing;
-        f64 = compared->differing + compared->signs;
+        f64 = compared->differing + compared->signs == 0;
     } else if (!count_misfits(self, found, &f64, &explained)) {
         return false;
     }
     if (explained)
         found->misfits = (pe_misfits){.zeros = found->misfits.zeros};
-    found->arithmetic = f64 == 0                   ? PE_ARITHMETIC_F64
+    found->arithmetic = f64                        ? PE_ARITHMETIC_F64
                         : found->misfits.count > 0 ? PE_ARITHMETIC_UNKNOWN
                         : explained                ? PE_ARITHMETIC_F32
                                                    : PE_ARITHMETIC_F32_LIKE;
-    found->status = f64 == 0 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
+    found->status = f64 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
     /* zeros are no evidence: a table of few other numbers is near anything that has few */
     if ((double)found->misfits.count >
         MISFITS_MAX * (double)(compared->entries - found->misfits.zeros))

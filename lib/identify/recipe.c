@@ -11,6 +11,8 @@ const pe_recipe pe_recipes[PE_RECIPES] = {
     {PE_PRODUCT, PE_F64, PE_F32, PE_F64, PE_F64, "float64 positions times float32 frequencies"},
     {PE_QUOTIENT, PE_F32, PE_F32, PE_F32, PE_F32,
      "float32 positions divided by float32 powers"},
+    {PE_QUOTIENT, PE_F64, PE_F32, PE_F64, PE_F64,
+     "float64 positions divided by float32 powers"},
     {PE_SCALED, PE_F32, PE_F32, PE_F32, PE_F32,
      "float32 positions, divided by a factor, times float32 frequencies"},
     {PE_PRODUCT, PE_F32, PE_BF16, PE_F32, PE_F32,
@@ -74,14 +76,24 @@ static double round_entry(const pe_recipe_entries *entries, double number)
     return ldexp(rint(part / entries->unit * 2) * entries->unit / 2, exponent);
 }
 
+/* Whether a number is a sine or cosine as float64's functions give it, by some roundings: of
+ * the result, and of what the quarter turns leave of a large angle here. */
+static bool is_double(double found, double exact, double angle)
+{
+    return fabs(found - exact) <= 0x1p-50 * fabs(exact) + 0x1p-85 * fabs(angle);
+}
+
 int pe_recipe_distance(const pe_recipe *recipe, const pe_recipe_entries *entries, double angle,
                        int quarters, double found)
 {
-    float value = (float)pe_quick_cosine(angle, quarters);
+    const double exact = pe_quick_cosine(angle, quarters);
+    const float amplitude = (float)entries->amplitude, value = (float)exact;
+    if (entries->dtype == PE_F64)
+        return is_double(found / entries->amplitude, exact, angle) ? 0 : 2;
     for (int i = 0; i < 3; i++) {
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
         double scaled =
-            (double)(entries->amplitude * (float)round_number((double)near, recipe->function));
+            (double)(amplitude * (float)round_number((double)near, recipe->function));
         if (round_entry(entries, scaled) == found)
             return i > 0;
     }

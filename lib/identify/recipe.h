@@ -18,8 +18,8 @@ typedef struct pe_recipe {
 } pe_recipe;
 
 /* The first ones are of tables as near as float32 arithmetic brings them. */
-#define PE_FLOAT_RECIPES 4
-#define PE_RECIPES       16
+#define PE_FLOAT_RECIPES 5
+#define PE_RECIPES       17
 extern const pe_recipe pe_recipes[PE_RECIPES];
 
 /* The number of a format `steps` places above one of its numbers, which is normal and positive.
@@ -32,13 +32,14 @@ double pe_recipe_angle(const pe_recipe *recipe, double position, double factor,
 
 /* What the entries of a table have been rounded to. */
 typedef struct pe_recipe_entries {
-    float amplitude;
+    double amplitude;
     pe_dtype dtype;
     double unit; /* of the pe_view */
 } pe_recipe_entries;
 
 /* How far an entry is from what an angle gives: 0 if it is that, 1 if it is what a neighbouring
- * float would be rounded to, 2 if it is neither. */
+ * float would be rounded to, 2 if it is neither. Functions of float64 tables are float64's,
+ * whatever the angle was rounded to: else their entries would be float32 numbers. */
 int pe_recipe_distance(const pe_recipe *recipe, const pe_recipe_entries *entries, double angle,
                        int quarters, double found);
 

@@ -116,8 +116,8 @@ def inverse(dim, base=10000.0):
     return 1.0 / (base ** (torch.arange(0, dim, 2).float() / dim))
 
 
-def sinusoids(angles):
-    out = torch.zeros(len(angles), 2 * angles.shape[1])
+def sinusoids(angles, dtype=torch.float32):
+    out = torch.zeros(len(angles), 2 * angles.shape[1], dtype=dtype)
     out[:, 0::2], out[:, 1::2] = torch.sin(angles), torch.cos(angles)
     return out
 
@@ -161,6 +161,27 @@ TABLES = {
     "Dive into Deep Learning": (
         tutorial(2048, 64),
         "float32 positions divided by float32 powers",
+        "position / base^(2i / dim)",
+    ),
+}
+
+
+# tables with sines and cosines in float64: (angles, computation, formula)
+POSITIONS = torch.arange(1000).double()[:, None]
+F64_TABLES = {
+    "frequencies in float32": (
+        POSITIONS * inverse(128).double(),
+        "float64 positions times float32 frequencies",
+        RECIPROCAL,
+    ),
+    "angles in float32": (
+        turns(1000, inverse(128)).double(),
+        "float32 positions times float32 frequencies",
+        RECIPROCAL,
+    ),
+    "divisors in float32": (
+        POSITIONS / torch.pow(10000, torch.arange(0, 128, 2).float() / 128).double(),
+        "float64 positions divided by float32 powers",
         "position / base^(2i / dim)",
     ),
 }
@@ -213,3 +234,40 @@ class Arithmetic(ServiceTest):
                 (name, found["summary"]),
             )
             self.assertEqual(found["frequencies"]["formulas"], [formula], name)
+
+    def test_half_precision_of_many_rows_and_columns(self):
+        """Entries of 16 bits leave several floats for a frequency, most of which only a few of
+        all rows refute."""
+        table = annotated(4096, 1024)
+        for name, narrow in (
+            ("bf16", table.bfloat16().float()),  # all of them are numbers of bf16
+            ("f16", table.half()),
+        ):
+            found = self.identify(narrow.numpy())
+            self.assertEqual(
+                (found["status"], found["values"], found["computation"]),
+                ("match", name, "float32 positions times float32 frequencies"),
+                found["summary"],
+            )
+            self.assertEqual(found["frequencies"]["formulas"], [EXPONENTIAL], name)
+        off = table.bfloat16().float()
+        off[3000, 20] *= 1 + 2**-7  # a neighbour of what float32 arithmetic gives
+        self.assertEqual(self.identify(off.numpy())["status"], "near")
+
+    def test_float64_numbers_are_judged_by_float64_arithmetic(self):
+        for name, (angles, computation, formula) in F64_TABLES.items():
+            found = self.identify(sinusoids(angles, torch.float64).numpy())
+            self.assertEqual(
+                (found["status"], found["arithmetic"], found["values"], found["computation"]),
+                ("match", "float32", "f64", computation),
+                (name, found["summary"]),
+            )
+            self.assertEqual(found["frequencies"]["formulas"], [formula], name)
+        exponents = torch.arange(0, 128, 2).double() * (-math.log(10000.0) / 128)
+        table = sinusoids(POSITIONS * torch.exp(exponents), torch.float64)
+        found = self.identify(table.numpy())
+        self.assertEqual((found["status"], found["arithmetic"]), ("match", "float64"))
+        table += 1e-7 * torch.sin(POSITIONS**2)  # float32 arithmetic would bring it as near
+        found = self.identify(table.numpy())
+        self.assertEqual((found["status"], found["arithmetic"]), ("near", "unknown"))
+        self.assertGreater(found["misfits"], 100000)
