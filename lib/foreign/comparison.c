@@ -26,6 +26,9 @@ typedef struct tally {
     uint64_t group, groups;    /* columns of a group, and how many groups there are */
     pe_compared_row *open_row; /* of result->rows, while the row goes on */
     const pe_exact_side *side;
+    uint64_t row, row_part_count; /* whose parts these are: all axes' but the last one's */
+    pe_compared_part *row_parts[PE_VIEW_RANK_MAX + 1];
+    pe_compared_part *last_axis; /* NULL: there is none */
 } tally;
 
 /* ---- one entry ---- */
@@ -74,14 +77,17 @@ static void note_part(pe_compared_part *part, double error, double ulps)
     part->max_ulps = ulps > part->max_ulps ? ulps : part->max_ulps;
 }
 
-/* Note an element in the parts of every axis. */
-static void note_axes(tally *self, uint64_t place, double error, double ulps)
+/* Find the parts that a row belongs to: once, since dividing takes longer than noting. */
+static void find_row_parts(tally *self, pe_comparison *result, uint64_t row)
 {
-    for (size_t axis = self->side->rank; axis-- > 0;) {
-        uint64_t extent = self->side->shape[axis], index = place % extent;
-        note_part(&self->result->axes[axis][index / self->result->axes[axis][0].count], error,
-                  ulps);
-        place /= extent;
+    uint64_t index = self->row = row;
+    self->row_parts[0] = &result->blocks[row / self->rows_in_block];
+    self->row_part_count = 1;
+    for (size_t axis = self->side->rank; axis-- > 1;) {
+        const uint64_t extent = self->side->shape[axis - 1];
+        pe_compared_part *parts = result->axes[axis - 1];
+        self->row_parts[self->row_part_count++] = &parts[index % extent / parts[0].count];
+        index /= extent;
     }
 }
 
@@ -90,18 +96,20 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
                             double loss)
 {
     pe_comparison *result = self->result;
-    uint64_t row = place / self->columns, column = place % self->columns;
-    pe_compared_part *parts[] = {&self->parts[column / self->group],
-                                 &result->blocks[row / self->rows_in_block]};
+    const uint64_t row = place / self->columns, column = place - row * self->columns;
     bool finite = isfinite(found) && isfinite(exact);
     double error = finite ? fabs(found - exact) : INFINITY;
     double ulps = finite ? error / pe_dtype_ulp(self->dtype, exact) : INFINITY;
     result->differing++;
     result->outside +=
         pe_is_outside(&self->tolerance, self->dtype, error, ulps, found, exact, loss);
-    for (size_t i = 0; i < PE_COUNT(parts); i++)
-        note_part(parts[i], error, ulps);
-    note_axes(self, place, error, ulps);
+    if (row != self->row)
+        find_row_parts(self, result, row);
+    for (size_t i = 0; i < self->row_part_count; i++)
+        note_part(self->row_parts[i], error, ulps);
+    note_part(&self->parts[column / self->group], error, ulps);
+    if (self->last_axis)
+        note_part(&self->last_axis[column / self->last_axis[0].count], error, ulps);
     note_row(self, row, column, found, exact);
     if (!finite) {
         if (result->not_finite++ == 0)
@@ -159,6 +167,7 @@ static void begin_parts(tally *self)
     self->rows_in_block = result->blocks[0].count;
     for (size_t axis = 0; axis < self->side->rank; axis++)
         result->axis_parts[axis] = divide_extent(self->side->shape[axis], result->axes[axis]);
+    self->last_axis = self->side->rank > 0 ? result->axes[self->side->rank - 1] : NULL;
     for (uint64_t i = 0; i < self->groups; i++) {
         uint64_t first = i * self->group, left = self->columns - first;
         self->parts[i] = (pe_compared_part){.first = first,
@@ -365,8 +374,11 @@ pe_status pe_compare_sides(const pe_exact_side *side, const pe_view *view,
     memset(result, 0, sizeof *result);
     result->entries = pe_view_elements(&reading.view);
     result->repeated = pe_view_elements(view) / result->entries;
-    tally counts = {
-        .result = result, .tolerance = tolerance, .dtype = side->dtype, .side = side};
+    tally counts = {.result = result,
+                    .tolerance = tolerance,
+                    .dtype = side->dtype,
+                    .side = side,
+                    .row = UINT64_MAX};
     pe_dtype real;
     counts.has_signs = pe_element_is_real(view->element, &real);
     counts.columns = side->rank > 0 ? side->shape[side->rank - 1] : 1;
