@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_BYTES ((uint64_t)1 << 19) /* of rows, unless one is longer */
+#define HELD_BYTES ((uint64_t)1 << 21) /* of rows, unless one is longer */
 
 /* Copy elements of a row; with a constant size the compiler makes moves of the copies. */
 static inline void gather_elements(unsigned char *dst, const unsigned char *row,
@@ -16,28 +16,39 @@ static inline void gather_elements(unsigned char *dst, const unsigned char *row,
         memcpy(dst + i * size, row + order[i] * size, size);
 }
 
+/* Hold some rows of the source, from one on: as many as there is room for, if these follow
+ * those that are held. In column-major order a few rows take as many reads as many do. */
+static bool hold_rows(pe_ordered_view *self, uint64_t first, uint64_t wanted)
+{
+    const uint64_t left = self->source.shape[0] - first;
+    uint64_t rows = first == self->end && first > 0 ? self->at_once : wanted;
+    rows = rows < self->at_once ? rows : self->at_once;
+    rows = rows < left ? rows : left;
+    self->first = first;
+    self->end =
+        pe_view_read_elements(&self->source, first, rows, self->rows) ? first + rows : first;
+    return self->end > first;
+}
+
 /* Read elements of the view: a pe_view's function. */
 static bool read_ordered(void *context, uint64_t offset, void *dst, size_t bytes)
 {
-    const pe_ordered_view *self = context;
+    pe_ordered_view *self = context;
     const size_t size = pe_element_size(self->source.element);
     const uint64_t rows = self->source.shape[0], columns = self->source.shape[1];
     const uint64_t end = (offset + bytes) / size;
     unsigned char *to = dst;
     assert(offset % size == 0 && bytes % size == 0);
     for (uint64_t at = offset / size; at < end;) {
-        const uint64_t first = at / columns, last = (end - 1) / columns;
-        const uint64_t now = last - first < self->at_once ? last - first + 1 : self->at_once;
-        if (last >= rows || !pe_view_read_elements(&self->source, first, now, self->rows))
+        const uint64_t row = at / columns, column = at - row * columns, left = end - at;
+        const uint64_t count = columns - column < left ? columns - column : left;
+        const bool held = row >= self->first && row < self->end;
+        if (row >= rows || (!held && !hold_rows(self, row, (end - 1) / columns - row + 1)))
             return false;
-        for (uint64_t row = first; row < first + now && at < end; row++) {
-            const uint64_t column = at - row * columns, left = end - at;
-            const uint64_t count = columns - column < left ? columns - column : left;
-            const unsigned char *from = self->rows + (row - first) * columns * size;
-            PE_BY_SIZE(size, gather_elements(to, from, self->order + column, count, SIZE))
-            to += count * size;
-            at += count;
-        }
+        const unsigned char *from = self->rows + (row - self->first) * columns * size;
+        PE_BY_SIZE(size, gather_elements(to, from, self->order + column, count, SIZE))
+        to += count * size;
+        at += count;
     }
     return true;
 }

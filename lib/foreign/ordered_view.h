@@ -8,7 +8,8 @@ typedef struct pe_ordered_view {
     pe_view source;        /* the matrix as it is */
     const uint16_t *order; /* [columns]: which column of the source each column is */
     uint64_t at_once;      /* rows that `rows` has room for */
-    unsigned char *rows;   /* of the source */
+    unsigned char *rows;   /* of the source, which are held: */
+    uint64_t first, end;   /* from one on, before another one */
 } pe_ordered_view;
 
 /* View a matrix with its columns in another order: row-major and in native byte order. Some
