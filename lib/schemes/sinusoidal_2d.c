@@ -31,6 +31,7 @@ static const pe_parameter PARAMETERS[] = {
     {.name = "width", EXTENT, .help = "number of columns of the grid"},
     PE_DIM_PARAMETER(4, 4, "number of channels, half of them for each axis"),
     PE_BASE_PARAMETER,
+    PE_AXIS_FREQUENCIES_PARAMETER,
     {.name = "layout",
      .type = PE_CHOICE,
      .default_text = "interleaved",
@@ -181,9 +182,8 @@ static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cel
 {
     uint64_t half = (uint64_t)pe_get_integer(values, "dim") / 2;
     pe_axis rule = {.count = half / 2,
+                    .law = (pe_axis_law)pe_get_choice(values, "frequencies"),
                     .base = pe_get_real(values, pe_is_present(values, base) ? base : "base"),
-                    .numerator = 2,
-                    .denominator = half,
                     .first = (int64_t)(2 * pe_get_real(values, "first_position")),
                     .normalized = pe_get_choice(values, "normalize") == CELLS,
                     .size = cells,
@@ -290,6 +290,10 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     if (state->grid.extra > 0 && shape != NC)
         pe_refuse_value(values, "extra_tokens", reterr,
                         "0 unless shape=nc, since a grid has no room for more rows");
+    if (state->x.law == PE_AXIS_TENSOR2TENSOR && state->x.count < 2)
+        pe_refuse_value(values, "dim", reterr,
+                        "at least 8 with frequencies=tensor2tensor, since base^(-i/(n-1)) "
+                        "needs two frequencies for each axis");
     check_positions(values, reterr);
     check_mask(state, reterr);
     pe_plan_settle(plan, "base_height", find_base_height(values));
@@ -326,7 +330,8 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             .family = "grid",
             .formula =
                 "an axis of dim/2 channels: sin(p * w_i), cos(p * w_i), "
-                "w_i = base^(-4i/dim), i = 0 … dim/4-1, p = x or y, from first_position; with "
+                "w_i = base^(-4i/dim), with frequencies=tensor2tensor base^(-i/(dim/4-1)), "
+                "i = 0 … dim/4-1, p = x or y, from first_position; with "
                 "normalize=cells: p = 2π * turns * x / (width + 10^-6), else with "
                 "base_size: p = x * base_size / width / interpolation_scale",
             .convention =
@@ -336,7 +341,7 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
                 "rounded once: 2π and 10^-6 are not doubles",
             .reference = "arXiv:1706.03762 per axis; arXiv:2111.06377 (MAE); arXiv:2005.12872 "
                          "(DETR)",
-            .example = "height=2&width=3&dim=4",
+            .example = "height=2&width=3&dim=8",
             .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(preset, pe_grid_presets),

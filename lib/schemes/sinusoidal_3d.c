@@ -27,6 +27,7 @@ static const pe_parameter PARAMETERS[] = {
     {.name = "width", EXTENT, .help = "number of columns of a frame"},
     PE_DIM_PARAMETER(2, 2, "number of channels of all axes together"),
     PE_BASE_PARAMETER,
+    PE_AXIS_FREQUENCIES_PARAMETER,
     {.name = "layout",
      .type = PE_CHOICE,
      .default_text = "interleaved",
@@ -71,6 +72,12 @@ static const pe_preset PRESETS[] = {
      "Prithvi-EO's get_3d_sincos_pos_embed, without its class token",
      {"split", "quarter", "layout", "concat", "axis_order", "width_height_depth", "shape", "nc",
       NULL}},
+    {"simple_vit",
+     "posemb_sincos_3d of vit-pytorch's simple_vit_3d, whose table ends in zeros unless dim is "
+     "a "
+     "multiple of 6",
+     {"layout", "concat", "axis_order", "width_height_depth", "frequencies", "tensor2tensor",
+      "shape", "nc", NULL}},
 };
 
 static const pe_tensor_help TENSORS[] = {{"encoding",
@@ -120,8 +127,7 @@ static void read_axis(const pe_values *values, int axis, size_t channels, size_t
     state->rules[axis] = (pe_axis){
         .count = channels / 2,
         .base = pe_get_real(values, "base"),
-        .numerator = 2,
-        .denominator = channels,
+        .law = (pe_axis_law)pe_get_choice(values, "frequencies"),
         .interpolation = pe_get_real(values, axis == DEPTH ? "temporal_interpolation_scale"
                                                            : "spatial_interpolation_scale")};
     state->lattice.axes[axis] = (pe_lattice_axis){
@@ -158,6 +164,11 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         pe_refuse_value(values, "dim", reterr,
                         "a multiple of 6 with split=equal and layout=concat, since only "
                         "interleaved channels can be left out at the end");
+    if (pe_get_choice(values, "frequencies") == PE_AXIS_TENSOR2TENSOR &&
+        count_channels(dim, equal, DEPTH) < 4)
+        pe_refuse_value(values, "dim", reterr,
+                        "such that every axis has two frequencies, as base^(-i/(n-1)) needs, "
+                        "with frequencies=tensor2tensor: at least 8, with split=quarter 16");
     plan_tensor(&state->lattice, (enum shape)pe_get_choice(values, "shape"), plan);
 }
 
@@ -185,12 +196,13 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
                        "sinusoidal encoding of that width.",
             .family = "grid",
             .formula = "an axis of m channels: sin(p * w_i), cos(p * w_i), w_i = base^(-2i/m), "
-                       "i = 0 … m/2-1, p = place on the axis, divided by its "
+                       "with frequencies=tensor2tensor base^(-i/(m/2-1)), i = 0 … m/2-1, p = "
+                       "place on the axis, divided by its "
                        "interpolation scale",
             .convention = "equal parts, in the order of the axes, channels last; the preset "
                           "cogvideox has dim/4 for the frame, then width before height",
             .reference = "arXiv:1706.03762 per axis; arXiv:2408.06072 (CogVideoX)",
-            .example = "depth=2&height=2&width=3&dim=16",
+            .example = "depth=2&height=2&width=3&dim=48",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(preset, PRESETS),

@@ -1,6 +1,8 @@
 /* Angles of the cells of an axis. */
 #include "waves/axis.h"
 
+const char *const pe_axis_frequencies[] = {"vaswani", "tensor2tensor", NULL};
+
 static pe_fixed make_fixed(uint64_t number)
 {
     return (pe_fixed){.whole = (int64_t)number};
@@ -26,16 +28,16 @@ static pe_fixed turn_half_a_cell(const pe_axis *axis, uint64_t n)
 bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave)
 {
     bool plain = !axis->normalized && axis->base_size == 0 && axis->interpolation == 1;
+    const uint64_t last = axis->count - (axis->law == PE_AXIS_TENSOR2TENSOR);
     wave->count = axis->count;
     if (plain) {
         wave->positions =
             (pe_positions){.count = n, .offset = (double)axis->first / 2, .step = 1};
-        wave->frequencies =
-            pe_wave_geometric(axis->count, axis->base, axis->numerator, axis->denominator);
+        wave->frequencies = pe_wave_geometric(axis->count, axis->base, 1, last);
     } else { /* whole numbers, as phases are known modulo one turn for these */
         wave->positions = (pe_positions){.count = n, .offset = (double)axis->first, .step = 2};
-        wave->frequencies = pe_wave_ladder(axis->count, turn_half_a_cell(axis, n), axis->base,
-                                           axis->numerator, axis->denominator);
+        wave->frequencies =
+            pe_wave_ladder(axis->count, turn_half_a_cell(axis, n), axis->base, 1, last);
         wave->rational = true;
     }
     return wave->frequencies != NULL;

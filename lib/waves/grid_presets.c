@@ -25,6 +25,12 @@ const pe_preset pe_grid_presets[PE_GRID_PRESET_COUNT] = {
     {"rt_detr",
      "RT-DETR's build_2d_sincos_position_embedding",
      {"layout", "concat", "axis_order", "height_first", "shape", "nc", NULL}},
+    {"simple_vit",
+     "posemb_sincos_2d of vit-pytorch's simple_vit",
+     {"layout", "concat", "frequencies", "tensor2tensor", "shape", "nc", NULL}},
+    {"big_vision",
+     "posemb_sincos_2d of big_vision's ViT; also SigLIP in openpi",
+     {"layout", "concat", "frequencies", "tensor2tensor", "shape", "nc", NULL}},
     {"pixart",
      "PixArt at 1024 x 1024, as diffusers computes it; 512 x 512 has base_size=32 and "
      "interpolation_scale=1",

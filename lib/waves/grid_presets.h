@@ -5,7 +5,7 @@
 
 #include "posenc.h"
 
-#define PE_GRID_PRESET_COUNT 9
+#define PE_GRID_PRESET_COUNT 11
 
 /* For the parameters of sinusoidal_2d. Neither sizes nor dim is among them. */
 extern const pe_preset pe_grid_presets[PE_GRID_PRESET_COUNT];

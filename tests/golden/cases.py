@@ -294,6 +294,19 @@ SINUSOIDAL_2D = {
     "mask_without_normalization": "height=3&width=4&dim=8&mask=3,1,3,5&first_position=1",
     "mask_from_0_bf16": "height=3&width=4&dim=8&mask=0,1,2,2,3,4&dtype=bf16&layout=concat"
     "&grouping=function",
+    **{
+        f"preset_{name}": f"preset={name}&height=3&width=5&dim=16"
+        for name in ("simple_vit", "big_vision")
+    },
+    **{
+        f"preset_simple_vit_{dtype}": f"preset=simple_vit&height=3&width=4&dim=12&dtype={dtype}"
+        for dtype in DTYPES[1:]
+    },
+    "tensor2tensor_dim_8": "height=2&width=3&dim=8&frequencies=tensor2tensor",
+    "tensor2tensor_bases": "height=3&width=4&dim=16&frequencies=tensor2tensor&base=20"
+    "&base_height=100&dtype=f64",
+    "tensor2tensor_normalized": "preset=deformable_detr&height=3&width=4&dim=12"
+    "&frequencies=tensor2tensor&mask=3,1,3,5",
 }
 
 SINUSOIDAL_3D = {
@@ -327,6 +340,14 @@ SINUSOIDAL_3D = {
     "preset_tatp22": "preset=tatp22&depth=2&height=2&width=3&dim=14",
     "preset_cogvideox_f64": "preset=cogvideox&depth=2&height=2&width=3&dim=16&dtype=f64",
     "preset_cogvideox_bf16": "preset=cogvideox&depth=2&height=2&width=3&dim=16&dtype=bf16",
+    **{
+        f"preset_simple_vit_{dtype}": "preset=simple_vit&depth=2&height=2&width=3&dim=18"
+        f"&dtype={dtype}"
+        for dtype in DTYPES
+    },
+    "tensor2tensor_dim_8": "depth=3&height=2&width=2&dim=8&frequencies=tensor2tensor",
+    "tensor2tensor_quarter": "depth=2&height=2&width=3&dim=16&split=quarter"
+    "&frequencies=tensor2tensor&base=100",
 }
 
 POINTS = "coordinates=0.1,-0.7,0.25,1,-1,0.5,0,0.333,-0.9999&axes=3"

@@ -58,6 +58,8 @@ SINUSOIDAL_2D_PRESETS = {
         "interpolation_scale": "2",
     },
     "sd3": {"layout": "concat", "shape": "nc", "base_size": "64", "table_size": "192"},
+    "simple_vit": {"layout": "concat", "frequencies": "tensor2tensor", "shape": "nc"},
+    "big_vision": {"layout": "concat", "frequencies": "tensor2tensor", "shape": "nc"},
 }
 
 
@@ -218,6 +220,7 @@ def sinusoidal(arguments):
 
 SINUSOIDAL_2D_DEFAULTS = {
     "base": "10000",
+    "frequencies": "vaswani",
     "layout": "interleaved",
     "axis_order": "width_first",
     "grouping": "axis",
@@ -283,12 +286,18 @@ def grid_entry(options, extent, count, total):
     return lambda function, divisor: stretched(function, position, divisor)
 
 
+def axis_exponents(options, count):
+    """The exponents of the frequencies of an axis, as powers of 1/base."""
+    last = count - (options["frequencies"] == "tensor2tensor")
+    return [Fraction(i, last) for i in range(count)]
+
+
 def sinusoidal_2d(arguments):
     options = with_defaults(arguments, SINUSOIDAL_2D_DEFAULTS, SINUSOIDAL_2D_PRESETS)
     height, width, dim = (int(options[name]) for name in ("height", "width", "dim"))
     extra_tokens = int(options["extra_tokens"])
     counts = grid_counts(options, height, width)
-    columns = lay_out([Fraction(4 * i, dim) for i in range(dim // 4)], options["layout"])
+    columns = lay_out(axis_exponents(options, dim // 4), options["layout"])
     kept = {}
 
     def part(extent, base, place):
@@ -336,10 +345,17 @@ SINUSOIDAL_3D_PRESETS = {
         "axis_order": "width_height_depth",
         "shape": "nc",
     },
+    "simple_vit": {
+        "layout": "concat",
+        "axis_order": "width_height_depth",
+        "frequencies": "tensor2tensor",
+        "shape": "nc",
+    },
 }
 
 SINUSOIDAL_3D_DEFAULTS = {
     "base": "10000",
+    "frequencies": "vaswani",
     "layout": "interleaved",
     "split": "equal",
     "axis_order": "depth_height_width",
@@ -362,7 +378,7 @@ def sinusoidal_3d(arguments):
     def part(axis, place):
         kind = "temporal" if axis == "depth" else "spatial"
         position = place / nearest_double(options[f"{kind}_interpolation_scale"])
-        exponents = [Fraction(2 * i, widths[axis]) for i in range(widths[axis] // 2)]
+        exponents = axis_exponents(options, widths[axis] // 2)
         return [
             stretched(function, position, mpmath.power(base, quotient(exponent)))
             for function, exponent in lay_out(exponents, options["layout"])

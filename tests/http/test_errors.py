@@ -100,6 +100,8 @@ REFUSED = (
     ("binary?positions=0,1.5&width=3", 422, "positions", ""),
     ("binary?length=4&offset=-1&width=3", 422, "offset", ""),
     ("sinusoidal_2d?height=2&width=2&dim=6", 422, "dim", ""),
+    ("sinusoidal_2d?height=2&width=2&dim=4&frequencies=tensor2tensor", 422, "dim", ""),
+    ("sinusoidal_3d?depth=1&height=2&width=2&dim=6&frequencies=tensor2tensor", 422, "dim", ""),
     ("sinusoidal_2d?height=2&width=2&dim=8&grouping=function", 422, "grouping", ""),
     ("sinusoidal_2d?height=2&width=2&dim=8&extra_tokens=1", 422, "extra_tokens", ""),
     *(

@@ -90,6 +90,13 @@ def mae(height, width, dim, extra=0, rows=None, columns=None):
     return np.vstack([np.zeros((extra, dim)), table])
 
 
+def simple_vit(height, width, dim):
+    """posemb_sincos_2d of vit-pytorch and of big_vision."""
+    rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
+    omega = 1.0 / 10000 ** (np.arange(dim // 4) / (dim // 4 - 1))
+    return np.hstack([sin_cos(columns.ravel(), omega), sin_cos(rows.ravel(), omega)])
+
+
 def timm(height, width, dim, interleave_sin_cos=False):
     """build_sincos2d_pos_embed of timm."""
     bands = 1.0 / 10000.0 ** (np.arange(dim // 4) / (dim // 4))
@@ -170,6 +177,8 @@ GRIDS = {
     "sd3": sd3,
     "deformable_detr": lambda h, w, dim: detr(h, w, dim, middle=0.5),
     "dab_detr": lambda h, w, dim: detr(h, w, dim, temperature=20),
+    "simple_vit": simple_vit,
+    "big_vision": simple_vit,
 }
 
 
