@@ -79,13 +79,13 @@ typedef struct axial_laws {
     bool found[PE_AXES_MAX], any;
     double first[PE_AXES_MAX];  /* the frequency of theta's power 0, in radians per cell */
     double offset[PE_AXES_MAX]; /* the position of the first cell, in cells */
-    char theta[TEXT];           /* "&rope_theta=…", or nothing */
+    pe_wave_texts thetas;       /* "&rope_theta=…", or one that is empty */
 } axial_laws;
 
 static void read_laws(axial_table *table, const pe_axial_columns *columns, axial_laws *ret_laws)
 {
     double least = INFINITY, log_theta = 0;
-    *ret_laws = (axial_laws){.any = false};
+    *ret_laws = (axial_laws){.any = false, .thetas = {.count = 1}};
     for (size_t a = 0; a < table->axes; a++) {
         pe_wave_law law;
         const pe_columns own = pe_axial_columns_select(columns, a);
@@ -100,8 +100,7 @@ static void read_laws(axial_table *table, const pe_axial_columns *columns, axial
             continue;
         least = pairs * law.ratio_error;
         log_theta = -pairs * pe_log_double(law.ratio);
-        pe_wave_law_base(&law, pairs, 1, "rope_theta", "10000", ret_laws->theta,
-                         sizeof ret_laws->theta);
+        pe_wave_law_frequencies(&law, NULL, "rope_theta", pairs, 0, &ret_laws->thetas);
     }
     for (size_t a = 0; a < table->axes && columns->split_ladder; a++) {
         const pe_columns own = pe_axial_columns_select(columns, a);
@@ -220,9 +219,10 @@ static void propose_columns(void *context, const pe_axial_columns *columns)
         write_centres(self->table, &laws, centres);
         write_index(self->table, &laws, index);
     }
-    propose_presets(self, columns, laws.theta, centres[0] ? "" : index);
-    pe_propose_request(self->proposals, tensor, "%s%s%s%s", self->cells, columns->text,
-                       laws.theta, centres[0] ? centres : index);
+    propose_presets(self, columns, laws.thetas.items[0], centres[0] ? "" : index);
+    for (size_t i = 0; i < laws.thetas.count; i++)
+        pe_propose_request(self->proposals, tensor, "%s%s%s%s", self->cells, columns->text,
+                           laws.thetas.items[i], centres[0] ? centres : index);
     if (!laws.any) /* DINOv3's */
         pe_propose_request(self->proposals, tensor,
                            "%s%s&rope_theta=100&coordinate_type=centres", self->cells,

@@ -96,12 +96,14 @@ typedef struct axis_line {
 
 #define JUMP 0.02 /* more than slow channels change from one cell to the next */
 
-/* Whether the other axis changes at a cell, whose channels are those that are equal in the
- * first two cells: its positions are 0 in masked cells. */
+/* Whether the other axis changes at a cell, whose channels are those that are equal in all
+ * cells before it: its positions are 0 in masked cells. Slow cosines of 16 bits are equal in
+ * the first two cells as well, but not up to where they fall fast. */
 static bool is_masked(const pe_observation *line, uint64_t cell)
 {
     for (uint64_t c = 0; c < line->columns; c++)
         if (pe_observation_entry(line, 0, c) == pe_observation_entry(line, 1, c) &&
+            pe_observation_entry(line, 0, c) == pe_observation_entry(line, cell - 1, c) &&
             fabs(pe_observation_entry(line, cell, c) -
                  pe_observation_entry(line, cell - 1, c)) > JUMP)
             return true;
@@ -166,23 +168,24 @@ static void propose_positions(const axis_line *x, const axis_line *y, const char
     const double step = own->law.first, others_step = other->law.first;
     const double whole = rint(2 * own->law.offset) / 2 + 0.0, extent = step * cells;
     const bool is_near = fabs(whole - own->law.offset) < 0.05 && whole >= 0 && whole <= 1;
+    const double nearly = fmax(NEARLY, fmax(own->law.first_error, other->law.first_error));
     char first[TEXT], text[TEXT];
     pe_propose_number(first, sizeof first, "first_position", whole, 0, "0");
-    if (is_near && fabs(step - 1) < NEARLY && fabs(others_step - 1) < NEARLY)
+    if (is_near && fabs(step - 1) < nearly && fabs(others_step - 1) < nearly)
         pe_propose_request(proposals, "encoding", "%s%s", rest, first);
-    if (is_near && fabs(extent - others_step * others) < NEARLY * extent) {
-        pe_propose_number(text, sizeof text, "turns", step * (cells + 1e-6) / PE_TURN, NEARLY,
+    if (is_near && fabs(extent - others_step * others) < nearly * extent) {
+        pe_propose_number(text, sizeof text, "turns", step * (cells + 1e-6) / PE_TURN, nearly,
                           "1");
         pe_propose_request(proposals, "encoding", "%s%s&normalize=cells%s", rest, first, text);
         for (int scale = 1; scale <= 4; scale *= 2)
-            if (fabs(extent * scale - rint(extent * scale)) < NEARLY * extent)
+            if (fabs(extent * scale - rint(extent * scale)) < nearly * extent)
                 pe_propose_request(proposals, "encoding",
                                    "%s%s&base_size=%.0f&interpolation_scale=%d", rest, first,
                                    rint(extent * scale), scale);
     }
-    if (fabs(step - others_step) >= NEARLY * step)
+    if (fabs(step - others_step) >= nearly * step)
         return;
-    pe_propose_number(text, sizeof text, "interpolation_scale", 1 / step, NEARLY, "1");
+    pe_propose_number(text, sizeof text, "interpolation_scale", 1 / step, nearly, "1");
     if (is_near)
         pe_propose_request(proposals, "encoding", "%s%s%s", rest, first, text);
     const double table = rint(2 * own->law.offset + cells); /* of which it is the centre */
@@ -193,6 +196,17 @@ static void propose_positions(const axis_line *x, const axis_line *y, const char
     }
 }
 
+/* Write the frequencies of both axes, which are the same unless what is measured differs. */
+static void write_frequencies(const grid_view *grid, const axis_line *x, const axis_line *y,
+                              pe_wave_texts *ret_texts)
+{
+    const double quarter = (double)grid->dim / 4;
+    pe_wave_law law = x->has_law ? x->law : y->law;
+    const bool differ = x->has_law && y->has_law && !pe_wave_law_join(&x->law, &y->law, &law);
+    pe_wave_law_frequencies(differ ? &x->law : &law, differ ? &y->law : NULL, "base", quarter,
+                            quarter - 1, ret_texts);
+}
+
 /* Propose what the waves of both axes say. False: they say nothing. */
 static bool propose_measured(const grid_view *grid, const char *cells, pe_proposals *proposals)
 {
@@ -201,26 +215,23 @@ static bool propose_measured(const grid_view *grid, const char *cells, pe_propos
     static const char *const ORDERS[] = {"", "&axis_order=height_first"};
     const pe_view row = pe_view_at(&grid->cells, 0, 0), column = pe_view_at(&grid->cells, 1, 0);
     axis_line x, y;
-    char base[TEXT], base_height[TEXT], mask[MASK_TEXT], rest[2 * MASK_TEXT];
+    pe_wave_texts frequencies;
+    char mask[MASK_TEXT], rest[2 * MASK_TEXT];
     bool measured = false;
     read_line(&row, &x);
     read_line(&column, &y);
     write_mask(grid, y.cells, x.cells, mask);
     for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS) * PE_COUNT(ORDERS); i++) {
-        const double quarter = (double)grid->dim / 4;
         read_law(&x, select_sines(grid, i / 2, i % 2 == 0));
         read_law(&y, select_sines(grid, i / 2, i % 2 != 0));
         if (!x.has_law && !y.has_law)
             continue;
-        pe_wave_law_base(x.has_law ? &x.law : &y.law, quarter, 1, "base", "10000", base,
-                         sizeof base);
-        pe_wave_law_base(y.has_law ? &y.law : &x.law, quarter, 1, "base_height", "",
-                         base_height, sizeof base_height);
-        if (strcmp(base[0] ? strchr(base, '=') : "=10000", strchr(base_height, '=')) == 0)
-            base_height[0] = '\0';
-        snprintf(rest, sizeof rest, "%s%s%s%s%s%s", cells, ARRANGEMENTS[i / 2], ORDERS[i % 2],
-                 base, base_height, mask);
-        propose_positions(&x, &y, rest, proposals);
+        write_frequencies(grid, &x, &y, &frequencies);
+        for (size_t k = 0; k < frequencies.count; k++) {
+            snprintf(rest, sizeof rest, "%s%s%s%s%s", cells, ARRANGEMENTS[i / 2], ORDERS[i % 2],
+                     frequencies.items[k], mask);
+            propose_positions(&x, &y, rest, proposals);
+        }
         measured = true;
     }
     pe_observation_end(&x.seen);

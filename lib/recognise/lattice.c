@@ -146,43 +146,49 @@ static bool read_axis(pe_observation *line, uint64_t first, uint64_t channels, b
            pe_wave_law_read(line, sines, true, ret_law) && ret_law->geometric;
 }
 
-/* Write what the waves say of an arrangement: the base, and the distances of cells. Without
- * waves nothing is written. */
-static void write_law(volume_lines *lines, uint64_t dim, const arrangement *own, char *dst,
-                      size_t size)
+/* Write what the waves say of an arrangement: the frequencies, and the distances of cells.
+ * Without waves there is one text, which is empty. */
+static void write_law(volume_lines *lines, uint64_t dim, const arrangement *own,
+                      pe_wave_texts *ret_frequencies, char *scales_text, size_t size)
 {
     const uint64_t deep = own->quarter ? dim / 4 : (dim + 5) / 6 * 2;
     const uint64_t wide = own->quarter ? 3 * dim / 8 : deep;
     const uint64_t before = own->before_width == 0 ? 0 : deep + (own->before_width - 1) * wide;
-    char base[TEXT] = "", scales[2][TEXT] = {"", ""};
+    char scales[2][TEXT] = {"", ""};
+    *ret_frequencies = (pe_wave_texts){.count = 1};
     pe_wave_law law;
     if (read_axis(&lines->depth, own->before_depth * wide, deep, own->concat, &law)) {
-        pe_wave_law_base(&law, (double)deep / 2, 1, "base", "10000", base, sizeof base);
-        pe_propose_number(scales[0], TEXT, "temporal_interpolation_scale", 1 / law.first, 1e-4,
-                          "1");
+        pe_wave_law_frequencies(&law, NULL, "base", (double)deep / 2, (double)deep / 2 - 1,
+                                ret_frequencies);
+        pe_propose_number(scales[0], TEXT, "temporal_interpolation_scale", 1 / law.first,
+                          fmax(law.first_error, 1e-4), "1");
     }
     if (read_axis(&lines->width, before, wide, own->concat, &law)) {
-        pe_wave_law_base(&law, (double)wide / 2, 1, "base", "10000", base, sizeof base);
-        pe_propose_number(scales[1], TEXT, "spatial_interpolation_scale", 1 / law.first, 1e-4,
-                          "1");
+        pe_wave_law_frequencies(&law, NULL, "base", (double)wide / 2, (double)wide / 2 - 1,
+                                ret_frequencies);
+        pe_propose_number(scales[1], TEXT, "spatial_interpolation_scale", 1 / law.first,
+                          fmax(law.first_error, 1e-4), "1");
     }
-    snprintf(dst, size, "%s%s%s", base, scales[0], scales[1]);
+    snprintf(scales_text, size, "%s%s", scales[0], scales[1]);
 }
 
 /* Propose all arrangements of one size; the cells along two axes are views [cells, dim]. */
 static void propose_volume(pe_proposals *proposals, const char *cells, const pe_view *width,
                            const pe_view *depth)
 {
-    static const char *const PRESETS[] = {"tatp22", "cogvideox", "prithvi"};
+    static const char *const PRESETS[] = {"tatp22", "cogvideox", "prithvi", "simple_vit"};
     volume_lines lines = {.width = {.rows = 0}, .depth = {.rows = 0}};
     bool good = width->shape[0] < 2 || pe_observation_begin(&lines.width, width);
     good = (depth->shape[0] < 2 || pe_observation_begin(&lines.depth, depth)) && good;
     for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
         pe_propose_request(proposals, "encoding", "preset=%s&%s", PRESETS[i], cells);
     for (size_t i = 0; good && i < PE_COUNT(VOLUMES); i++) {
-        char law[3 * TEXT];
-        write_law(&lines, width->shape[1], &VOLUMES[i], law, sizeof law);
-        pe_propose_request(proposals, "encoding", "%s%s%s", cells, VOLUMES[i].text, law);
+        pe_wave_texts frequencies;
+        char scales[2 * TEXT];
+        write_law(&lines, width->shape[1], &VOLUMES[i], &frequencies, scales, sizeof scales);
+        for (size_t k = 0; k < frequencies.count; k++)
+            pe_propose_request(proposals, "encoding", "%s%s%s%s", cells, VOLUMES[i].text,
+                               frequencies.items[k], scales);
     }
     pe_observation_end(&lines.width);
     pe_observation_end(&lines.depth);

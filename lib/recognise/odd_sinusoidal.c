@@ -11,20 +11,23 @@
 
 typedef unsigned long long number;
 
-/* Propose what sines tell whose frequencies fall as base^(-i/exponent); `rest` says the
- * arrangement. */
+/* Propose what sines tell whose frequencies fall as base^(-i/plain) or base^(-i/last); `rest`
+ * says the arrangement. */
 static void propose_law(const pe_observation *seen, pe_proposals *proposals,
-                        const pe_wave_law *law, double exponent, const char *rest)
+                        const pe_wave_law *law, double plain, double last, const char *rest)
 {
-    char base[TEXT], amplitude[TEXT];
+    pe_wave_texts frequencies;
+    char amplitude[TEXT];
     bool zero = true;
     for (uint64_t c = 0; c < seen->columns; c++)
         zero = zero && pe_observation_entry(seen, 0, c) == 0;
-    pe_wave_law_base(law, exponent, 1, "base", "10000", base, sizeof base);
+    pe_wave_law_frequencies(law, NULL, "base", plain, last, &frequencies);
     pe_propose_number(amplitude, sizeof amplitude, "amplitude", law->amplitude, 2e-3, "1");
-    pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
-                       (number)seen->rows, (number)seen->columns, rest, base, law->positions,
-                       amplitude, zero ? "&zero_first_row=true" : "");
+    for (size_t i = 0; i < frequencies.count; i++)
+        pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
+                           (number)seen->rows, (number)seen->columns, rest,
+                           frequencies.items[i], law->positions, amplitude,
+                           zero ? "&zero_first_row=true" : "");
 }
 
 /* Sines in even columns and cosines in odd ones, of base^(-2j/dim) in column j. */
@@ -40,7 +43,7 @@ static void propose_per_column(pe_observation *seen, pe_proposals *proposals)
     proposals->first_distance = law.first_distance;
     for (size_t i = odd; i < (odd ? PE_COUNT(ODD_DIMS) : 1); i++) {
         snprintf(rest, sizeof rest, "&frequencies=per_column%s", ODD_DIMS[i]);
-        propose_law(seen, proposals, &law, (double)(columns - (i == 2)) / 4, rest);
+        propose_law(seen, proposals, &law, (double)(columns - (i == 2)) / 4, 0, rest);
     }
 }
 
@@ -60,12 +63,8 @@ static void propose_odd(pe_observation *seen, pe_proposals *proposals, bool pad)
         if (!pe_wave_law_read(seen, LAYOUTS[i].sines, true, &law) || !law.geometric)
             continue;
         proposals->first_distance = law.first_distance;
-        for (int last = 1; last >= 0; last--) {
-            snprintf(rest, sizeof rest, "&odd_dim=%s%s%s", pad ? "pad" : "truncate",
-                     LAYOUTS[i].text, last ? "&frequencies=tensor2tensor" : "");
-            propose_law(seen, proposals, &law, last ? (double)pairs - 1 : (double)columns / 2,
-                        rest);
-        }
+        snprintf(rest, sizeof rest, "&odd_dim=%s%s", pad ? "pad" : "truncate", LAYOUTS[i].text);
+        propose_law(seen, proposals, &law, (double)columns / 2, (double)pairs - 1, rest);
     }
 }
 

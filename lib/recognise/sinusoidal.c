@@ -14,8 +14,6 @@
 
 #define SCALE_TEXT   48
 #define SCALE_ROWS   4 /* by which the amplitude is measured */
-#define BASE_TEXT    48
-#define FINENESSES   4 /* of a base, of ever more digits */
 #define PROPOSED_MAX 4 /* published laws of one layout */
 
 /* Write "&amplitude=…" of a measured one: the root of the width, or its inverse, by which
@@ -112,45 +110,6 @@ static void propose_published(const pe_observation *seen, pe_proposals *proposal
 
 /* ---- measured bases ---- */
 
-/* A base as a request says it, for one of the formulas. */
-typedef struct measured_base {
-    bool to_last;
-    char text[BASE_TEXT];
-} measured_base;
-
-/* Add a base, unless it is there: the fewest digits come first. One ratio has a base for each
- * formula, of which one may be near another number of six digits: 10000^(1/15) is
- * 18478.5^(1/16), nearly. */
-static void add_base(const measured_base *base, measured_base *bases, size_t *count)
-{
-    size_t place = *count;
-    for (size_t i = 0; i < *count; i++)
-        if (bases[i].to_last == base->to_last && strcmp(bases[i].text, base->text) == 0)
-            return;
-    for (; place > 0 && strlen(bases[place - 1].text) > strlen(base->text); place--)
-        bases[place] = bases[place - 1];
-    bases[place] = *base;
-    ++*count;
-}
-
-/* List bases near a measured one, of ever more digits. */
-static size_t list_bases(const pe_wave_law *law, double half,
-                         measured_base bases[2 * FINENESSES])
-{
-    size_t count = 0;
-    double finer = 1;
-    for (size_t i = 0; i < FINENESSES; i++) {
-        for (int to_last = 0; to_last < 2; to_last++) {
-            measured_base base = {.to_last = to_last};
-            pe_wave_law_base(law, half - to_last, finer, "base", "10000", base.text,
-                             sizeof base.text);
-            add_base(&base, bases, &count);
-        }
-        finer /= 12;
-    }
-    return count;
-}
-
 /* Propose a layout whose sines are all columns of one list and whose cosines of another, which
  * has their frequencies. */
 static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_columns sines,
@@ -169,13 +128,12 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
                            ? "&zero_first_row=true"
                            : "";
     proposals->first_distance = law.first_distance;
-    measured_base bases[2 * FINENESSES];
-    const size_t count = list_bases(&law, half, bases);
-    for (size_t i = 0; i < count; i++)
-        pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s%s",
+    pe_wave_texts frequencies;
+    pe_wave_law_frequencies(&law, NULL, "base", half, half - 1, &frequencies);
+    for (size_t i = 0; i < frequencies.count; i++)
+        pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
                            (unsigned long long)seen->rows, (unsigned long long)seen->columns,
-                           layout, bases[i].to_last ? "&frequencies=tensor2tensor" : "",
-                           bases[i].text, law.positions, scale, zero);
+                           layout, frequencies.items[i], law.positions, scale, zero);
 }
 
 void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)

@@ -4,9 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define NEAREST         1e-5 /* how near a decimal must be at least to be taken for a number */
 #define FARTHEST        0.05 /* and at most, relative */
+#define FINER           12.0 /* of one base after the other, by this factor */
 #define AMPLITUDES      31   /* of which the middle one is taken */
 #define OFFSET_ABSOLUTE 0.02 /* positions: nearer to a whole number, it is one */
 
@@ -67,7 +69,8 @@ bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
         ret_law->ratio = geometry.ratio;
         ret_law->ratio_error = geometry.ratio_error;
         ret_law->first = geometry.first;
-        ret_law->step = pe_find_decimal(geometry.first, clamp_error(geometry.first_error));
+        ret_law->first_error = clamp_error(geometry.first_error);
+        ret_law->step = pe_find_decimal(geometry.first, ret_law->first_error);
     }
     ret_law->offset = rows;
     pe_wave_positions(rows * ret_law->step, ret_law->step, clamp_error(geometry.first_error),
@@ -82,4 +85,63 @@ void pe_wave_law_base(const pe_wave_law *law, double exponent, double finer, con
     double base = pe_exp_double(-exponent * log.hi);
     pe_propose_number(dst, size, name, base, finer * clamp_error(exponent * law->ratio_error),
                       default_text);
+}
+
+/* How long a base is to say: zeros at its end are not counted. */
+static size_t count_digits(const char *text)
+{
+    size_t count = strlen(text);
+    while (count > 0 && text[count - 1] == '0')
+        count--;
+    return count;
+}
+
+/* Add a text with bases of so many digits unless it is there. */
+static void add_text(const char *text, size_t length, pe_wave_texts *texts)
+{
+    size_t place = texts->count;
+    for (size_t i = 0; i < texts->count; i++)
+        if (strcmp(texts->items[i], text) == 0)
+            return;
+    for (; place > 0 && texts->lengths[place - 1] > length; place--) {
+        memcpy(texts->items[place], texts->items[place - 1], PE_WAVE_TEXT);
+        texts->lengths[place] = texts->lengths[place - 1];
+    }
+    snprintf(texts->items[place], PE_WAVE_TEXT, "%s", text);
+    texts->lengths[place] = length;
+    texts->count++;
+}
+
+void pe_wave_law_frequencies(const pe_wave_law *law, const pe_wave_law *height,
+                             const char *name, double plain, double last,
+                             pe_wave_texts *ret_texts)
+{
+    const double exponents[] = {plain, last};
+    double finer = 1;
+    ret_texts->count = 0;
+    for (size_t i = 0; i < PE_WAVE_FREQUENCIES; i++) {
+        char base[PE_WAVE_TEXT / 4], base_height[PE_WAVE_TEXT / 3] = "", text[PE_WAVE_TEXT];
+        const double exponent = exponents[i % 2];
+        if (exponent > 0) {
+            pe_wave_law_base(law, exponent, finer, name, "10000", base, sizeof base);
+            if (height)
+                pe_wave_law_base(height, exponent, finer, "base_height", "", base_height,
+                                 sizeof base_height);
+            snprintf(text, sizeof text, "%s%s%s",
+                     i % 2 == 1 ? "&frequencies=tensor2tensor" : "", base, base_height);
+            add_text(text, count_digits(base) + count_digits(base_height), ret_texts);
+        }
+        finer /= i % 2 == 1 ? FINER : 1;
+    }
+}
+
+bool pe_wave_law_join(const pe_wave_law *one, const pe_wave_law *other, pe_wave_law *ret_law)
+{
+    const double a = 1 / (one->ratio_error * one->ratio_error);
+    const double b = 1 / (other->ratio_error * other->ratio_error);
+    *ret_law = *one;
+    ret_law->ratio = (a * one->ratio + b * other->ratio) / (a + b);
+    ret_law->ratio_error = 1 / sqrt(a + b);
+    return fabs(one->ratio - other->ratio) <=
+           2 * one->ratio * (one->ratio_error + other->ratio_error);
 }

@@ -15,6 +15,7 @@ typedef struct pe_wave_law {
     double ratio;       /* of a frequency to the one before */
     double ratio_error; /* relative: what it may be off by */
     double first;       /* the first frequency, as measured, in radians per row */
+    double first_error; /* relative: what it may be off by */
     double step;      /* the first frequency, in radians per row, if it is geometric; else 1 */
     double amplitude; /* the middle one of the first waves */
     char positions[128];   /* "&offset=…&step=…"; empty where both are the defaults */
@@ -40,5 +41,27 @@ void pe_wave_positions(double offset, double step, double error, char *dst, size
  */
 void pe_wave_law_base(const pe_wave_law *law, double exponent, double finer, const char *name,
                       const char *default_text, char *dst, size_t size);
+
+#define PE_WAVE_FREQUENCIES 8
+#define PE_WAVE_TEXT        112
+
+/* What requests say of measured frequencies, "&frequencies=…&base=…": the fewest digits of the
+ * base first. */
+typedef struct pe_wave_texts {
+    size_t count;
+    size_t lengths[PE_WAVE_FREQUENCIES]; /* of the bases, without zeros at their end */
+    char items[PE_WAVE_FREQUENCIES][PE_WAVE_TEXT];
+} pe_wave_texts;
+
+/* Write bases of ever more digits near what is measured, "&name=…", by the laws base^(-i/plain)
+ * and base^(-i/last), of which one with 0 is left out: a ratio has a base for each, and either
+ * may be near a number of few digits that is not the right one. `height` gives the base of
+ * another axis, "&base_height=…"; NULL: there is none. */
+void pe_wave_law_frequencies(const pe_wave_law *law, const pe_wave_law *height,
+                             const char *name, double plain, double last,
+                             pe_wave_texts *ret_texts);
+
+/* Two laws whose ratios are the same within what is measured, as one: false if they differ. */
+bool pe_wave_law_join(const pe_wave_law *one, const pe_wave_law *other, pe_wave_law *ret_law);
 
 #endif

@@ -1,0 +1,111 @@
+"""Laws that are published and seldom: /v1/identify must name them, in every dtype."""
+
+import numpy
+
+from float32 import power
+from identify_case import IdentifyCase
+from test_compare import RAW, npy
+
+F = numpy.float32
+
+
+def endpoint_grid(height, width, dim, temperature=10000.0, real=F):
+    """posemb_sincos_2d of vit-pytorch's simple_vit and of big_vision."""
+    rows, columns = numpy.meshgrid(numpy.arange(height), numpy.arange(width), indexing="ij")
+    exponents = numpy.arange(dim // 4).astype(real) / real(dim // 4 - 1)
+    omega = real(1) / (
+        real(temperature) ** exponents if real is not F else power(F(temperature), exponents)
+    )
+    parts = [axis.ravel()[:, None].astype(real) * omega for axis in (columns, rows)]
+    return numpy.concatenate(
+        [function(part) for part in parts for function in (numpy.sin, numpy.cos)], 1
+    )
+
+
+def endpoint_volume(depth, height, width, dim, temperature=10000.0):
+    """posemb_sincos_3d of vit-pytorch's simple_vit_3d."""
+    axes = numpy.meshgrid(*map(numpy.arange, (depth, height, width)), indexing="ij")
+    omega = F(1) / power(F(temperature), numpy.arange(dim // 6, dtype=F) / F(dim // 6 - 1))
+    parts = [axis.ravel()[:, None].astype(F) * omega for axis in axes[::-1]]
+    return numpy.concatenate(
+        [function(part) for part in parts for function in (numpy.sin, numpy.cos)], 1
+    )
+
+
+def dab_detr(height, width, dim, temperatures):
+    """PositionEmbeddingSineHW of DAB-DETR, whose axes have temperatures of their own."""
+
+    def embed(count, temperature):
+        places = numpy.arange(1, count + 1).astype(F) / (F(count) + F(1e-6)) * F(2 * numpy.pi)
+        pairs = F(2) * (numpy.arange(dim // 2) // 2).astype(F) / F(dim // 2)
+        angles = places[:, None] / power(F(temperature), pairs)
+        table = numpy.empty((count, dim // 2), F)
+        table[:, 0::2], table[:, 1::2] = numpy.sin(angles[:, 0::2]), numpy.cos(angles[:, 1::2])
+        return table
+
+    rows = numpy.repeat(embed(height, temperatures[0])[:, None], width, 1)
+    columns = numpy.repeat(embed(width, temperatures[1])[None], height, 0)
+    return numpy.concatenate([rows, columns], 2).transpose(2, 0, 1)
+
+
+def axial_rope(height, width, dim, theta):
+    """Cosines of rotary tables of a grid: half of the pairs turn with each axis."""
+    inverse = F(1) / power(F(theta), numpy.arange(0, dim // 2, 2, dtype=F) / F(dim // 2))
+    rows, columns = numpy.meshgrid(numpy.arange(height), numpy.arange(width), indexing="ij")
+    parts = [axis.ravel()[:, None].astype(F) * inverse for axis in (rows, columns)]
+    return numpy.cos(numpy.concatenate(parts, 1))
+
+
+def to_bf16(table):
+    """The nearest bfloat16 numbers, as bits; ties to even."""
+    bits = numpy.ascontiguousarray(table, F).view("<u4")
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2")
+
+
+class Laws(IdentifyCase):
+    def identify_as(self, table, dtype):
+        if dtype != "bf16":
+            return self.identify(npy(table.astype(dtype)))
+        shape = ",".join(map(str, table.shape))
+        return self.identify(to_bf16(table).tobytes(), f"?shape={shape}&dtype=bf16", RAW)
+
+    def assert_found(self, table, scheme, said, dtypes=("f4",)):
+        for dtype in dtypes:
+            found = self.identify_as(table, dtype)
+            self.assertIn(found["status"], ("exact", "match", "near"), (said, found))
+            self.assertEqual(found.get("misfits", 0), 0, (dtype, said, found["summary"]))
+            self.assertEqual(found["request"]["scheme"], scheme, (dtype, said))
+            texts = found["request"]["url"].replace("?", "&").split("&")
+            for text in said.split("&"):
+                self.assertIn(text, texts, (dtype, found["request"]["url"]))
+
+    def test_grids_whose_last_frequency_is_one_over_the_base(self):
+        for height, width, dim in ((16, 16, 256), (14, 20, 512), (7, 7, 512), (14, 14, 192)):
+            said = f"height={height}&width={width}&dim={dim}&preset=simple_vit"
+            table = endpoint_grid(height, width, dim)
+            self.assert_found(table, "sinusoidal_2d", said, ("f4", "f2", "bf16"))
+        said = "frequencies=tensor2tensor&base=1000"
+        table = endpoint_grid(16, 16, 384, 1000)
+        self.assert_found(table, "sinusoidal_2d", said, ("f4", "f2", "bf16"))
+        table = endpoint_grid(16, 16, 768, real=numpy.float64)
+        self.assert_found(table, "sinusoidal_2d", "preset=simple_vit", ("f8",))
+
+    def test_volumes_whose_last_frequency_is_one_over_the_base(self):
+        table = endpoint_volume(4, 8, 8, 192)
+        said = "depth=4&height=8&width=8&preset=simple_vit"
+        self.assert_found(table, "sinusoidal_3d", said, ("f4", "f2", "bf16"))
+        said = "frequencies=tensor2tensor&base=500"
+        self.assert_found(endpoint_volume(5, 6, 7, 96, 500), "sinusoidal_3d", said)
+
+    def test_temperatures_of_each_axis(self):
+        for temperatures in ((40, 20), (30, 20), (20, 20)):
+            said = f"base=20&base_height={temperatures[0]}"
+            said = "preset=dab_detr" if temperatures == (20, 20) else said
+            table = dab_detr(12, 15, 128, temperatures)
+            self.assert_found(table, "sinusoidal_2d", said, ("f4", "f2", "bf16"))
+
+    def test_rotary_grids_of_any_theta(self):
+        for theta in (777, 300, 50):
+            said = f"sizes=14,14&dim=64&rope_theta={theta}"
+            table = axial_rope(14, 14, 64, theta)
+            self.assert_found(table, "axial_rope", said, ("f4", "f2", "bf16"))
