@@ -31,6 +31,9 @@ static void write_scale(double amplitude, double dim, double error, char dst[SCA
 
 /* ---- published bases ---- */
 
+/* Those of frequencies that rise, as in DiffWave and CSDI. */
+static const double RISING[] = {1e-4, 1e-3, 1e-2, 1e-5};
+
 /* Search of one layout. */
 typedef struct published {
     const pe_observation *seen;
@@ -74,7 +77,8 @@ static void try_base(published *self, double base, bool to_last)
         !pe_table_positions_find(self->seen, &self->law, &self->positions))
         return;
     self->proposed++;
-    self->proposals->angle = self->positions.farthest + 1;
+    self->proposals->angle =
+        (self->positions.farthest + 1) * fmax(1, self->frequencies[half - 1]);
     write_scale(self->amplitude, (double)self->seen->columns, fmax(4 * unit, 1e-9), scale);
     pe_propose_number(text, sizeof text, "base", base, 0, "10000");
     pe_propose_request(self->proposals, "encoding", "%s&dim=%llu%s%s%s%s%s",
@@ -102,6 +106,9 @@ static void propose_published(const pe_observation *seen, pe_proposals *proposal
         for (size_t t = 0; self->amplitude > 0 && t < PE_ROTARY_THETAS; t++)
             for (int to_last = 0; to_last < 2; to_last++)
                 try_base(self, pe_rotary_thetas[t], to_last);
+        for (size_t t = 0; self->amplitude > 0 && t < PE_COUNT(RISING); t++)
+            for (int to_last = 0; to_last < 2; to_last++)
+                try_base(self, RISING[t], to_last);
         proposals->angle = 0;
     }
     free(frequencies);

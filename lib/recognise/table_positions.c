@@ -238,8 +238,10 @@ void pe_row_law_init(pe_row_law *law, const double *frequencies, pe_columns sine
     law->amplitude = amplitude;
     law->unit = unit;
     law->even = sines.count == 0;
-    for (size_t i = count; i-- > 0;) {
-        if (!(frequencies[i] > 0) || (i > 0 && frequencies[i] < APART * last))
+    const bool rising = count > 0 && frequencies[count - 1] > frequencies[0];
+    for (size_t k = count; k-- > 0;) { /* from the slowest on */
+        const size_t i = rising ? count - 1 - k : k;
+        if (!(frequencies[i] > 0) || (k > 0 && frequencies[i] < APART * last))
             continue;
         last = frequencies[i];
         if (sines.count > 0)

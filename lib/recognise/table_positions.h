@@ -19,9 +19,9 @@ typedef struct pe_table_positions {
  * there are no positions to be found. */
 bool pe_column_is_still(const pe_observation *seen, uint64_t column);
 
-/* Make a law of falling frequencies, radians per position: of those some, near enough to each
- * other that each one says which turn of the next it is. `sines` and `cosines` are the columns
- * of frequency 0, 1 …; count 0: there are none. */
+/* Make a law of falling or rising frequencies, radians per position: of those some, near enough
+ * to each other that each one says which turn of the next it is. `sines` and `cosines` are the
+ * columns of frequency 0, 1 …; count 0: there are none. */
 void pe_row_law_init(pe_row_law *law, const double *frequencies, pe_columns sines,
                      pe_columns cosines, double amplitude, double unit);
 

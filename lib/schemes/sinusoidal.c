@@ -1,4 +1,5 @@
 /* The sinusoidal encoding of the Transformer, with the variants of libraries that use it. */
+#include "numerics/elementary.h"
 #include "waves/fill.h"
 
 #include <math.h>
@@ -18,7 +19,12 @@ enum odd_dim { REJECT, TRUNCATE, PAD };
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
     PE_DIM_PARAMETER(1, 0, "number of columns; odd_dim says what an odd number means"),
-    PE_BASE_PARAMETER,
+    {.name = "base",
+     .type = PE_REAL,
+     .default_text = "10000",
+     .minimum = 1e-18,
+     .maximum = 1e18,
+     .help = "base of the geometric frequencies, which rise if it is below 1"},
     {.name = "layout",
      .type = PE_CHOICE,
      .default_text = "interleaved",
@@ -96,18 +102,38 @@ typedef struct sinusoidal {
     double base, scale; /* of positions */
 } sinusoidal;
 
-/* Scaled positions have a bit to spare below 2^53: see pe_wave_scale_positions. */
+/* The frequencies are base^(-i·numerator/denominator). */
+static uint64_t find_numerator(const sinusoidal *state)
+{
+    return state->frequencies == TENSOR2TENSOR ? 1 : 2;
+}
+
+static uint64_t find_denominator(const sinusoidal *state)
+{
+    const pe_wave *wave = &state->wave;
+    return state->frequencies == TENSOR2TENSOR ? wave->count - 1 : wave->columns;
+}
+
+/* Scaled positions have a bit to spare below 2^53, and with rising frequencies another one: see
+ * pe_wave_scale_positions and pe_wave_set_geometric. */
 static void check_scale(const sinusoidal *state, pe_error *reterr)
 {
-    double low, high;
+    const bool rising = state->base < 1;
+    double low, high, highest = state->scale;
     char given[32];
-    if (state->scale == 1 || reterr->count > 0)
+    if ((state->scale == 1 && !rising) || reterr->count > 0)
         return;
+    if (rising)
+        highest *= pe_power_double(1 / state->base,
+                                   (double)((state->wave.count - 1) * find_numerator(state)) /
+                                       (double)find_denominator(state));
     pe_positions_range(&state->wave.positions, &low, &high);
-    snprintf(given, sizeof given, "%.17g", state->scale);
-    if (fmax(-low, high) * state->scale > PE_POSITION_MAX / 2)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "position_scale", given,
-                     "such that every position times position_scale is from -2^52 to 2^52");
+    snprintf(given, sizeof given, "%.17g", rising ? state->base : state->scale);
+    if (fmax(-low, high) * highest > PE_POSITION_MAX / (rising ? 4 : 2))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, rising ? "base" : "position_scale", given,
+                     rising ? "such that every angle is from -2^51 to 2^51 radians"
+                            : "such that every position times position_scale is from -2^52 to "
+                              "2^52");
 }
 
 static void check_columns(const pe_values *values, const sinusoidal *state, pe_error *reterr)
@@ -144,7 +170,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->base = pe_get_real(values, "base");
     state->scale = pe_get_real(values, "position_scale");
     check_columns(values, state, reterr);
-    check_scale(state, reterr);
     pe_check_magnitude(wave->dtype, "amplitude", fabs(wave->amplitude), reterr);
     pe_wave_add(plan, wave);
     if (state->frequencies == PER_COLUMN) {
@@ -152,6 +177,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         wave->count = wave->columns;
         pe_plan_price(plan, 4 * pe_wave_entry_price(wave));
     }
+    check_scale(state, reterr);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -159,10 +185,9 @@ static bool prepare(void *context, pe_pace *pace)
     (void)pace;
     sinusoidal *state = context;
     pe_wave *wave = &state->wave;
-    bool to_last = state->frequencies == TENSOR2TENSOR;
-    wave->frequencies = pe_wave_geometric(wave->count, state->base, to_last ? 1 : 2,
-                                          to_last ? wave->count - 1 : wave->columns);
-    return pe_wave_scale_positions(wave, state->scale);
+    return pe_wave_set_geometric(wave, state->base, find_numerator(state),
+                                 find_denominator(state)) &&
+           pe_wave_scale_positions(wave, state->scale);
 }
 
 const pe_scheme pe_scheme_sinusoidal = {

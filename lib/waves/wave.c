@@ -95,25 +95,61 @@ void pe_wave_add(pe_plan *plan, const pe_wave *wave)
     plan->price += PE_WAVE_FREQUENCY_PRICE * (double)wave->row_columns;
 }
 
-bool pe_wave_scale_positions(pe_wave *wave, double scale)
+/* Multiply the positions by a power of two. */
+static bool multiply_positions(pe_wave *wave, double power)
 {
     pe_positions *positions = &wave->positions;
-    int exponent;
-    if (scale == 1 || !wave->frequencies)
-        return wave->frequencies != NULL;
-    (void)frexp(scale, &exponent);
-    const double power = ldexp(1, exponent > 0 ? exponent : 0);
-    for (size_t i = 0; i < wave->count; i++) /* the factor is at most 1 */
-        wave->frequencies[i] = pe_wide_mul_double(wave->frequencies[i], scale / power);
     positions->offset *= power;
     positions->step *= power;
     if (!positions->list)
         return true;
-    wave->scaled_list = malloc(positions->count * sizeof *wave->scaled_list);
-    for (uint64_t row = 0; wave->scaled_list && row < positions->count; row++)
+    if (!wave->scaled_list) {
+        wave->scaled_list = malloc(positions->count * sizeof *wave->scaled_list);
+        if (!wave->scaled_list)
+            return false;
+    }
+    for (uint64_t row = 0; row < positions->count; row++)
         wave->scaled_list[row] = positions->list[row] * power;
     positions->list = wave->scaled_list;
-    return positions->list != NULL;
+    return true;
+}
+
+bool pe_wave_scale_positions(pe_wave *wave, double scale)
+{
+    int exponent;
+    if (scale == 1)
+        return true;
+    (void)frexp(scale, &exponent);
+    const double power = ldexp(1, exponent > 0 ? exponent : 0);
+    for (size_t i = 0; i < wave->count; i++) /* the factor is at most 1 */
+        wave->frequencies[i] = pe_wide_mul_double(wave->frequencies[i], scale / power);
+    return multiply_positions(wave, power);
+}
+
+bool pe_wave_set_geometric(pe_wave *wave, double base, uint64_t numerator, uint64_t denominator)
+{
+    const size_t last = wave->count - 1;
+    const pe_fixed zero = {.whole = 0};
+    if (base >= 1) {
+        wave->frequencies = pe_wave_geometric(wave->count, base, numerator, denominator);
+        return wave->frequencies != NULL;
+    }
+    wave->frequencies = malloc(wave->count * sizeof *wave->frequencies);
+    if (!wave->frequencies)
+        return false;
+    /* the highest frequency is 2^(whole + part) radians, which is 2^-rest of 2^(whole + 1) */
+    const pe_fixed log2 = pe_fixed_sub(zero, pe_fixed_log2(base));
+    const pe_fixed divisor = {.whole = (int64_t)denominator};
+    const pe_fixed highest =
+        pe_fixed_div(pe_fixed_mul_integer(log2, (int64_t)(last * numerator)), divisor);
+    const pe_fixed rest = pe_fixed_sub((pe_fixed){.whole = highest.whole + 1}, highest);
+    const pe_wide ratio =
+        pe_wide_power_of_log2((uint64_t)log2.whole, log2.part, numerator, denominator);
+    pe_wide frequency = pe_wide_mul(
+        pe_wide_radian, pe_wide_power_of_log2((uint64_t)rest.whole, rest.part, 1, 1));
+    for (size_t i = last + 1; i-- > 0; frequency = pe_wide_mul(frequency, ratio))
+        wave->frequencies[i] = frequency;
+    return multiply_positions(wave, ldexp(1, (int)highest.whole + 1));
 }
 
 double pe_wave_loss(double amplitude, double position, pe_wide frequency)

@@ -121,12 +121,19 @@ double pe_wave_entry_price(const pe_wave *wave);
 
 /* Multiply every position by `scale`, 2^-20 … 2^20, exactly: the positions by a power of two of
  * at most 2·scale, which must leave them within ±2^53, and the frequencies by the rest. False:
- * memory ran out, now or when the frequencies were allocated. */
+ * memory ran out. */
 bool pe_wave_scale_positions(pe_wave *wave, double scale);
 
 /* Compute the frequencies base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as turns
  * per position. NULL if memory ran out. */
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator);
+
+/* Set the frequencies base^(-i·numerator/denominator), i = 0 … count-1, of any base: one below
+ * 1 makes them rise. As they would be above one turn, all are divided by a power of two of at
+ * most twice the highest, and the positions are multiplied by it, exactly: they must stay
+ * within ±2^53. False: memory ran out. */
+bool pe_wave_set_geometric(pe_wave *wave, double base, uint64_t numerator,
+                           uint64_t denominator);
 
 /* Compute the frequencies first·base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as
  * turns per position modulo one turn, for a first >= 0 and positions that are whole numbers.

@@ -202,6 +202,23 @@ SINUSOIDAL_CHOICES = {
         f"dim_1024_base_{base}": f"length=1&offset=123456&dim=1024&base={base}"
         for base in ("1", "10", "10000", "12345.678", "1000000")
     },
+    # frequencies that rise: 10^(4i/63) of DiffWave and CSDI, and others
+    **{
+        f"rising_{dtype}": f"length=5&offset=46&dim=12&base=0.0001&layout=concat"
+        f"&frequencies=tensor2tensor&dtype={dtype}"
+        for dtype in DTYPES
+    },
+    "rising_dim_128": "length=2&offset=49&dim=128&base=0.0001&frequencies=tensor2tensor",
+    "rising_fractions": "positions=0,0.5,-3.25,0.1,1e-9,123456.789&dim=10&base=0.003&dtype=f64",
+    "rising_steps": "length=4&offset=-0.3&step=0.1&dim=9&base=0.5&odd_dim=truncate",
+    "rising_per_column": "length=4&offset=-2&dim=7&base=0.01&frequencies=per_column"
+    "&odd_dim=pad&zero_first_row=true",
+    "rising_times": "positions=0,1,0.333&dim=8&base=0.02&position_scale=1000&amplitude=2",
+    "rising_power_of_two": "length=4&dim=6&base=0.25&frequencies=tensor2tensor&dtype=f64",
+    "rising_dim_2": "length=3&dim=2&base=0.1",
+    "rising_least_base": "positions=0.001,-0.0011&dim=8&base=1e-18&frequencies=tensor2tensor",
+    "rising_far": "positions=1125899906842,-1125899906841.5&dim=4&base=0.001"
+    "&frequencies=tensor2tensor&dtype=f64",
     "dim_768_around_1e9_bf16": "length=2&offset=1000000007&dim=768&dtype=bf16",
     **{
         f"preset_{name}": f"preset={name}&length=5&dim=8"

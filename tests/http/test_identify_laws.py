@@ -32,6 +32,15 @@ def endpoint_volume(depth, height, width, dim, temperature=10000.0):
     )
 
 
+def diffwave(steps, dim, real=F):
+    """DiffusionEmbedding of DiffWave and CSDI: frequencies from 1 to 10^4."""
+    rates = power(F(10), numpy.arange(dim // 2, dtype=F) * F(4) / F(dim // 2 - 1))
+    if real is not F:
+        rates = 10 ** (numpy.arange(dim // 2) * 4 / (dim // 2 - 1))
+    table = numpy.asarray(steps, real)[:, None] * rates
+    return numpy.concatenate([numpy.sin(table), numpy.cos(table)], 1)
+
+
 def dab_detr(height, width, dim, temperatures):
     """PositionEmbeddingSineHW of DAB-DETR, whose axes have temperatures of their own."""
 
@@ -109,3 +118,10 @@ class Laws(IdentifyCase):
             said = f"sizes=14,14&dim=64&rope_theta={theta}"
             table = axial_rope(14, 14, 64, theta)
             self.assert_found(table, "axial_rope", said, ("f4", "f2", "bf16"))
+
+    def test_frequencies_that_rise(self):
+        said = "layout=concat&frequencies=tensor2tensor&base=0.0001"
+        for steps in (50, 200):
+            table, own = diffwave(range(steps), 128, numpy.float64), f"length={steps}&{said}"
+            self.assert_found(table, "sinusoidal", own, ("f8", "f4", "f2", "bf16"))
+        self.assert_found(diffwave([3, 1, 4, 1, 5, 9, 2, 6], 128), "sinusoidal", said)
