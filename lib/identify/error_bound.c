@@ -24,8 +24,9 @@ static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t co
 {
     const pe_observation *seen = bound->seen;
     if (bound->waves) {
-        const double angle =
-            bound->waves->items[column].angle * fabs(pe_exact_position(bound->waves, row));
+        const bool is_row = seen->view.rank == 1; /* a vector is the one row of the waves */
+        const double angle = bound->waves->items[is_row ? row : column].angle *
+                             fabs(pe_exact_position(bound->waves, is_row ? 0 : row));
         /* float32 exponentials move frequencies as much again */
         return (turned){angle, fabs(bound->waves->amplitude), 4 * angle, 0, 0};
     }

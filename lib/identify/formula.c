@@ -95,8 +95,8 @@ bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law)
             return false;
     }
     read_step(values, ret_law);
-    return rotary->width >= 4 && rotary->width % 2 == 0 && rotary->theta > 1 &&
-           pe_rotary_known[rotary->type].scale;
+    return rotary->width >= 4 && rotary->width % 2 == 0 && rotary->theta > 0 &&
+           rotary->theta != 1 && pe_rotary_known[rotary->type].scale;
 }
 
 /* ---- positions and columns ---- */
@@ -174,10 +174,21 @@ size_t pe_formula_pairs(const pe_formula_law *law)
     return law->rotary.width / 2;
 }
 
+/* Write frequencies that rise, which pe_wide cannot hold. */
+static double *write_rising(const pe_formula_law *law, size_t count, double *exact)
+{
+    for (size_t i = 0; exact && i < count; i++)
+        exact[i] = pe_power_double(law->rotary.theta,
+                                   -(double)i / (double)(law->to_last ? count - 1 : count));
+    return exact;
+}
+
 double *pe_formula_exact(const pe_formula_law *law)
 {
     const size_t count = pe_formula_pairs(law);
     double *exact = malloc(count * sizeof *exact);
+    if (law->rotary.theta < 1)
+        return write_rising(law, count, exact);
     pe_wide *turns = exact ? pe_rotary_frequencies(&law->rotary) : NULL;
     if (turns && law->to_last)
         pe_wave_geometric_ladder(pe_wide_radian, count, law->rotary.theta, 1, count - 1, turns);

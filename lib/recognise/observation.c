@@ -60,6 +60,17 @@ bool pe_observation_begin(pe_observation *seen, const pe_view *view)
     return seen->sample && pe_view_read(own, 0, seen->sampled, seen->sample);
 }
 
+bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_row)
+{
+    *ret_row = *seen;
+    ret_row->waves = NULL;
+    ret_row->offset_count = 0;
+    ret_row->rows = ret_row->sampled = 1;
+    ret_row->columns = seen->rows;
+    ret_row->sample = malloc(seen->rows * sizeof *ret_row->sample);
+    return ret_row->sample && pe_view_read(&seen->view, 0, seen->rows, ret_row->sample);
+}
+
 void pe_observation_end(pe_observation *seen)
 {
     free(seen->sample);

@@ -148,21 +148,22 @@ static void propose_coarse(const pe_observation *seen, const pe_rotary_table *ta
 }
 
 /* Propose tables of one arrangement. */
-static void propose_tables(pe_observation *seen, pe_proposals *proposals, const char *tensor,
-                           pe_columns columns, bool sines, const char *query)
+static void propose_tables(pe_observation *seen, pe_proposals *proposals,
+                           const pe_rotary_table *table)
 {
-    const pe_rotary_table table = {tensor, query, columns, sines, seen->rows};
     pe_wave_law law;
-    pe_rotary_propose_published(seen, &table, proposals);
-    propose_coarse(seen, &table, proposals);
-    if (!pe_wave_law_read(seen, columns, sines, &law))
+    pe_rotary_propose_published(seen, table, proposals);
+    if (seen->sampled < 4)
         return;
-    propose_laws(seen, &table, &law, proposals);
+    propose_coarse(seen, table, proposals);
+    if (!pe_wave_law_read(seen, table->columns, table->sines, &law))
+        return;
+    propose_laws(seen, table, &law, proposals);
     proposals->first_distance = law.first_distance;
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
-        pe_propose_request(proposals, tensor, "preset=%s&length=%llu&dim=%llu%s%s",
-                           pe_rotary_presets[i].name, table.rows, 2ull * columns.count, query,
-                           law.positions);
+        pe_propose_request(proposals, table->tensor, "preset=%s&length=%llu&dim=%llu%s%s",
+                           pe_rotary_presets[i].name, table->rows, 2ull * table->columns.count,
+                           table->query, law.positions);
 }
 
 /* ---- inverse frequencies ---- */
@@ -243,22 +244,73 @@ static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
                            pe_rotary_presets[i].name, 2ull * seen->rows);
 }
 
-void pe_recognise_rope(pe_observation *seen, pe_proposals *proposals)
+/* ---- arrangements ---- */
+
+#define ARRANGEMENTS 7
+
+/* Whether the second half of the columns are sines of which the first are the cosines. */
+static bool has_pairs(const pe_observation *seen)
+{
+    const uint64_t half = seen->columns / 2;
+    double square = 0;
+    for (size_t row = 0; row < seen->sampled && row < 4; row++)
+        for (uint64_t column = 0; column < half; column++) {
+            const double cosine = pe_observation_entry(seen, row, column);
+            const double sine = pe_observation_entry(seen, row, half + column);
+            const double own = cosine * cosine + sine * sine;
+            square = row + column == 0 ? own : square;
+            if (!(fabs(own - square) <= 0x1p-5 * square))
+                return false;
+        }
+    return true;
+}
+
+/* List the arrangements that so many columns may have; returns how many. */
+static size_t list_arrangements(const pe_observation *seen,
+                                pe_rotary_table ret_tables[ARRANGEMENTS])
 {
     static const char *const NAMES[] = {"cos", "sin"};
-    uint64_t columns = seen->columns;
-    if (columns == 1)
-        propose_frequencies(seen, proposals);
-    if (columns < 1 || seen->sampled < 4)
-        return;
+    const uint64_t columns = seen->columns, half = columns / 2, rows = seen->rows;
+    size_t count = 0;
     for (int sine = 0; sine < 2; sine++) {
-        propose_tables(seen, proposals, NAMES[sine], (pe_columns){0, 1, columns}, sine,
-                       "&table=half_width");
+        ret_tables[count++] =
+            (pe_rotary_table){NAMES[sine], "&table=half_width", {0, 1, columns}, sine, rows};
         if (columns % 2 != 0)
             continue;
-        propose_tables(seen, proposals, NAMES[sine], (pe_columns){0, 1, columns / 2}, sine,
-                       "&table=full&layout=half");
-        propose_tables(seen, proposals, NAMES[sine], (pe_columns){0, 2, columns / 2}, sine,
-                       "&table=full&layout=interleaved");
+        ret_tables[count++] =
+            (pe_rotary_table){NAMES[sine], "&table=full&layout=half", {0, 1, half}, sine, rows};
+        ret_tables[count++] = (pe_rotary_table){
+            NAMES[sine], "&table=full&layout=interleaved", {0, 2, half}, sine, rows};
     }
+    if (columns % 2 == 0 && has_pairs(seen))
+        ret_tables[count++] =
+            (pe_rotary_table){"cos_sin", "&cos_sin=true", {0, 1, half}, false, rows};
+    return count;
+}
+
+/* Propose the positions of a vector that is one row. */
+static void propose_row(const pe_observation *seen, pe_proposals *proposals)
+{
+    pe_rotary_table tables[ARRANGEMENTS];
+    pe_observation row;
+    if (pe_observation_begin_row(seen, &row)) {
+        const size_t count = list_arrangements(&row, tables);
+        for (size_t i = 0; i < count; i++)
+            pe_rotary_propose_published(&row, &tables[i], proposals);
+    }
+    pe_observation_end(&row);
+}
+
+void pe_recognise_rope(pe_observation *seen, pe_proposals *proposals)
+{
+    pe_rotary_table tables[ARRANGEMENTS];
+    if (seen->columns == 1)
+        propose_frequencies(seen, proposals);
+    if (seen->view.rank == 1)
+        propose_row(seen, proposals);
+    if (seen->columns < 1 || seen->view.rank == 1)
+        return;
+    const size_t count = list_arrangements(seen, tables);
+    for (size_t i = 0; i < count; i++)
+        propose_tables(seen, proposals, &tables[i]);
 }

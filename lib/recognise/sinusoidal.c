@@ -90,7 +90,7 @@ static void try_base(published *self, double base, bool to_last)
 static void propose_published(const pe_observation *seen, pe_proposals *proposals,
                               pe_columns sines, pe_columns cosines, const char *layout)
 {
-    if (pe_column_is_still(seen, sines.first))
+    if (!pe_has_positions(seen, sines.first))
         return;
     published *self = malloc(sizeof *self);
     double *frequencies = malloc((size_t)sines.count * sizeof *frequencies);
@@ -143,21 +143,47 @@ static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_col
                            layout, frequencies.items[i], law.positions, scale, zero);
 }
 
-void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
+/* The layouts of columns that form pairs. */
+#define LAYOUTS 3
+typedef struct paired_layout {
+    pe_columns sines, cosines;
+    const char *text;
+} paired_layout;
+
+static void list_layouts(uint64_t half, paired_layout ret_layouts[LAYOUTS])
 {
-    uint64_t half = seen->columns / 2;
-    pe_propose_odd_sinusoidal(seen, proposals);
-    if (half < 2 || seen->columns % 2 != 0 || seen->sampled < 4)
-        return;
-    const struct {
-        pe_columns sines, cosines;
-        const char *text;
-    } layouts[] = {{{0, 2, half}, {1, 2, half}, ""},
-                   {{0, 1, half}, {half, 1, half}, "&layout=concat"},
-                   {{half, 1, half}, {0, 1, half}, "&layout=concat_cos_first"}};
-    for (size_t i = 0; i < PE_COUNT(layouts); i++)
+    const paired_layout layouts[LAYOUTS] = {
+        {{0, 2, half}, {1, 2, half}, ""},
+        {{0, 1, half}, {half, 1, half}, "&layout=concat"},
+        {{half, 1, half}, {0, 1, half}, "&layout=concat_cos_first"}};
+    memcpy(ret_layouts, layouts, sizeof layouts);
+}
+
+/* Propose published bases for the rows of a matrix, or for one row. */
+static void propose_rows(const pe_observation *seen, pe_proposals *proposals)
+{
+    paired_layout layouts[LAYOUTS];
+    list_layouts(seen->columns / 2, layouts);
+    for (size_t i = 0; seen->columns >= 4 && seen->columns % 2 == 0 && i < LAYOUTS; i++)
         propose_published(seen, proposals, layouts[i].sines, layouts[i].cosines,
                           layouts[i].text);
-    for (size_t i = 0; i < PE_COUNT(layouts); i++)
+}
+
+void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
+{
+    paired_layout layouts[LAYOUTS];
+    if (seen->view.rank == 1) {
+        pe_observation row;
+        if (pe_observation_begin_row(seen, &row))
+            propose_rows(&row, proposals);
+        pe_observation_end(&row);
+        return;
+    }
+    pe_propose_odd_sinusoidal(seen, proposals);
+    propose_rows(seen, proposals);
+    if (seen->columns < 4 || seen->columns % 2 != 0 || seen->sampled < 4)
+        return;
+    list_layouts(seen->columns / 2, layouts);
+    for (size_t i = 0; i < LAYOUTS; i++)
         propose_layout(seen, proposals, layouts[i].sines, layouts[i].text);
 }

@@ -10,6 +10,8 @@
 #define LISTED_COARSE 12  /* columns at least by which entries of 16 bits tell any positions */
 #define LISTED        6   /* the same of others */
 #define DISTINCT      3   /* positions at least */
+#define FEW_ROWS      16  /* columns at least by which fewer positions are no chance */
+#define FEW_COARSE    24  /* the same of entries of 16 bits */
 #define APART         1.4 /* a frequency to the one before, at least */
 
 /* ---- even spacing ---- */
@@ -137,8 +139,9 @@ static void write_even(const pe_observation *seen, double offset, double step,
 
 /* ---- any positions ---- */
 
-/* Whether rows have several positions: a table of ones is of position 0 by any law. */
-static bool are_distinct(const fitted_row *rows, size_t count)
+/* How many positions rows have, up to DISTINCT; 0: no other one than 0, which a table of ones
+ * has by any law. */
+static size_t count_distinct(const fitted_row *rows, size_t count)
 {
     double kept[DISTINCT];
     size_t distinct = 0;
@@ -149,7 +152,7 @@ static bool are_distinct(const fitted_row *rows, size_t count)
         if (is_new)
             kept[distinct++] = find_middle(rows[i].at);
     }
-    return distinct == DISTINCT;
+    return distinct == 1 && pe_row_position_number(rows[0].at) == 0 ? 0 : distinct;
 }
 
 static bool write_list(const double *numbers, size_t count, pe_table_positions *ret)
@@ -186,8 +189,7 @@ static bool find_list(const pe_observation *seen, const pe_row_law *law,
     const size_t count = seen->sampled;
     const size_t least = law->unit > 0x1p-20 ? LISTED_COARSE : LISTED;
     size_t lost = 0;
-    if (count != seen->rows || count < DISTINCT || law->count < least ||
-        2 * count > sizeof ret->rows)
+    if (count != seen->rows || law->count < least || 2 * count > sizeof ret->rows)
         return false;
     double *numbers = malloc(count * sizeof *numbers);
     for (size_t row = 0; numbers && row < count && 16 * lost <= count; row++) {
@@ -206,10 +208,12 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
 {
     fitted_row rows[LOOKED];
     const size_t count = fit_sampled_rows(seen, law, rows);
+    const size_t distinct = count_distinct(rows, count);
     double offset, step;
-    if (count < DISTINCT || !are_distinct(rows, count))
+    if (distinct == 0 ||
+        (distinct < DISTINCT && law->count < (law->unit > 0x1p-20 ? FEW_COARSE : FEW_ROWS)))
         return false;
-    if (find_even(rows, count, law->even, &offset, &step)) {
+    if (distinct == DISTINCT && find_even(rows, count, law->even, &offset, &step)) {
         write_even(seen, offset, step, ret);
         return true;
     }
@@ -220,6 +224,16 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
 
 #define EXACT_RECIPE 1e-15
 #define FLOAT_RECIPE 1e-6
+
+bool pe_has_positions(const pe_observation *seen, uint64_t fastest)
+{
+    if (!pe_column_is_still(seen, fastest))
+        return true;
+    for (uint64_t column = 0; column < seen->columns; column++)
+        if (!pe_column_is_still(seen, column))
+            return false;
+    return true;
+}
 
 bool pe_column_is_still(const pe_observation *seen, uint64_t column)
 {

@@ -7,6 +7,7 @@ from identify_case import IdentifyCase
 from test_compare import RAW, npy
 
 F = numpy.float32
+DTYPES = ("f4", "f2", "bf16")
 
 
 def endpoint_grid(height, width, dim, temperature=10000.0, real=F):
@@ -92,17 +93,17 @@ class Laws(IdentifyCase):
         for height, width, dim in ((16, 16, 256), (14, 20, 512), (7, 7, 512), (14, 14, 192)):
             said = f"height={height}&width={width}&dim={dim}&preset=simple_vit"
             table = endpoint_grid(height, width, dim)
-            self.assert_found(table, "sinusoidal_2d", said, ("f4", "f2", "bf16"))
+            self.assert_found(table, "sinusoidal_2d", said, DTYPES)
         said = "frequencies=tensor2tensor&base=1000"
         table = endpoint_grid(16, 16, 384, 1000)
-        self.assert_found(table, "sinusoidal_2d", said, ("f4", "f2", "bf16"))
+        self.assert_found(table, "sinusoidal_2d", said, DTYPES)
         table = endpoint_grid(16, 16, 768, real=numpy.float64)
         self.assert_found(table, "sinusoidal_2d", "preset=simple_vit", ("f8",))
 
     def test_volumes_whose_last_frequency_is_one_over_the_base(self):
         table = endpoint_volume(4, 8, 8, 192)
         said = "depth=4&height=8&width=8&preset=simple_vit"
-        self.assert_found(table, "sinusoidal_3d", said, ("f4", "f2", "bf16"))
+        self.assert_found(table, "sinusoidal_3d", said, DTYPES)
         said = "frequencies=tensor2tensor&base=500"
         self.assert_found(endpoint_volume(5, 6, 7, 96, 500), "sinusoidal_3d", said)
 
@@ -111,17 +112,44 @@ class Laws(IdentifyCase):
             said = f"base=20&base_height={temperatures[0]}"
             said = "preset=dab_detr" if temperatures == (20, 20) else said
             table = dab_detr(12, 15, 128, temperatures)
-            self.assert_found(table, "sinusoidal_2d", said, ("f4", "f2", "bf16"))
+            self.assert_found(table, "sinusoidal_2d", said, DTYPES)
 
     def test_rotary_grids_of_any_theta(self):
         for theta in (777, 300, 50):
             said = f"sizes=14,14&dim=64&rope_theta={theta}"
             table = axial_rope(14, 14, 64, theta)
-            self.assert_found(table, "axial_rope", said, ("f4", "f2", "bf16"))
+            self.assert_found(table, "axial_rope", said, DTYPES)
 
     def test_frequencies_that_rise(self):
         said = "layout=concat&frequencies=tensor2tensor&base=0.0001"
         for steps in (50, 200):
-            table, own = diffwave(range(steps), 128, numpy.float64), f"length={steps}&{said}"
-            self.assert_found(table, "sinusoidal", own, ("f8", "f4", "f2", "bf16"))
+            own = f"length={steps}&{said}"
+            self.assert_found(diffwave(range(steps), 128), "sinusoidal", own, DTYPES)
+            table = diffwave(range(steps), 128, numpy.float64)
+            self.assert_found(table, "sinusoidal", own, ("f8", *DTYPES))
         self.assert_found(diffwave([3, 1, 4, 1, 5, 9, 2, 6], 128), "sinusoidal", said)
+
+    def test_one_row_and_a_row_that_is_repeated(self):
+        """A timestep for a whole batch, and the position of a decoding step."""
+        half = numpy.exp(numpy.arange(64, dtype=F) * F(-numpy.log(10000) / 63))
+        row = F(333) * half
+        row = numpy.concatenate([numpy.sin(row), numpy.cos(row)])[None]
+        said = "dim=128&layout=concat&frequencies=tensor2tensor"
+        self.assert_found(row, "sinusoidal", f"positions=333&{said}", DTYPES)
+        many = ",".join(["333"] * 16)
+        table = numpy.repeat(row, 16, 0)
+        self.assert_found(table, "sinusoidal", f"positions={many}&{said}", DTYPES)
+        inverse = F(1) / power(F(500000), numpy.arange(0, 128, 2, dtype=F) / F(128))
+        step = numpy.cos(F(777) * inverse)[None]
+        said = "positions=777&dim=128&table=half_width&rope_theta=500000&tensor=cos"
+        self.assert_found(step, "rope", said, DTYPES)
+
+    def test_few_numbers_have_no_position(self):
+        for row in ([[1, 0] * 64], [[0.5] * 128], [[0, 1] * 64] * 8, [[0.1, 0.2, 0.3, 0.4]]):
+            found = self.identify(npy(numpy.array(row, F)))
+            self.assertNotIn("positions", str(found.get("request")), found["summary"])
+        generator = numpy.random.default_rng(5)
+        for _ in range(20):
+            angles = generator.uniform(0, 6.3, 64)
+            row = numpy.concatenate([numpy.sin(angles), numpy.cos(angles)]).astype(F)
+            self.assertEqual(self.identify(npy(row[None]))["status"], "unknown")
