@@ -117,8 +117,6 @@ static void try_presets(published *self)
 void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_table *table,
                                  pe_proposals *proposals)
 {
-    if (!pe_has_positions(seen, table->columns.first))
-        return;
     published *self = malloc(sizeof *self);
     double *frequencies = malloc((size_t)table->columns.count * sizeof *frequencies);
     if (self && frequencies && table->columns.count > 1 && table->columns.count <= PAIRS_MAX) {

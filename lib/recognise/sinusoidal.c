@@ -14,7 +14,7 @@
 
 #define SCALE_TEXT   48
 #define SCALE_ROWS   4 /* by which the amplitude is measured */
-#define PROPOSED_MAX 4 /* published laws of one layout */
+#define PROPOSED_MAX 4 /* published laws of one layout, measured ones of one formula */
 
 /* Write "&amplitude=…" of a measured one: the root of the width, or its inverse, by which
  * models scale, or a decimal. */
@@ -29,7 +29,7 @@ static void write_scale(double amplitude, double dim, double error, char dst[SCA
         pe_propose_number(dst, SCALE_TEXT, "amplitude", amplitude, error, "1");
 }
 
-/* ---- published bases ---- */
+/* ---- positions by bases, of published models or measured ---- */
 
 /* Those of frequencies that rise, as in DiffWave and CSDI. */
 static const double RISING[] = {1e-4, 1e-3, 1e-2, 1e-5};
@@ -87,11 +87,35 @@ static void try_base(published *self, double base, bool to_last)
                        self->positions.spacing, scale);
 }
 
-static void propose_published(const pe_observation *seen, pe_proposals *proposals,
-                              pe_columns sines, pe_columns cosines, const char *layout)
+/* Try bases near the ratio of slow columns, whose frequencies are measured right though fast
+ * ones turn by more than half a turn from row to row. */
+static void try_measured(published *self, pe_observation *seen)
 {
-    if (!pe_has_positions(seen, sines.first))
+    const uint64_t half = self->sines.count;
+    pe_observed_geometry slow;
+    for (uint64_t eighths = 0; eighths < 7; eighths++) {
+        const uint64_t skipped = eighths * half / 8;
+        pe_wave_law law = {.geometric = true};
+        if (!pe_observation_fit_geometry(seen, self->sines.first + skipped * self->sines.stride,
+                                         self->sines.stride, half - skipped, &slow))
+            continue;
+        law.ratio = slow.ratio;
+        law.ratio_error = slow.ratio_error;
+        for (int to_last = 0; to_last < 2; to_last++) {
+            double bases[PE_WAVE_BASES];
+            self->proposed = 0;
+            const size_t count =
+                pe_wave_law_bases(&law, (double)(half - (uint64_t)to_last), bases);
+            for (size_t i = 0; i < count; i++)
+                try_base(self, bases[i], to_last);
+        }
         return;
+    }
+}
+
+static void propose_published(pe_observation *seen, pe_proposals *proposals, pe_columns sines,
+                              pe_columns cosines, const char *layout)
+{
     published *self = malloc(sizeof *self);
     double *frequencies = malloc((size_t)sines.count * sizeof *frequencies);
     if (self && frequencies) {
@@ -109,6 +133,8 @@ static void propose_published(const pe_observation *seen, pe_proposals *proposal
         for (size_t t = 0; self->amplitude > 0 && t < PE_COUNT(RISING); t++)
             for (int to_last = 0; to_last < 2; to_last++)
                 try_base(self, RISING[t], to_last);
+        if (self->amplitude > 0 && self->proposed == 0 && seen->sampled >= 4)
+            try_measured(self, seen);
         proposals->angle = 0;
     }
     free(frequencies);
@@ -160,7 +186,7 @@ static void list_layouts(uint64_t half, paired_layout ret_layouts[LAYOUTS])
 }
 
 /* Propose published bases for the rows of a matrix, or for one row. */
-static void propose_rows(const pe_observation *seen, pe_proposals *proposals)
+static void propose_rows(pe_observation *seen, pe_proposals *proposals)
 {
     paired_layout layouts[LAYOUTS];
     list_layouts(seen->columns / 2, layouts);

@@ -81,6 +81,17 @@ static bool find_offset(const fitted_row *rows, size_t count, double step,
     return ret_offset->low <= ret_offset->high;
 }
 
+/* The step that lies between: a multiple of π, as of angles that are counted in half turns, or
+ * the number of the fewest digits. */
+static double choose_step(pe_row_position steps)
+{
+    const double half_turn = PE_TURN / 2, multiple = rint(find_middle(steps) / half_turn);
+    const double step = multiple * half_turn;
+    if (multiple != 0 && fabs(step - find_middle(steps)) <= find_half_width(steps))
+        return step;
+    return pe_row_position_number(steps);
+}
+
 /* Spread rows over a line through the first two, whose signs are given; of a table of cosines
  * alone the others' signs are chosen. False: they are not evenly spaced. */
 static bool is_even(fitted_row *rows, size_t count, bool signs, double *ret_step,
@@ -100,8 +111,7 @@ static bool is_even(fitted_row *rows, size_t count, bool signs, double *ret_step
         step = (found - find_middle(first)) / row;
         error = own / row;
     }
-    const pe_row_position steps = {true, step - error, step + error};
-    *ret_step = pe_row_position_number(steps);
+    *ret_step = choose_step((pe_row_position){true, step - error, step + error});
     return find_offset(rows, count, *ret_step, ret_offset) ||
            (*ret_step != step && find_offset(rows, count, *ret_step = step, ret_offset));
 }
@@ -224,16 +234,6 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
 
 #define EXACT_RECIPE 1e-15
 #define FLOAT_RECIPE 1e-6
-
-bool pe_has_positions(const pe_observation *seen, uint64_t fastest)
-{
-    if (!pe_column_is_still(seen, fastest))
-        return true;
-    for (uint64_t column = 0; column < seen->columns; column++)
-        if (!pe_column_is_still(seen, column))
-            return false;
-    return true;
-}
 
 bool pe_column_is_still(const pe_observation *seen, uint64_t column)
 {

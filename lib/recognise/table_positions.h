@@ -19,10 +19,6 @@ typedef struct pe_table_positions {
  * there are no positions to be found. */
 bool pe_column_is_still(const pe_observation *seen, uint64_t column);
 
-/* Whether rows may have positions to be found: the fastest column changes, or all rows that
- * have been read are one row. */
-bool pe_has_positions(const pe_observation *seen, uint64_t fastest);
-
 /* Make a law of falling or rising frequencies, radians per position: of those some, near enough
  * to each other that each one says which turn of the next it is. `sines` and `cosines` are the
  * columns of frequency 0, 1 …; count 0: there are none. */

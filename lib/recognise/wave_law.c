@@ -78,13 +78,30 @@ bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
     return true;
 }
 
+/* A base of few digits near the power of a ratio. */
+static double find_base(const pe_wave_law *law, double exponent, double finer)
+{
+    const double base = pe_exp_double(-exponent * pe_log_double(law->ratio));
+    return pe_find_decimal(base, finer * clamp_error(exponent * law->ratio_error));
+}
+
 void pe_wave_law_base(const pe_wave_law *law, double exponent, double finer, const char *name,
                       const char *default_text, char *dst, size_t size)
 {
-    dd log = pe_log((dd){law->ratio, 0});
-    double base = pe_exp_double(-exponent * log.hi);
-    pe_propose_number(dst, size, name, base, finer * clamp_error(exponent * law->ratio_error),
-                      default_text);
+    pe_propose_number(dst, size, name, find_base(law, exponent, finer), 0, default_text);
+}
+
+size_t pe_wave_law_bases(const pe_wave_law *law, double exponent,
+                         double ret_bases[PE_WAVE_BASES])
+{
+    double finer = 1;
+    size_t count = 0;
+    for (size_t i = 0; i < PE_WAVE_BASES; i++, finer /= FINER) {
+        const double base = find_base(law, exponent, finer);
+        if (count == 0 || base != ret_bases[count - 1])
+            ret_bases[count++] = base;
+    }
+    return count;
 }
 
 /* How long a base is to say: zeros at its end are not counted. */

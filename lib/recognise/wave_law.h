@@ -42,6 +42,11 @@ void pe_wave_positions(double offset, double step, double error, char *dst, size
 void pe_wave_law_base(const pe_wave_law *law, double exponent, double finer, const char *name,
                       const char *default_text, char *dst, size_t size);
 
+/* Bases near that, of ever more digits; returns how many. */
+#define PE_WAVE_BASES 4
+size_t pe_wave_law_bases(const pe_wave_law *law, double exponent,
+                         double ret_bases[PE_WAVE_BASES]);
+
 #define PE_WAVE_FREQUENCIES 8
 #define PE_WAVE_TEXT        112
 

@@ -42,6 +42,21 @@ def diffwave(steps, dim, real=F):
     return numpy.concatenate([numpy.sin(table), numpy.cos(table)], 1)
 
 
+def framediff(length, dim):
+    """get_index_embedding of FrameDiff: half turns, and the longest chain as base."""
+    pairs = numpy.arange(dim // 2).astype(F)
+    angles = numpy.arange(length).astype(F)[:, None] * F(numpy.pi)
+    angles = angles / power(F(2056), F(2) * pairs[None] / F(dim))
+    return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
+
+
+def aurora(hours, dim, least=1 / 60, most=504.0):
+    """Aurora's FourierExpansion of lead times, in float64: wavelengths from one to another."""
+    wavelengths = numpy.logspace(numpy.log10(least), numpy.log10(most), dim // 2)
+    angles = numpy.asarray(hours, float)[:, None] * 2 * numpy.pi / wavelengths
+    return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
+
+
 def dab_detr(height, width, dim, temperatures):
     """PositionEmbeddingSineHW of DAB-DETR, whose axes have temperatures of their own."""
 
@@ -153,3 +168,11 @@ class Laws(IdentifyCase):
             angles = generator.uniform(0, 6.3, 64)
             row = numpy.concatenate([numpy.sin(angles), numpy.cos(angles)]).astype(F)
             self.assertEqual(self.identify(npy(row[None]))["status"], "unknown")
+
+    def test_bases_that_are_measured_where_fast_columns_turn_too_far(self):
+        said = "length=200&dim=64&layout=concat&base=2056&step=3.141592653589793"
+        self.assert_found(framediff(200, 64), "sinusoidal", said, DTYPES)
+        said = "dim=256&layout=concat&frequencies=tensor2tensor&base=30240"
+        said += "&step=376.99111843077515"
+        table = aurora(range(49), 256)
+        self.assert_found(table, "sinusoidal", f"length=49&{said}", DTYPES)
