@@ -32,11 +32,12 @@ static json_t *parse_text(const char *text, size_t size, pe_error *reterr)
     return root;
 }
 
-/* The tensors of a document by their names; NULL without memory. */
+/* The tensors of a document by their names, as many as an answer may have; NULL without memory.
+ */
 static json_t *name_tensors(const json_t *tensors)
 {
     json_t *named = json_object();
-    for (size_t i = 0; i < json_array_size(tensors); i++) {
+    for (size_t i = 0; i < json_array_size(tensors) && i < PE_TENSORS_MAX; i++) {
         json_t *tensor = json_array_get(tensors, i);
         const char *name = json_string_value(json_object_get(tensor, "name"));
         if (name && json_object_set(named, name, tensor) != 0) {
