@@ -849,10 +849,13 @@ typedef enum pe_arithmetic {
 #define PE_IDENTITY_QUERY_MAX   8192
 #define PE_IDENTITY_COLUMNS_MAX 4096 /* of a matrix that is tried in another order */
 #define PE_FORMULAS_MAX         4
+#define PE_COMPUTATION_FAR      0.1 /* an error that shows */
 
 /* What is known of a computation in float32. */
 typedef struct pe_computation {
-    const char *text; /* formats of positions and frequencies; NULL: nothing is known */
+    const char *text;   /* formats of positions and frequencies; NULL: nothing is known */
+    uint64_t first_off; /* the first row with an entry that is off by more than
+                         * PE_COMPUTATION_FAR; 0: none, or row 0 */
     /* How many frequencies there are, and of how many no neighbouring float would do. The
      * formulas that give all of them, or, where none does, the one that gives all but
      * `formula_off`, and these but for a float; at most a fifth of the decided ones. Several:
@@ -916,17 +919,35 @@ typedef struct pe_price {
     double misfits; /* of the arithmetic, and of entries that do not fit */
 } pe_price;
 
-/* Why nothing was found, as far as it can be told. */
-typedef enum pe_obstacle {
-    PE_OBSTACLE_NONE,
-    PE_OBSTACLE_FEW_ROWS,
-    PE_OBSTACLE_NOT_FINITE, /* at the entry `place` */
-    PE_OBSTACLE_CONSTANT,
-    PE_OBSTACLE_RANDOM,  /* entries differ along diagonals, and neighbouring rows do */
-    PE_OBSTACLE_SMOOTH,  /* neighbouring rows are alike: a trained table */
-    PE_OBSTACLE_WAVES,   /* columns are waves, of no request that was found */
-    PE_OBSTACLE_DIAGONAL /* diagonals are constant: a bias or index by distance */
-} pe_obstacle;
+/* What is claimed of a table that no request was found for, the most telling ones first. A row
+ * is a line along the last axis; axes are those of the view without axes of size 1. */
+typedef enum pe_claim_kind {
+    PE_CLAIM_CONSTANT,   /* all entries are `value` */
+    PE_CLAIM_FEW_ROWS,   /* it has `count` rows, fewer than four */
+    PE_CLAIM_NOT_FINITE, /* `count` of `total` entries, the first one at `place`; if `masked`,
+                          * just those whose index of the axis after `axis` is not ahead of
+                          * that of `axis` by `least` to `most`; `whole_rows` of them have
+                          * no finite entry */
+    PE_CLAIM_DIAGONALS,  /* those of `axis` and the next one are constant, and rows are not */
+    PE_CLAIM_WAVES,      /* `count` of `total` columns are waves, some about a constant, of
+                          * `least` to `most` radians per row */
+    PE_CLAIM_EQUAL_ROWS, /* `count` of `total` rows are different */
+    PE_CLAIM_EQUAL_COLUMNS, /* the same of columns */
+    PE_CLAIM_LINES,         /* the share `value` of entries lies on a rising or falling line
+                             * with its neighbours along `axis` */
+    PE_CLAIM_SMOOTH,        /* neighbouring rows have the correlation `value` */
+    PE_CLAIM_RANDOM,        /* no structure is seen: of mean `least` and deviation `most` */
+    PE_CLAIM_KINDS
+} pe_claim_kind;
+
+typedef struct pe_claim {
+    pe_claim_kind kind;
+    uint64_t rows; /* it is about the first so many ones; 0: about all */
+    uint64_t count, total, place, whole_rows;
+    bool masked;
+    size_t axis;
+    double value, least, most;
+} pe_claim;
 
 #define PE_MISFITS_MAX 32
 
@@ -977,12 +998,13 @@ typedef struct pe_identity {
                   * axes of size 1 */
     uint64_t shape[PE_VIEW_RANK_MAX];
     pe_second second;
-    /* Above 0: the table differs in most entries, as one with noise, few digits or training
-     * does, by this root of the mean square; then it is PE_IDENTITY_NEAR. */
-    double noise;
-    pe_obstacle obstacle; /* of PE_IDENTITY_UNKNOWN */
-    uint64_t place;       /* in row-major order, of an entry that the obstacle is about */
-    double value;         /* of it */
+    /* Above 0: the table differs in most entries, by noise of this root of the mean square, or
+     * as it was rounded to multiples of the step; then it is PE_IDENTITY_NEAR. */
+    double noise, step;
+    /* Of PE_IDENTITY_UNKNOWN what holds of the table; of others that it is constant. */
+    size_t claim_count;
+    pe_claim claims[PE_CLAIM_KINDS];
+    bool may_be_trained; /* nothing says that a formula made it */
 } pe_identity;
 
 /* The name of a form, and what it is of the table: "axis 0 has it 4 times". */

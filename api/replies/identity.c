@@ -5,6 +5,7 @@
 #include "http/arguments.h"
 #include "replies/comparison.h"
 #include "replies/identity_forms.h"
+#include "replies/identity_reason.h"
 #include "json/document.h"
 
 #include <stdio.h>
@@ -112,15 +113,20 @@ static void add_index(const api_compared *tensor, uint64_t place, api_text *text
     json_decref(index);
 }
 
+/* Add how many entries do not fit. `whose`: " of sin". */
+static void add_misfit_count(uint64_t count, const char *whose, api_text *text)
+{
+    if (count > 0)
+        api_text_add(text, "; %llu entr%s%s do%s not fit", (unsigned long long)count,
+                     count > 1 ? "ies" : "y", whose, count > 1 ? "" : "es");
+}
+
 static void add_misfits(const pe_misfits *misfits, const api_compared *tensor, api_text *text)
 {
     const bool rows = misfits->row_count > 0, columns = misfits->column_count > 0;
     const bool entries = misfits->entry_count > 0;
-    if (misfits->count == 0)
-        return;
-    api_text_add(text, "; %llu entr%s not fit%s", (unsigned long long)misfits->count,
-                 misfits->count > 1 ? "ies do" : "y does",
-                 rows || columns || entries ? ": " : "");
+    add_misfit_count(misfits->count, "", text);
+    api_text_add(text, "%s", rows || columns || entries ? ": " : "");
     add_places("row", misfits->rows, misfits->row_count, text);
     if (rows && misfits->zero_rows == misfits->row_count)
         api_text_add(text, ", which %s zero", misfits->row_count > 1 ? "are" : "is");
@@ -145,21 +151,44 @@ static void add_values(const pe_identity *identity, pe_element stored, api_text 
                      identity->tf32 ? "TF32" : NAMES[identity->element], NAMES[stored]);
 }
 
+/* The arithmetic that is told: float32 says nothing of numbers in float64. */
+static pe_arithmetic find_arithmetic(const pe_identity *identity)
+{
+    return identity->arithmetic == PE_ARITHMETIC_F32_LIKE && identity->element == PE_ELEMENT_F64
+               ? PE_ARITHMETIC_UNKNOWN
+               : identity->arithmetic;
+}
+
+/* Add from where on a computation shows. */
+static void add_effect(const pe_computation *computation, api_text *text)
+{
+    if (computation->first_off > 0)
+        api_text_add(text, " (%s): entries are off by more than %g, first in row %llu",
+                     computation->text, PE_COMPUTATION_FAR,
+                     (unsigned long long)computation->first_off);
+}
+
 static void add_found(const pe_identity *identity, const pe_equivalents *equivalents,
                       pe_element stored, const api_compared *tensor, api_text *text)
 {
     const pe_deviation *most = &identity->comparison.absolute;
     const bool near = identity->status == PE_IDENTITY_NEAR;
+    char whose[40];
+    const bool made = !near && identity->computation.first_off == 0; /* as presets make it */
     api_text_add(text, "This is %s%s%s%s of %s with", near ? "nearly " : "", identity->tensor,
                  identity->second.tensor[0] ? " and " : "", identity->second.tensor,
                  pe_scheme_describe(identity->scheme)->name);
     add_query(identity->query, text);
     if (equivalents->preset_count > 0)
-        api_text_add(text, " (as preset %s)", equivalents->presets[0]);
-    api_text_add(text, "%s", ARITHMETICS[identity->arithmetic].phrase);
+        api_text_add(text, " (%s preset %s)", made ? "as" : "the law of",
+                     equivalents->presets[0]);
+    api_text_add(text, "%s", ARITHMETICS[find_arithmetic(identity)].phrase);
+    add_effect(&identity->computation, text);
     api_forms_add(identity, text);
     if (identity->noise > 0)
         api_text_add(text, ", but for noise of %.1e (root mean square)", identity->noise);
+    if (identity->step > 0)
+        api_text_add(text, ", rounded to multiples of %.9g", identity->step);
     if (most->error > 0) {
         api_text_add(text, "; the largest error against the exact table is %.1e, at ",
                      most->error);
@@ -169,22 +198,26 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
         api_text_add(text, "; %llu of %llu entries differ from it",
                      (unsigned long long)identity->comparison.differing,
                      (unsigned long long)identity->comparison.entries);
-    add_misfits(&identity->misfits, tensor, text);
+    if (identity->noise == 0 && identity->step == 0)
+        add_misfits(&identity->misfits, tensor, text);
+    snprintf(whose, sizeof whose, " of %s", identity->second.tensor);
+    add_misfit_count(identity->second.misfits, whose, text);
     add_values(identity, stored, text);
     api_text_add(text, ".");
 }
 
 /* NULL without memory. */
 static json_t *write_summary(const pe_identity *identity, const pe_equivalents *equivalents,
-                             pe_element stored, const api_compared *tensor)
+                             const pe_view *table, const api_compared *tensor)
 {
     api_text text = {.data = NULL};
-    if (identity->status == PE_IDENTITY_UNKNOWN)
-        api_text_add(&text, "No request was found that makes this table%s.%s",
-                     identity->gave_up ? " in the time there was" : "",
-                     api_obstacle_text(identity));
-    else
-        add_found(identity, equivalents, stored, tensor, &text);
+    if (identity->status == PE_IDENTITY_UNKNOWN) {
+        api_text_add(&text, "No request was found that makes this table%s.",
+                     identity->gave_up ? " in the time there was" : "");
+    } else {
+        add_found(identity, equivalents, table->element, tensor, &text);
+    }
+    api_reason_add(identity, table, &text);
     json_t *summary = text.failed ? NULL : json_stringn(text.data, text.size);
     api_text_done(&text);
     return summary;
@@ -315,6 +348,9 @@ static void add_computation(const pe_computation *computation, json_t *document)
         for (size_t i = 0; i < computation->formula_count; i++)
             json_array_append_new(formulas, json_string(computation->formulas[i]));
         json_object_set_new(document, "computation", json_string(computation->text));
+        if (computation->first_off > 0)
+            json_object_set_new(document, "off_from_row",
+                                json_integer((json_int_t)computation->first_off));
         json_object_set_new(document, "frequencies",
                             json_pack("{s:O, s:I, s:I, s:I}", "formulas", formulas,
                                       "off_by_a_float", (json_int_t)computation->formula_off,
@@ -340,6 +376,8 @@ static void add_forms(const pe_identity *identity, const pe_view *view, json_t *
     }
     if (identity->noise > 0)
         json_object_set_new(document, "noise", json_real(identity->noise));
+    if (identity->step > 0)
+        json_object_set_new(document, "step", json_real(identity->step));
 }
 
 json_t *api_identity_document(const pe_identity *identity, const pe_equivalents *equivalents,
@@ -351,7 +389,7 @@ json_t *api_identity_document(const pe_identity *identity, const pe_equivalents 
     const api_compared tensor = find_tensor(identity, view);
     json_t *document =
         json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status], "summary",
-                  write_summary(identity, equivalents, table->element, &tensor), "shape",
+                  write_summary(identity, equivalents, table, &tensor), "shape",
                   api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, equivalents, view));
@@ -366,7 +404,7 @@ json_t *api_identity_document(const pe_identity *identity, const pe_equivalents 
             document, "values",
             json_string(identity->tf32 ? "tf32" : pe_element_name(identity->element)));
         json_object_set_new(document, "arithmetic",
-                            json_string(ARITHMETICS[identity->arithmetic].name));
+                            json_string(ARITHMETICS[find_arithmetic(identity)].name));
         add_computation(&identity->computation, document);
         add_forms(identity, view, document);
         json_object_set_new(document, "misfits",
@@ -379,8 +417,8 @@ json_t *api_identity_document(const pe_identity *identity, const pe_equivalents 
         json_object_set_new(document, "same_table", list_same(equivalents, view));
         json_object_set_new(document, "undecided", list_undecided(equivalents));
     }
-    if (identity->obstacle != PE_OBSTACLE_NONE)
-        json_object_set_new(document, "reason", api_obstacle_document(identity, view));
+    if (identity->claim_count > 0)
+        json_object_set_new(document, "reason", api_reason_document(identity, view));
     json_object_set_new(
         document, "learned",
         json_pack("{s:I, s:o}", "waves", (json_int_t)identity->waves, "frequency",

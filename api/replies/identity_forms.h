@@ -1,4 +1,4 @@
-/* Saying what a table went through before it is a tensor, and why nothing was found. */
+/* Saying what a table went through before it is a tensor. */
 #ifndef API_IDENTITY_FORMS_H
 #define API_IDENTITY_FORMS_H
 
@@ -12,12 +12,5 @@ void api_forms_add(const pe_identity *identity, api_text *text);
 
 /* The forms, the last one first: kind, place and text. */
 json_t *api_forms_list(const pe_identity *identity);
-
-/* Why nothing was found, and what to try, as sentences behind a blank; "" if nothing is known.
- */
-const char *api_obstacle_text(const pe_identity *identity);
-
-/* The same with its kind, and the entry that it is about. */
-json_t *api_obstacle_document(const pe_identity *identity, const pe_view *view);
 
 #endif

@@ -1,9 +1,9 @@
 #include "identify/explanation_search.h"
 
 #include "identify/candidates.h"
+#include "identify/claims.h"
 #include "identify/form.h"
 #include "identify/judged_request.h"
-#include "identify/obstacle.h"
 #include "identify/price.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Which request made a table: recognisers propose, a comparison of every entry decides, and of
  * several explanations the one with the least price is the answer. */
 #include "foreign/narrow_view.h"
+#include "identify/claims.h"
 #include "identify/explanation_search.h"
 #include "identify/nearest_published.h"
-#include "identify/obstacle.h"
 #include "identify/query.h"
 
 pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,
@@ -24,10 +24,9 @@ pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const ch
     if (pe_find_query_set(limits, set_name, &set, reterr)) {
         const pe_search_terms terms = {limits, only, set_name, set};
         if (pe_search_explanations(&terms, &seen, &own, ret_identity, &last, reterr) &&
-            ret_identity->status == PE_IDENTITY_UNKNOWN &&
-            pe_find_nearest_published(&last, only, limits, &own, ret_identity, reterr) &&
-            ret_identity->status == PE_IDENTITY_UNKNOWN)
-            pe_obstacle_find(&watched, ret_identity);
+            (ret_identity->status != PE_IDENTITY_UNKNOWN ||
+             pe_find_nearest_published(&last, only, limits, &own, ret_identity, reterr)))
+            pe_claims_find(&watched, ret_identity);
     }
     ret_identity->element = seen.element;
     ret_identity->tf32 = seen.unit > 0;

@@ -3,6 +3,7 @@
 #include "identify/computation.h"
 #include "identify/error_bound.h"
 #include "identify/query.h"
+#include "identify/residual.h"
 #include "identify/slope_computation.h"
 #include "requests/request.h"
 
@@ -61,6 +62,10 @@ static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
         good = pe_computation_find(wide, self->tensor, judge->seen, proposal->low_precision,
                                    runner, &found->computation, judge->reterr);
     *ret_explained = found->computation.text != NULL;
+    if (*ret_explained)
+        found->computation.first_off =
+            pe_residual_first_far(self->request, self->tensor, &judge->seen->view,
+                                  &found->comparison, PE_COMPUTATION_FAR, runner);
     if (good && !*ret_f64 && !*ret_explained)
         good = pe_slope_computation(wide, self->tensor, judge->seen, runner, ret_explained,
                                     judge->reterr);

@@ -1,6 +1,7 @@
 #include "identify/nearest_published.h"
 
 #include "identify/query.h"
+#include "identify/residual.h"
 #include "numerics/elementary.h"
 #include "recognise/observation.h"
 #include "recognise/wave_fit.h"
@@ -247,13 +248,20 @@ static bool compare_best_request(const published_search *self, pe_identity *iden
     bool good = index >= 0 && pe_compare_table(request, (size_t)index, self->view,
                                                (pe_tolerance){.absolute = 0},
                                                &self->runner->own, compared, reterr) == PE_OK;
-    pe_request_unref(request);
+    const double step = good ? pe_residual_find_step(self->view, compared->absolute.error) : 0;
     if (!good || compared->not_finite > 0 ||
-        compared->squares > NOISE_MAX * NOISE_MAX * self->squares * (double)compared->entries)
+        compared->squares > NOISE_MAX * NOISE_MAX * self->squares * (double)compared->entries ||
+        (step == 0 &&
+         !pe_residual_is_noise(request, (size_t)index, self->view, &self->runner->own))) {
+        pe_request_unref(request);
         return reterr->count == 0;
+    }
+    pe_request_unref(request);
     identity->status = PE_IDENTITY_NEAR;
     identity->arithmetic = PE_ARITHMETIC_UNKNOWN;
-    identity->noise = sqrt(compared->squares / (double)compared->entries);
+    identity->step = step;
+    if (step == 0)
+        identity->noise = sqrt(compared->squares / (double)compared->entries);
     identity->misfits = (pe_misfits){.count = compared->differing};
     identity->scheme = self->scheme;
     identity->rank = self->view->rank;

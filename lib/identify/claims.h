@@ -1,0 +1,16 @@
+/* What is claimed of a table that no request was found for: each claim is evaluated on the
+ * table, or on the first rows that it names, before it is made. */
+#ifndef PE_CLAIMS_H
+#define PE_CLAIMS_H
+
+#include "recognise/observation.h"
+
+/* Note in the identity which columns are waves. */
+void pe_note_waves(pe_observation *seen, pe_identity *identity);
+
+/* Put the claims that hold into the identity, the most telling one first; of a table that a
+ * request was found for only that it is constant, and then the request only if it makes the
+ * bits. None without memory, or if the view cannot be read. */
+void pe_claims_find(const pe_view *view, pe_identity *identity);
+
+#endif

@@ -1,0 +1,48 @@
+/* The first rows of a table, as much of it as claims are evaluated on, and what is counted of
+ * them. A row is a line along the last axis. */
+#ifndef PE_FIRST_ROWS_H
+#define PE_FIRST_ROWS_H
+
+#include "posenc.h"
+
+typedef struct pe_first_rows {
+    pe_view view;            /* without axes of size 1 */
+    uint64_t total;          /* rows of the table */
+    uint64_t rows, columns;  /* that are held: the table, or its first rows; of a constant table
+                              * all, though not as many entries are held */
+    double *entries;         /* [rows, columns]; zeros have no sign */
+    double mean, deviation;  /* of the entries, if all are finite */
+    uint64_t not_finite;     /* how many are not */
+    bool integers, constant; /* all of them are; they are one number */
+} pe_first_rows;
+
+/* Read one row, or as many as are held at most. False: memory ran out, or the view cannot be
+ * read. pe_first_rows_done frees what is held, also then. */
+bool pe_first_rows_read(pe_first_rows *self, const pe_view *view, bool one);
+void pe_first_rows_done(pe_first_rows *self);
+
+/* How many of the rows, or columns, are different; 0 if memory ran out. */
+uint64_t pe_count_different_rows(const pe_first_rows *self);
+uint64_t pe_count_different_columns(const pe_first_rows *self);
+
+/* Whether a property of entries is the same along all diagonals of two axes, `axis` and the
+ * next one, of at least four indices each, and not along `axis` as well. */
+typedef bool pe_agree(double one, double other);
+bool pe_diagonals_agree(const pe_first_rows *self, size_t axis, pe_agree *agree);
+
+/* The index of an axis that an entry has, by its number in row-major order. */
+uint64_t pe_find_index(const pe_first_rows *self, uint64_t place, size_t axis);
+
+/* The correlation of neighbouring rows, without the mean of each column. */
+double pe_correlate_rows(const pe_first_rows *self);
+
+/* Of three neighbours along an axis, the share of which the one between is the mean of the
+ * others, but for rounding, and not the same. */
+double pe_measure_lines(const pe_first_rows *self, size_t axis);
+
+/* Whether entries have no structure that a simple test sees: products of entries that are up to
+ * eight apart along rows, columns or diagonals are as those of independent numbers, in all and
+ * within each of the rows and columns. */
+bool pe_looks_random(const pe_first_rows *self);
+
+#endif

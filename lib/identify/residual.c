@@ -1,0 +1,151 @@
+#include "identify/residual.h"
+
+#include "identify/compared_lines.h"
+#include "numerics/dtype.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ENOUGH 32 /* entries that tell a mean square within a factor of ... */
+#define UNLIKE 3
+#define TIED   4 /* standard deviations of a correlation */
+
+/* A table on its way beside the tensor. */
+typedef struct residual {
+    const pe_view *view;
+    pe_stream *stream;
+    pe_dtype dtype;
+    uint64_t lines, columns;
+    double *left, *before; /* [columns]: of this line, and of the last one */
+    double *squares;       /* [columns]: sums */
+    double *exact;
+    unsigned char *elements;
+} residual;
+
+static bool residual_begin(residual *self, pe_request *request, size_t tensor,
+                           const pe_view *view, const pe_runner *runner)
+{
+    pe_error error;
+    *self = (residual){.view = view,
+                       .dtype = pe_request_tensor(request, tensor)->dtype,
+                       .lines = pe_view_lines(view),
+                       .columns = pe_view_columns(view)};
+    const size_t columns = (size_t)self->columns;
+    self->left = malloc(columns * sizeof *self->left);
+    self->before = malloc(columns * sizeof *self->before);
+    self->squares = calloc(columns, sizeof *self->squares);
+    self->exact = malloc(columns * sizeof *self->exact);
+    self->elements = malloc(columns * sizeof(double));
+    return self->left && self->before && self->squares && self->exact && self->elements &&
+           pe_stream_new(request, tensor, PE_STREAM_FAST, runner, &self->stream, &error) ==
+               PE_OK;
+}
+
+static void residual_end(residual *self)
+{
+    pe_stream_free(self->stream);
+    free(self->left);
+    free(self->before);
+    free(self->squares);
+    free(self->exact);
+    free(self->elements);
+}
+
+/* Take a line of the tensor from that of the table. The one that was left before is kept. */
+static bool read_line(residual *self, uint64_t line)
+{
+    const size_t size = (size_t)self->columns * pe_dtype_size(self->dtype);
+    double *before = self->left;
+    self->left = self->before;
+    self->before = before;
+    if (!pe_view_read_line(self->view, line, self->left) ||
+        !pe_stream_read_fully(self->stream, line * size, self->elements, size))
+        return false;
+    pe_read_row(self->exact, self->dtype, self->elements, (size_t)self->columns);
+    for (uint64_t c = 0; c < self->columns; c++)
+        self->left[c] -= self->exact[c];
+    return true;
+}
+
+/* Whether a mean square is far from that of the whole. */
+static bool is_unlike(double mean, double whole)
+{
+    return mean > UNLIKE * whole || mean < whole / UNLIKE;
+}
+
+bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view,
+                          const pe_runner *runner)
+{
+    residual self;
+    double *rows = malloc((size_t)pe_view_lines(view) * sizeof *rows);
+    double whole = 0, products = 0, spread = 0;
+    bool good = residual_begin(&self, request, tensor, view, runner) && rows;
+    for (uint64_t line = 0; good && line < self.lines; line++) {
+        good = read_line(&self, line);
+        rows[line] = 0;
+        for (uint64_t c = 0; good && c < self.columns; c++) {
+            const double square = self.left[c] * self.left[c];
+            const double product = line > 0 ? self.left[c] * self.before[c] : 0;
+            rows[line] += square / (double)self.columns;
+            self.squares[c] += square / (double)self.lines;
+            products += product;
+            spread += product * product;
+        }
+        whole += rows[line] / (double)self.lines;
+    }
+    good = good && whole > 0 && fabs(products) <= TIED * sqrt(spread);
+    for (uint64_t c = 0; good && self.lines >= ENOUGH && c < self.columns; c++)
+        good = !is_unlike(self.squares[c], whole);
+    for (uint64_t line = 0; good && self.columns >= ENOUGH && line < self.lines; line++)
+        good = !is_unlike(rows[line], whole);
+    residual_end(&self);
+    free(rows);
+    return good;
+}
+
+/* Whether all entries are multiples of 1/steps, but for float32. */
+static bool are_multiples(const pe_view *view, double steps)
+{
+    const uint64_t columns = pe_view_columns(view), lines = pe_view_lines(view);
+    double *entries = malloc((size_t)columns * sizeof *entries);
+    bool good = entries != NULL;
+    for (uint64_t line = 0; good && line < lines; line++) {
+        good = pe_view_read_line(view, line, entries);
+        for (uint64_t c = 0; good && c < columns; c++) {
+            const double count = entries[c] * steps;
+            good = fabs(count - rint(count)) <= 0x1p-23 * fabs(count) + 1e-9;
+        }
+    }
+    free(entries);
+    return good;
+}
+
+double pe_residual_find_step(const pe_view *view, double largest_error)
+{
+    static const double STEPS[] = {1e2, 127, 0x1p7, 0x1p8, 1e3, 0x1p10, 0x1p12, 1e4, 1e5, 1e6};
+    for (size_t i = 0; i < PE_COUNT(STEPS); i++)
+        if (largest_error * STEPS[i] <= 0.5 + 1e-3 && are_multiples(view, STEPS[i]))
+            return 1 / STEPS[i];
+    return 0;
+}
+
+uint64_t pe_residual_first_far(pe_request *request, size_t tensor, const pe_view *view,
+                               const pe_comparison *compared, double far,
+                               const pe_runner *runner)
+{
+    residual self;
+    size_t block = 0;
+    while (block < compared->block_count && !(compared->blocks[block].max_abs > far))
+        block++;
+    if (block == compared->block_count)
+        return 0;
+    bool good = residual_begin(&self, request, tensor, view, runner), is_far = false;
+    uint64_t line = compared->blocks[block].first;
+    for (; good && !is_far && line < self.lines; line += !is_far) {
+        good = read_line(&self, line);
+        for (uint64_t c = 0; good && c < self.columns; c++)
+            is_far = is_far || fabs(self.left[c]) > far;
+    }
+    residual_end(&self);
+    return is_far ? line : 0;
+}

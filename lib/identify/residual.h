@@ -1,0 +1,24 @@
+/* What is left of a table when the tensor of a request is taken from it, line by line. */
+#ifndef PE_RESIDUAL_H
+#define PE_RESIDUAL_H
+
+#include "posenc.h"
+
+/* Whether what is left is noise: as strong in all columns and in all rows (its mean squares
+ * there are within a factor of three, of 32 entries or more), and in no column tied to the row
+ * before. The view has the tensor's shape and only finite numbers. False also without memory,
+ * or if the runner ended it. */
+bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view,
+                          const pe_runner *runner);
+
+/* The number whose multiples all entries are, of those that tables are rounded to (powers of
+ * ten and two, and 1/127), if no entry is further off than half of it; 0: there is none. */
+double pe_residual_find_step(const pe_view *view, double largest_error);
+
+/* The first line with an entry that is off by more than `far`, of a table that was compared
+ * with the tensor; 0 if there is none. */
+uint64_t pe_residual_first_far(pe_request *request, size_t tensor, const pe_view *view,
+                               const pe_comparison *compared, double far,
+                               const pe_runner *runner);
+
+#endif

@@ -1,0 +1,379 @@
+"""Checking what /v1/identify says of a table, sentence by sentence, with numpy alone.
+
+`check(said, table, fetch)` takes an answer, the table that was sent and a function that gets
+the array of a target; it returns the sentences that do not hold. A text that is no known
+sentence is one of them: what is not checked may not be said.
+"""
+
+import re
+
+import numpy
+
+from forms import undone
+
+NUMBER = r"(-?(?:[\d.]+(?:e[-+]?\d+)?|inf|Infinity))"
+FAR = 0.1
+VALUES = {"bfloat16": 16, "TF32": 13}  # low bits of a float32 that are 0
+
+
+def rows_of(table):
+    """Lines along the last axis, as doubles."""
+    squeezed = table.squeeze().astype("f8")
+    return squeezed.reshape(-1, squeezed.shape[-1]) if squeezed.ndim else squeezed.reshape(1, 1)
+
+
+def near(said, found, digits=2):
+    """Whether a number of so many digits was printed of another one."""
+    return abs(float(said) - found) <= 0.6 * 10 ** (1 - digits) * abs(found) + 1e-300
+
+
+# ---- what is said of a table that no request was found for ----
+
+
+def is_constant(table, rows, value):
+    want = table.dtype.type(float(value))
+    return bool((table == want).all())
+
+
+def has_few_rows(table, rows, count):
+    return len(rows_of(table)) == int(count) < 4
+
+
+def is_not_finite(table, rows, bad, entries, rest):
+    finite = numpy.isfinite(rows)
+    if (~finite).sum() != int(bad) or rows.size != int(entries):
+        return False
+    first = re.match(r", the first one at (\[[\d,]+\])", rest)
+    if first:
+        place = tuple(int(i) for i in first[1].strip("[]").split(","))
+        if numpy.argwhere(~numpy.isfinite(table))[0].tolist() != list(place):
+            return False
+        whole = re.search(r"; (\d+) rows? ha(?:ve|s) no finite one", rest)
+        return (~finite.any(1)).sum() == (int(whole[1]) if whole else 0)
+    mask = re.match(
+        rf": those where the index of axis (\d+) minus that of axis (\d+) is "
+        rf"(?:above {NUMBER}|not from {NUMBER} to {NUMBER})$",
+        rest,
+    )
+    if not mask or len(rows) != len(rows_of(table)):
+        return False
+    index = numpy.indices(table.shape)
+    ahead = index[int(mask[1])] - index[int(mask[2])]
+    outside = (
+        ahead > float(mask[3])
+        if mask[3]
+        else (ahead < float(mask[4])) | (ahead > float(mask[5]))
+    )
+    return bool((outside == ~numpy.isfinite(table)).all())
+
+
+def has_diagonals(table, rows, first, second):
+    moved = numpy.moveaxis(table, (int(first), int(second)), (0, 1))
+    tied = (moved[1:, 1:] == moved[:-1, :-1]).all()
+    return bool(tied and (moved[1:] != moved[:-1]).any() and min(moved.shape[:2]) >= 4)
+
+
+def measure_waves(columns, frequencies):
+    """What waves of each frequency about a constant leave of columns: sums of squares."""
+    at = numpy.arange(len(columns))
+    left = []
+    for frequency in frequencies:
+        basis = numpy.stack([at**0, numpy.cos(frequency * at), numpy.sin(frequency * at)], 1)
+        basis = numpy.linalg.qr(basis.astype("f8"))[0]
+        left.append(((columns - basis @ (basis.T @ columns)) ** 2).sum(0))
+    return numpy.array(left)
+
+
+def is_wave(column, lowest, highest):
+    """Whether a wave of a frequency in between meets 7 of 8 numbers within 1 %."""
+    tried = numpy.geomspace(lowest * 0.97, highest * 1.03, 300)
+    for _ in range(8):
+        best = measure_waves(column[:, None], tried)[:, 0].argmin()
+        low, high = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
+        tried = numpy.linspace(low, high, 9)
+    at, frequency = numpy.arange(len(column)), tried[4]
+    basis = numpy.stack([at**0.0, numpy.cos(frequency * at), numpy.sin(frequency * at)], 1)
+    for _ in range(4):  # numbers far off do not count
+        left = abs(column - basis @ numpy.linalg.lstsq(basis, column, rcond=None)[0])
+        kept = left <= numpy.quantile(left, 7 / 8)
+        parts = numpy.linalg.lstsq(basis[kept], column[kept], rcond=None)[0]
+        left = abs(column - basis @ parts)
+    far = left > 0.015 * numpy.hypot(*parts[1:])
+    return far.mean() <= 1 / 8
+
+
+def has_waves(table, rows, count, columns, lowest, highest=None):
+    """Of wide tables some columns are looked at."""
+    lowest, highest = float(lowest), float(highest or lowest)
+    if int(columns) != rows.shape[1] or int(count) > rows.shape[1]:
+        return False
+    looked = rows[:512].astype("f8")
+    step = -(-rows.shape[1] // 48)
+    found = [is_wave(column, lowest, highest) for column in looked.T[::step]]
+    return sum(found) >= 0.8 * int(count) / step - 1
+
+
+def are_different(lines, count, total):
+    return len(lines) == int(total) and len(numpy.unique(lines, axis=0)) == int(count)
+
+
+def is_smooth(table, rows, correlation):
+    moved = rows - rows.mean(0)
+    one, other = moved[1:], moved[:-1]
+    found = (one * other).sum() / numpy.sqrt((one**2).sum() * (other**2).sum())
+    return abs(found - float(correlation)) < 0.006 and found > 0.69
+
+
+def has_lines(table, rows, share, axis):
+    moved = numpy.moveaxis(table.astype("f8"), int(axis), 0)
+    with numpy.errstate(invalid="ignore"):
+        bend = abs(moved[2:] - 2 * moved[1:-1] + moved[:-2])
+    most = numpy.maximum(abs(moved[2:]), abs(moved[:-2]))
+    kept = numpy.isfinite(bend)
+    straight = (bend[kept] <= 1e-6 * most[kept]) & (moved[2:] != moved[:-2])[kept]
+    return straight.mean() >= float(share) / 100 - 0.01
+
+
+def looks_random(table, rows, mean, deviation):
+    if not near(deviation, rows.std()) or abs(float(mean) - rows.mean()) > 0.1 * rows.std():
+        return False
+    if len(numpy.unique(rows, axis=0)) < len(rows):
+        return False
+    moved = rows - rows.mean()
+    for lines in (moved, moved.T):
+        for lag in range(1, min(9, len(lines) - 1)):
+            products = lines[lag:] * lines[:-lag]
+            if abs(products.sum()) > 5 * numpy.sqrt((products**2).sum()):
+                return False
+            within = products.sum(0) ** 2 / numpy.maximum((products**2).sum(0), 1e-300)
+            if within.mean() > 1 + 4 * numpy.sqrt(10 / len(within)) + 30 / len(within) + 1:
+                return False
+    return True
+
+
+def may_be_trained(table, rows):
+    numbers = rows[numpy.isfinite(rows)]
+    return bool(
+        table.dtype.kind in "fc" and len(rows) >= 4 and (numbers != numpy.rint(numbers)).any()
+    )
+
+
+SENTENCES = [
+    (r"No request was found that makes this table(?: in the time there was)?\.", None),
+    (rf"all entries are {NUMBER}\.", is_constant),
+    (r"it has (\d+) rows?, as many requests make: send at least four\.", has_few_rows),
+    (r"(\d+) of (\d+) entries (?:is|are) not finite([^.]*)\.", is_not_finite),
+    (r"diagonals of axes (\d+) and (\d+) are constant\.", has_diagonals),
+    (
+        rf"(\d+) of (\d+) columns (?:is a wave|are waves) of {NUMBER}"
+        rf"(?: to {NUMBER})? radians a row\.",
+        has_waves,
+    ),
+    (r"only (\d+) of (\d+) rows are different\.", lambda t, r, *n: are_different(r, *n)),
+    (r"all (\d+) rows are equal\.", lambda t, r, n: are_different(r, 1, n)),
+    (r"only (\d+) of (\d+) columns are different\.", lambda t, r, *n: are_different(r.T, *n)),
+    (r"all (\d+) columns are equal\.", lambda t, r, n: are_different(r.T, 1, n)),
+    (r"(\d+) % of the entries lie on lines along axis (\d+)\.", has_lines),
+    (rf"neighbouring rows have the correlation {NUMBER}\.", is_smooth),
+    (rf"it looks random, with mean {NUMBER} and deviation {NUMBER}\.", looks_random),
+    (
+        r"If it was drawn or trained, store what it was made of and ask with set=NAME\.",
+        may_be_trained,
+    ),
+]
+
+
+def check_sentence(text, table):
+    """The length of the sentence that a text begins with, and whether it holds."""
+    first = re.match(r"In the first (\d+) rows ", text)
+    begin = first.end() if first else 0
+    rows = rows_of(table)[: int(first[1]) if first else None]
+    part = table
+    if first and table.ndim == 2:
+        part = table[: int(first[1])]
+    for pattern, holds in SENTENCES:
+        found = re.compile(pattern, re.IGNORECASE).match(text, begin)
+        if found:
+            with numpy.errstate(all="ignore"):
+                return found.end(), holds is None or bool(holds(part, rows, *found.groups()))
+    return len(text), False
+
+
+def check_sentences(text, table):
+    wrong = []
+    text = text.strip()
+    while text:
+        length, holds = check_sentence(text, table)
+        if not holds:
+            wrong.append(text[:length])
+        text = text[length:].strip()
+    return wrong
+
+
+# ---- what is said of a request ----
+
+PLACES = r"[^;]*"
+FOUND = re.compile(
+    r"This is (?P<nearly>nearly )?(?P<tensor>\S+)(?: and (?P<second>\S+))? of (?P<scheme>\S+)"
+    r" with (?P<query>.*?)(?: \((?P<as>as|the law of) preset (?P<preset>\S+)\))?"
+    r"(?P<transposed>, transposed)?(?P<columns>, with its columns in another order)?"
+    r"(?P<arithmetic>, bit for bit|, computed in float64 and rounded once|, computed in float32"
+    r"|, as near as float32 arithmetic brings it)?"
+    r"(?: \((?P<computation>[^()]*)\): entries are off by more than 0\.1, first in row"
+    r" (?P<first_off>\d+))?"
+    r"(?P<forms>(?:; (?:[^;.]|\.\d)*?)*?)"
+    rf"(?:, but for noise of (?P<noise>{NUMBER}) \(root mean square\))?"
+    rf"(?:, rounded to multiples of (?P<step>{NUMBER}))?"
+    rf"(?:; the largest error against the exact table is (?P<error>{NUMBER}), at"
+    r" \[(?P<at>[\d, ]*)\])?"
+    r"(?:; (?P<differing>\d+) of (?P<entries>\d+) entries differ from it)?"
+    rf"(?:; (?P<misfits>\d+) entr(?:y|ies) do(?:es)? not fit(?P<places>: {PLACES})?)?"
+    r"(?:; (?P<others>\d+) entr(?:y|ies) of (?P<whose>\S+) do(?:es)? not fit)?"
+    r"(?P<chosen>; a number of it was chosen to fit, as one can be for other tables)?"
+    r"(?:; (?P<values>\w+) values in a (?P<file>\w+) file)?\.$"
+)
+
+
+def read_exact(url, fetch):
+    """The exact tensor as doubles, and as it is rounded to the request's dtype."""
+    base, dtype = (url.split("&dtype=") + ["f32"])[:2]
+    wide = fetch(base + "&dtype=f64&format=npy").astype("f8").squeeze()
+    if dtype == "bf16":
+        bits = fetch(base + "&dtype=bf16&format=raw").astype("u4") << 16
+        return wide, bits.view("f4").reshape(wide.shape).astype("f8")
+    if dtype.startswith("i") or dtype.startswith("u"):
+        return wide, wide
+    return wide, fetch(f"{base}&dtype={dtype}&format=npy").astype("f8").squeeze()
+
+
+def has_values(table, name):
+    """Whether all numbers are of a shorter format."""
+    numbers = numpy.asarray(table)
+    if numbers.dtype.kind == "c":
+        numbers = numpy.stack([numbers.real, numbers.imag], -1)
+    if name == "float16":
+        return bool(numpy.array_equal(numbers.astype("f2").astype("f8"), numbers, True))
+    narrow = numpy.ascontiguousarray(numbers, "f4")
+    low = (1 << VALUES.get(name, 0)) - 1
+    return bool(
+        numpy.array_equal(narrow.astype("f8"), numbers, True)
+        and not (narrow.view("u4") & low)[numpy.isfinite(narrow)].any()
+    )
+
+
+def is_noise(left):
+    """Whether numbers are as strong everywhere, and independent of the row before."""
+    whole = (left**2).mean()
+    for axis in range(2):
+        means = (left**2).mean(axis)
+        if left.shape[axis] >= 32 and not (
+            means.max() <= 3.01 * whole and means.min() >= whole / 3.01
+        ):
+            return False
+    products = left[1:] * left[:-1]
+    return abs(products.sum()) <= 4.01 * numpy.sqrt((products**2).sum())
+
+
+def check_places(places, left, exact):
+    """Whether rows, columns and entries that are said not to fit differ; zeros are zeros."""
+    differ = (left != exact) & ~(numpy.isnan(left) & numpy.isnan(exact))
+    lines = differ.reshape(-1, differ.shape[-1]) if differ.ndim else differ.reshape(1, 1)
+    row, column, entry = (
+        re.search(pattern, places)
+        for pattern in (
+            r"\brows? (\d+)",
+            r"columns? (\d+)",
+            r"entr\w+(?: such as)? \[([\d, ]*)\]",
+        )
+    )
+    zeros = "which is zero" in places or "which are zero" in places
+    return (
+        (not row or 2 * lines[int(row[1])].sum() > lines.shape[1])
+        and (not zeros or not left.reshape(lines.shape)[int(row[1])].any())
+        and (not column or lines[:, int(column[1])].any())
+        and (not entry or bool(differ[tuple(int(i) for i in entry[1].split(","))]))
+    )
+
+
+def check_found(said, table, fetch):
+    """The parts of the sentence about the request that do not hold, by name."""
+    sentence = said["summary"].split(". All entries are ")[0].rstrip(".") + "."
+    parts = FOUND.match(sentence)
+    if not parts:
+        return [f"not read: {sentence}"]
+    wide, exact = read_exact(said["request"]["url"], fetch)
+    left = undone(table, said)[0].astype("f8")
+    left = left.T if said["transposed"] else left
+    left = left[:, said["columns"]] if "columns" in said else left
+    left = left.squeeze()
+    if left.shape != exact.shape:
+        return [f"shape {left.shape}, not {exact.shape}"]
+    with numpy.errstate(all="ignore"):
+        errors = numpy.where(left == exact, 0, abs(left - exact))
+    errors[numpy.isnan(left) & numpy.isnan(exact)] = 0
+    finite = numpy.nan_to_num(errors, nan=0, posinf=0)
+    factor = any(form["kind"] == "factor" for form in said["forms"])
+    # what a factor and angles undo rounds numbers once more
+    unit = 2e-7 * max(1, finite.max()) if factor or "angles" in str(said["forms"]) else 0
+    far = numpy.argwhere(
+        (finite > FAR).reshape(-1, exact.shape[-1] if exact.ndim else 1).any(1)
+    )
+    tests = {
+        "nearly": lambda: bool(parts["nearly"]) == (said["status"] == "near"),
+        "as": lambda: (
+            parts["as"] == "the law of" or (said["status"] != "near" and not len(far))
+        )
+        and parts["preset"] in said["request"]["presets"],
+        "arithmetic": lambda: check_arithmetic(parts, said, table, wide, errors, unit, left),
+        "first_off": lambda: len(far) > 0 and far[0][0] == int(parts["first_off"]),
+        "forms": lambda: parts["forms"]
+        == "".join("; " + form["text"] for form in said["forms"]),
+        "noise": lambda: near(parts["noise"], numpy.sqrt((errors**2).mean()))
+        and is_noise(left - exact),
+        "step": lambda: errors.max() <= 0.501 * float(parts["step"])
+        and abs(left / float(parts["step"]) - numpy.rint(left / float(parts["step"]))).max()
+        < 1e-3,
+        "error": lambda: unit > 0 or near(parts["error"], finite.max()),
+        "at": lambda: unit > 0
+        or near(parts["error"], finite[tuple(int(i) for i in parts["at"].split(","))]),
+        "differing": lambda: unit > 0
+        or (int(parts["differing"]), int(parts["entries"]))
+        == ((errors != 0).sum(), errors.size),
+        "misfits": lambda: unit > 0 or 0 < int(parts["misfits"]) <= (errors != 0).sum(),
+        "places": lambda: check_places(parts["places"], left, exact),
+        "values": lambda: has_values(table, parts["values"]),
+    }
+    return [
+        f"{name}: {parts[name]!r} in {sentence}"
+        for name, holds in tests.items()
+        if (parts[name] is not None or name in ("nearly", "forms")) and not holds()
+    ]
+
+
+def check_arithmetic(parts, said, table, wide, errors, unit, left):
+    """What is said of how it was computed, but for rows whose effect is told."""
+    kind = parts["arithmetic"].strip(", ")
+    if kind == "bit for bit":
+        return said["status"] == "exact" and errors.max() <= unit
+    if kind.startswith("computed in float64"):
+        gap = numpy.abs(left - wide)[numpy.isfinite(wide) & numpy.isfinite(left)]
+        size = numpy.abs(wide[numpy.isfinite(wide)]).max()
+        step = {"f32": 2**-24, "f16": 2**-11, "bf16": 2**-8, "tf32": 2**-11}
+        return gap.max() <= (1e-11 + step.get(said["values"], 0)) * max(size, 1) + unit
+    if kind.startswith("as near"):
+        return said["values"] != "f64" and parts["misfits"] is None and errors.max() < FAR
+    return said["status"] == "match" and (parts["first_off"] or errors.max() <= FAR)
+
+
+def check(said, table, fetch):
+    """The sentences of an answer that do not hold of the table."""
+    table = numpy.asarray(table)
+    if said["status"] != "unknown":
+        wrong = check_found(said, table, fetch)
+        return wrong + check_sentences(said.get("reason", {}).get("text", ""), table)
+    if table.dtype.kind == "c":
+        table = numpy.stack([table.real, table.imag], -1)
+    wrong = check_sentences(said["summary"], table)
+    if "reason" in said and said["reason"]["text"] not in said["summary"]:
+        wrong.append("the reason is not in the summary: " + said["reason"]["text"])
+    return wrong
