@@ -141,16 +141,16 @@ static bool has_waves(const pe_first_rows *table, pe_claim *ret)
 
 static bool has_equal_rows(const pe_first_rows *table, pe_claim *ret)
 {
-    ret->count = pe_count_different_rows(table);
+    ret->count = table->rows > 1 && table->columns > 1 ? pe_count_different_rows(table) : 0;
     ret->total = table->rows;
-    return table->columns > 1 && ret->count > 0 && ret->count < ret->total;
+    return ret->count > 0 && ret->count < ret->total;
 }
 
 static bool has_equal_columns(const pe_first_rows *table, pe_claim *ret)
 {
-    ret->count = pe_count_different_columns(table);
+    ret->count = table->rows > 1 && table->columns > 1 ? pe_count_different_columns(table) : 0;
     ret->total = table->columns;
-    return table->rows > 1 && ret->count > 0 && ret->count < ret->total;
+    return ret->count > 0 && ret->count < ret->total;
 }
 
 static bool has_lines(const pe_first_rows *table, pe_claim *ret)
@@ -209,7 +209,7 @@ static void find_claims(const pe_first_rows *table, pe_identity *identity)
 {
     bool held[PE_CLAIM_KINDS] = {false}, mostly_waves = false;
     pe_dtype dtype;
-    for (int kind = 0; kind < PE_CLAIM_KINDS; kind++) {
+    for (int kind = 0; kind < PE_CLAIM_KINDS && pe_search_may_continue(table->runner); kind++) {
         pe_claim claim = {.kind = (pe_claim_kind)kind,
                           .rows = table->rows < table->total ? table->rows : 0};
         held[kind] = !is_idle(claim.kind, held) && TESTS[kind](table, &claim);
@@ -227,14 +227,14 @@ static void find_claims(const pe_first_rows *table, pe_identity *identity)
                                !mostly_waves;
 }
 
-void pe_claims_find(const pe_view *view, pe_identity *identity)
+void pe_claims_find(const pe_view *view, pe_search_runner *runner, pe_identity *identity)
 {
     const bool found = identity->status != PE_IDENTITY_UNKNOWN;
     pe_first_rows table;
-    bool good = pe_first_rows_read(&table, view, found);
+    bool good = pe_first_rows_read(&table, view, runner, found);
     if (good && found && table.constant) { /* as its first row is */
         pe_first_rows_done(&table);
-        good = pe_first_rows_read(&table, view, false);
+        good = pe_first_rows_read(&table, view, runner, false);
     }
     if (good && (!found || table.constant))
         find_claims(&table, identity);

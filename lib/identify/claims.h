@@ -3,6 +3,7 @@
 #ifndef PE_CLAIMS_H
 #define PE_CLAIMS_H
 
+#include "identify/search_runner.h"
 #include "recognise/observation.h"
 
 /* Note in the identity which columns are waves. */
@@ -10,7 +11,7 @@ void pe_note_waves(pe_observation *seen, pe_identity *identity);
 
 /* Put the claims that hold into the identity, the most telling one first; of a table that a
  * request was found for only that it is constant, and then the request only if it makes the
- * bits. None without memory, or if the view cannot be read. */
-void pe_claims_find(const pe_view *view, pe_identity *identity);
+ * bits. Fewer without memory, if the view cannot be read, or if the runner ends it. */
+void pe_claims_find(const pe_view *view, pe_search_runner *runner, pe_identity *identity);
 
 #endif

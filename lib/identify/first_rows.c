@@ -1,11 +1,14 @@
 #include "identify/first_rows.h"
 
+#include "numerics/hash.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRIES_MAX ((uint64_t)1 << 20) /* that are held, at least one row */
 #define LEAST_SIDE  4                   /* of what has diagonals */
+#define STEPS       64                  /* a line, on the way to its place */
 #define ROUNDING    4                   /* units in the last place of float32 */
 
 /* ---- reading ---- */
@@ -75,14 +78,17 @@ static void measure_entries(pe_first_rows *self)
         sum += entry;
     }
     self->mean = sum / (double)count;
+    if (!pe_search_may_continue(self->runner))
+        return;
     for (uint64_t i = 0; i < count; i++)
         squares += (self->entries[i] - self->mean) * (self->entries[i] - self->mean);
     self->deviation = sqrt(squares / (double)count);
 }
 
-bool pe_first_rows_read(pe_first_rows *self, const pe_view *view, bool one)
+bool pe_first_rows_read(pe_first_rows *self, const pe_view *view, pe_search_runner *runner,
+                        bool one)
 {
-    *self = (pe_first_rows){.view = pe_view_squeezed(view)};
+    *self = (pe_first_rows){.view = pe_view_squeezed(view), .runner = runner};
     const size_t rank = self->view.rank;
     const uint64_t elements = pe_view_elements(&self->view);
     self->columns = rank > 0 ? self->view.shape[rank - 1] : 1;
@@ -92,7 +98,8 @@ bool pe_first_rows_read(pe_first_rows *self, const pe_view *view, bool one)
     const uint64_t most = one ? 1 : ENTRIES_MAX / self->columns;
     self->rows = self->total < most ? self->total : most;
     self->entries = malloc((size_t)(self->rows * self->columns) * sizeof *self->entries);
-    if (!self->entries || !read_rows(&self->view, 0, self->rows, self->entries))
+    if (!self->entries || !read_rows(&self->view, 0, self->rows, self->entries) ||
+        !pe_search_may_continue(runner))
         return false;
     measure_entries(self);
     return one || !self->constant || read_constant(self);
@@ -105,28 +112,28 @@ void pe_first_rows_done(pe_first_rows *self)
 
 /* ---- what repeats ---- */
 
-typedef struct line {
-    const double *entries;
-    size_t bytes;
-} line;
-
-static int compare_lines(const void *first, const void *second)
-{
-    const line *one = first, *other = second;
-    return memcmp(one->entries, other->entries, one->bytes);
-}
-
+/* Count them by a hash table of those that were found. */
 static uint64_t count_different(const double *entries, uint64_t count, uint64_t length)
 {
-    line *lines = malloc((size_t)count * sizeof *lines);
-    uint64_t different = lines ? 1 : 0;
-    for (uint64_t i = 0; lines && i < count; i++)
-        lines[i] = (line){entries + i * length, (size_t)length * sizeof *entries};
-    if (lines)
-        qsort(lines, (size_t)count, sizeof *lines, compare_lines);
-    for (uint64_t i = 1; lines && i < count; i++)
-        different += compare_lines(&lines[i - 1], &lines[i]) != 0;
-    free(lines);
+    const size_t bytes = (size_t)length * sizeof *entries;
+    uint64_t slots = 2, different = 0, steps = STEPS * count;
+    while (slots < 2 * count)
+        slots *= 2;
+    const double **found = calloc((size_t)slots, sizeof *found);
+    for (uint64_t i = 0; found && i < count; i++) {
+        const double *line = entries + i * length;
+        uint64_t slot = pe_hash_bytes((const char *)line, bytes) & (slots - 1);
+        for (; found[slot] && memcmp(found[slot], line, bytes) != 0; steps--) {
+            slot = (slot + 1) & (slots - 1);
+            if (steps == 0) { /* of lines that were chosen to collide */
+                free(found);
+                return 0;
+            }
+        }
+        different += !found[slot];
+        found[slot] = line;
+    }
+    free(found);
     return different;
 }
 

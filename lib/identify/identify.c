@@ -26,7 +26,7 @@ pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const ch
         if (pe_search_explanations(&terms, &seen, &own, ret_identity, &last, reterr) &&
             (ret_identity->status != PE_IDENTITY_UNKNOWN ||
              pe_find_nearest_published(&last, only, limits, &own, ret_identity, reterr)))
-            pe_claims_find(&watched, ret_identity);
+            pe_claims_find(&watched, &own, ret_identity);
     }
     ret_identity->element = seen.element;
     ret_identity->tf32 = seen.unit > 0;

@@ -40,8 +40,8 @@ static double correlate_line(const double *x, uint64_t stride, uint64_t length, 
     return squares > 0 ? sum * sum / squares : INFINITY;
 }
 
-/* Whether lines are tied within themselves, each in its own way, as waves are. */
-static bool have_ties(const double *entries, uint64_t count, uint64_t step, uint64_t length,
+/* Whether several lines are tied within themselves, each in its own way, as waves are. */
+static bool have_ties(const pe_first_rows *self, uint64_t count, uint64_t step, uint64_t length,
                       uint64_t stride)
 {
     const uint64_t lines = count < LINES_MAX ? count : LINES_MAX;
@@ -49,10 +49,10 @@ static bool have_ties(const double *entries, uint64_t count, uint64_t step, uint
      * taking off the mean of a short line adds */
     const double most =
         1 + 2 * sqrt(10 / (double)lines) + 20 / (double)lines + 2 / (double)length;
-    for (uint64_t lag = 1; lag <= LAGS && lag + 1 < length; lag++) {
-        double sum = 0;
+    for (uint64_t lag = 1; lag <= LAGS && lag + 1 < length && count > 1; lag++) {
+        double sum = pe_search_may_continue(self->runner) ? 0 : INFINITY;
         for (uint64_t i = 0; i < lines; i++)
-            sum += correlate_line(entries + i * step, stride, length, lag);
+            sum += correlate_line(self->entries + i * step, stride, length, lag);
         if (sum > most * (double)lines)
             return true;
     }
@@ -65,8 +65,9 @@ bool pe_looks_random(const pe_first_rows *self)
     if (rows * columns < LEAST || self->not_finite > 0)
         return false;
     for (uint64_t lag = 1; lag <= LAGS; lag++)
-        if (are_tied(self, lag, 0) || are_tied(self, 0, lag) || are_tied(self, lag, lag))
+        if (!pe_search_may_continue(self->runner) || are_tied(self, lag, 0) ||
+            are_tied(self, 0, lag) || are_tied(self, lag, lag))
             return false;
-    return !have_ties(self->entries, columns, 1, rows, columns) &&
-           !have_ties(self->entries, rows, columns, columns, 1);
+    return !have_ties(self, columns, 1, rows, columns) &&
+           !have_ties(self, rows, columns, columns, 1);
 }
