@@ -21,7 +21,7 @@ def normal(*shape):
     return numpy.random.default_rng(7).normal(size=shape)
 
 
-def waves(rows, dim, base=777.0):
+def waves(rows, dim):
     """Of no law that is known: frequencies are neither geometric nor linear."""
     frequencies = numpy.sort(numpy.random.default_rng(8).uniform(0.02, 2, dim // 2))
     angles = numpy.arange(rows)[:, None] * frequencies
@@ -57,7 +57,7 @@ def toeplitz(values, rows):
     return values[at[:, None] - at + rows - 1]
 
 
-QUERY, KEY = numpy.indices((40, 40))
+SLOW = numpy.sort(numpy.random.default_rng(9).uniform(0.02, 0.5, 32))
 DISTANCES = toeplitz(normal(79), 40)
 ALIKE = normal(60, 16).cumsum(0)
 RANDOM = 0.02 * normal(64, 48)
@@ -124,7 +124,11 @@ CLAIMS = {
     ),
     "entries lie on lines along axis 1": (
         [normal(24, 1) * numpy.arange(40) + normal(24, 1)],
-        [normal(24, 1) * numpy.arange(40) ** 1.1, numpy.ones((24, 40)) * normal(24, 1)],
+        [
+            normal(24, 1) * numpy.arange(40) ** 1.1,
+            numpy.ones((24, 40)) * normal(24, 1),
+            numpy.concatenate([normal(24, 1) * numpy.arange(40), normal(24, 20)], 1),
+        ],
     ),
     "rows have the correlation": ([ALIKE], [numpy.random.default_rng(1).permutation(ALIKE)]),
     "It looks random": (
@@ -159,6 +163,7 @@ CLAIMS = {
             RANDOM[:3],
             waves(200, 32),
             0.5 + waves(200, 32),
+            numpy.sin(numpy.arange(200)[:, None] * SLOW),
             numpy.repeat(normal(1, 64), 16, 0),
             toeplitz(-1.4427 * 0.5 * abs(numpy.arange(79) - 39.0), 40),
         ],
@@ -166,7 +171,9 @@ CLAIMS = {
     "but for noise of": (
         [SINUSOID + NOISE],
         [
-            SINUSOID + NOISE * (numpy.arange(64) < 20),
+            SINUSOID + NOISE * (numpy.arange(64) < 40),
+            SINUSOID + NOISE * numpy.geomspace(0.2, 1, 64),
+            SINUSOID + NOISE + 0.5 * numpy.roll(NOISE, 1, 0),
             SINUSOID + NOISE * (numpy.arange(300) < 100)[:, None],
             SINUSOID + 0.1 * NOISE.cumsum(0),
             numpy.round(SINUSOID, 4),
