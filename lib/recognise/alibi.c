@@ -20,7 +20,8 @@ static uint64_t round_to_power(uint64_t heads)
     return power;
 }
 
-#define TEXT 64
+#define TEXT      64
+#define HEADS_MAX 65536
 
 /* Propose what has a first slope, which may be off by a relative error: the exponent of the
  * last slope, by either rule. `rest` holds what is known besides. Rounded slopes say less of
@@ -46,6 +47,22 @@ static void propose_slopes(pe_proposals *proposals, const char *tensor, const ch
         }
 }
 
+/* Propose all heads of a power of two of which these are some neighbours, as one rank of
+ * several that share them has: the ratio of slopes tells how many. */
+static void propose_whole(pe_proposals *proposals, const char *tensor, const char *rest,
+                          uint64_t heads, double slope, double next)
+{
+    if (!(slope > next && next >= DBL_MIN && slope <= 1))
+        return;
+    const double ratio = pe_log_double(next / slope) / DD_LN2.hi, all = rint(-8 / ratio);
+    const double before = pe_log_double(slope) / DD_LN2.hi / ratio - 1;
+    if (all <= (double)heads || all > HEADS_MAX ||
+        (double)round_to_power((uint64_t)all) != all || fabs(all + 8 / ratio) > 0.02 * all ||
+        rint(before) < 0 || rint(before) + (double)heads > all)
+        return;
+    pe_propose_request(proposals, tensor, "%s&heads=%.0f", rest, all);
+}
+
 /* The same of slopes that are divided by the square root of a usual width. */
 static void propose_divided(pe_proposals *proposals, const char *rest, uint64_t heads,
                             double slope, double error)
@@ -69,9 +86,14 @@ static void propose_biases(const pe_view *view, pe_proposals *proposals)
     uint64_t keys = view->shape[view->rank - 1];
     uint64_t queries = view->rank == 3 ? view->shape[1] : 1;
     double error = 2 * pe_observation_unit(view);
-    pe_bias_line line;
+    pe_bias_line line, next = {.slope = 0};
     if (!pe_bias_line_read(view, &line))
         return;
+    if (view->shape[0] > 1) {
+        const pe_view others = pe_view_part(view, 0, 1, view->shape[0] - 1);
+        if (!pe_bias_line_read(&others, &next))
+            next.slope = 0;
+    }
     int64_t offset = line.zero - (int64_t)(queries - 1);
     for (int mask = 0; MASKS[mask]; mask++) {
         char rest[192], from[TEXT] = "", some[TEXT] = "";
@@ -85,6 +107,7 @@ static void propose_biases(const pe_view *view, pe_proposals *proposals)
                  mask == SYMMETRIC ? "" : "&mask=", mask == SYMMETRIC ? "" : MASKS[mask]);
         propose_slopes(proposals, "bias", rest, view->shape[0], line.slope, error);
         propose_divided(proposals, rest, view->shape[0], line.slope, error);
+        propose_whole(proposals, "bias", rest, view->shape[0], line.slope, next.slope);
     }
 }
 
@@ -122,5 +145,8 @@ void pe_recognise_alibi(pe_observation *seen, pe_proposals *proposals)
         if (first > 0 && first < 1)
             propose_slopes(proposals, "slopes", "length=1", view->shape[0], first,
                            pe_observation_unit(view));
+        if (seen->sampled > 1)
+            propose_whole(proposals, "slopes", "length=1", view->shape[0], first,
+                          pe_observation_entry(seen, 1, 0));
     }
 }

@@ -2,6 +2,7 @@
  * coordinates by the waves along each axis. */
 #include "numerics/elementary.h"
 #include "recognise/axial_columns.h"
+#include "recognise/axial_coordinates.h"
 #include "recognise/lattice.h"
 #include "recognise/recognisers.h"
 #include "recognise/table_positions.h"
@@ -361,6 +362,7 @@ void pe_recognise_axial_rope(pe_observation *seen, pe_proposals *proposals)
     double *rows;
     if (seen->view.rank != 2 || seen->sampled < 4 || seen->columns < 2 || seen->columns > 4096)
         return;
+    pe_propose_coordinates(seen, proposals);
     rows = malloc(2 * (size_t)seen->columns * sizeof *rows);
     for (int sines = 0; rows && sines < 2; sines++)
         propose_table(seen, sines, rows, proposals);

@@ -1,6 +1,8 @@
 /* Proposing Fourier features of the points of a grid. */
+#include "numerics/angle.h"
 #include "recognise/lattice.h"
 #include "recognise/recognisers.h"
+#include "recognise/wave_fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,16 +60,60 @@ static bool angles_fall(const pe_observation *seen)
            cosines[1] < cosines[2];
 }
 
+/* How the columns of features are laid out. */
+typedef struct feature_layout {
+    const char *text;
+    bool by_band, split; /* bands before axes; sines and cosines of a band together */
+} feature_layout;
+
+static const feature_layout LAYOUTS[] = {{"", false, false},
+                                         {"&layout=by_frequency", true, true},
+                                         {"&layout=concat_by_frequency", true, false}};
+
+/* The angle of a band of the last axis from the first point to the next one. */
+static double measure_angle(const pe_observation *seen, const feature_layout *layout,
+                            uint64_t start, uint64_t axes, uint64_t bands, uint64_t band)
+{
+    const uint64_t axis = axes - 1;
+    const uint64_t place =
+        layout->by_band ? band * axes * (layout->split ? 2 : 1) + axis : axis * bands + band;
+    const uint64_t sine = start + place;
+    const uint64_t cosine = sine + (layout->split ? axes : axes * bands);
+    const double s = pe_observation_entry(seen, 0, sine),
+                 t = pe_observation_entry(seen, 1, sine);
+    const double c = pe_observation_entry(seen, 0, cosine),
+                 d = pe_observation_entry(seen, 1, cosine);
+    return pe_compute_angle(t * c - s * d, d * c + t * s);
+}
+
+/* The last of bands at equal distances from 1 on, as their angles tell: 0 if they do not. The
+ * first two turn by less than half a turn, the others by as much more each. */
+static double measure_frequency(const pe_observation *seen, const feature_layout *layout,
+                                uint64_t start, uint64_t axes, uint64_t bands)
+{
+    double first = 0, angle = 0, before = 0;
+    for (uint64_t band = 0; band < bands; band++) {
+        const double found = measure_angle(seen, layout, start, axes, bands, band);
+        const double expected = band < 2 ? found : 2 * angle - before;
+        const double off = found - expected;
+        before = angle;
+        angle = expected + off - PE_TURN * rint(off / PE_TURN);
+        first = band == 0 ? angle : first;
+        if (band >= 2 && fabs(angle - expected) > 0.1)
+            return 0;
+    }
+    const double error = pe_observation_unit(&seen->view) * 8 / fabs(first) + 1e-6;
+    return bands > 2 && first > 0 && angle > first ? pe_find_decimal(angle / first, error) : 0;
+}
+
 /* Propose the published frequencies and layouts for points of a grid. */
 static void propose_features(const pe_observation *seen, pe_proposals *proposals,
-                             const char *sizes, uint64_t axes, uint64_t longest)
+                             const char *sizes, uint64_t axes)
 {
     static const char *const GRIDS[] = {"", "&grid=centers", "&grid=unit", "&grid=index"};
     static const char *const PRESETS[] = {"nerfstudio", "nerf", "perceiver", "timm_pixel",
                                           "timm_fourier_embed"};
     static const char *const ANGLES[] = {"", "&angle=half_turns", "&angle=radians"};
-    static const char *const LAYOUTS[] = {"", "&layout=by_frequency",
-                                          "&layout=concat_by_frequency"};
     static const char *const INPUTS[] = {"", "&include_input=first", "&include_input=last"};
     const bool input = seen->columns % (2 * axes) != 0;
     const number bands = (seen->columns - (input ? axes : 0)) / (2 * axes);
@@ -85,10 +131,13 @@ static void propose_features(const pe_observation *seen, pe_proposals *proposals
         for (size_t in = input ? 1 : 0; in < (input ? 3 : 1); in++) {
             for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
                 pe_propose_request(proposals, "encoding", "%s%s%s%s%s", points, GRIDS[grid],
-                                   ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
-            pe_propose_request(proposals, "encoding",
-                               "%s&spacing=linear&max_frequency=%.17g%s%s%s", points,
-                               (double)longest / 2, ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
+                                   ANGLES[i % 3], LAYOUTS[i / 3].text, INPUTS[in]);
+            const double most =
+                measure_frequency(seen, &LAYOUTS[i / 3], in == 1 ? axes : 0, axes, bands);
+            for (size_t grid = 0; most > 1 && grid < PE_COUNT(GRIDS); grid++)
+                pe_propose_request(
+                    proposals, "encoding", "%s%s&spacing=linear&max_frequency=%.17g%s%s%s",
+                    points, GRIDS[grid], most, ANGLES[i % 3], LAYOUTS[i / 3].text, INPUTS[in]);
         }
 }
 
@@ -102,15 +151,14 @@ void pe_recognise_fourier(pe_observation *seen, pe_proposals *proposals)
     if (seen->sampled >= 4 && pe_grid_find_width(&grid)) {
         const uint64_t rows = pe_grid_frame_rows(&grid);
         snprintf(sizes, sizeof sizes, "%llu,%llu", (number)grid.height, (number)grid.width);
-        propose_features(seen, proposals, sizes, 2,
-                         grid.width > grid.height ? grid.width : grid.height);
+        propose_features(seen, proposals, sizes, 2);
         snprintf(sizes, sizeof sizes, "%llu,%llu,%llu", (number)(grid.height / rows),
                  (number)rows, (number)grid.width);
         if (rows < grid.height)
-            propose_features(seen, proposals, sizes, 3, grid.width > rows ? grid.width : rows);
+            propose_features(seen, proposals, sizes, 3);
         return;
     }
     snprintf(sizes, sizeof sizes, "%llu", (number)seen->rows);
     if (!angles_fall(seen))
-        propose_features(seen, proposals, sizes, 1, seen->rows);
+        propose_features(seen, proposals, sizes, 1);
 }

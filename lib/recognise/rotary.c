@@ -160,10 +160,15 @@ static void propose_tables(pe_observation *seen, pe_proposals *proposals,
         return;
     propose_laws(seen, table, &law, proposals);
     proposals->first_distance = law.first_distance;
-    for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
+    for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++) {
+        char positions[2 * TEXT];
+        const double step = law.step * pe_rotary_preset_divisor(&pe_rotary_presets[i]);
+        pe_wave_positions(law.offset * step, step, fmax(law.first_error, 1e-6), positions,
+                          sizeof positions);
         pe_propose_request(proposals, table->tensor, "preset=%s&length=%llu&dim=%llu%s%s",
                            pe_rotary_presets[i].name, table->rows, 2ull * table->columns.count,
-                           table->query, law.positions);
+                           table->query, positions);
+    }
 }
 
 /* ---- inverse frequencies ---- */

@@ -9,4 +9,7 @@
 void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_table *table,
                                  pe_proposals *proposals);
 
+/* What a preset divides all frequencies by. */
+double pe_rotary_preset_divisor(const pe_preset *preset);
+
 #endif

@@ -200,9 +200,10 @@ static void try_dynamic(pe_rotary_trial *self)
     const double growth = pe_exp_double(self->log_growth), error = 2 * self->growth_error;
     pe_rotary rotary = begin_law(self, PE_ROTARY_DYNAMIC);
     double rows = seen->row_count > 0 ? seen->rows[seen->row_count - 1] + 1 : 0;
-    for (size_t f = 0; f < 10; f++)
+    for (size_t f = 0; f <= 10; f++)
         for (size_t l = 0; l < 14; l++) {
-            double factor = self->factors[f], length = LENGTHS[l];
+            /* factor 1: theta grows with the length alone */
+            double factor = f < 10 ? self->factors[f] : 1, length = LENGTHS[l];
             double whole = rint(length * (1 + (growth - 1) / factor));
             double off = length * growth * error / factor;
             double lengths[] = {rint(seen->offset) + rows, 1024 * rint(whole / 1024), whole};

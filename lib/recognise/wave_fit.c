@@ -16,8 +16,8 @@ static void sine_and_cosine(double angle, double *ret_sine, double *ret_cosine)
     *ret_cosine = cosine.hi;
 }
 
-/* The angle of a point, from -π to π: a rough one that Newton's method makes exact. */
-static double compute_angle(double y, double x)
+/* A rough angle that Newton's method makes exact. */
+double pe_compute_angle(double y, double x)
 {
     double radius = sqrt(x * x + y * y), sine, cosine;
     if (radius == 0)
@@ -63,7 +63,8 @@ static double first_frequency(const double *x, size_t stride, size_t count, doub
             continue;
         }
         square = square > 1 ? 1 : square;
-        angle = 2 * compute_angle(sqrt(square), sqrt(1 - square)); /* of w·lag, from 0 to π */
+        angle =
+            2 * pe_compute_angle(sqrt(square), sqrt(1 - square)); /* of w·lag, from 0 to π */
         if (frequency == 0) {
             frequency = angle / (double)lag;
             continue;
@@ -219,6 +220,6 @@ pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, doubl
         return none;
     return (pe_observed_wave){.found = true,
                               .frequency = own.frequency,
-                              .phase = compute_angle(-own.b, own.a),
+                              .phase = pe_compute_angle(-own.b, own.a),
                               .amplitude = amplitude};
 }

@@ -57,6 +57,30 @@ def aurora(hours, dim, least=1 / 60, most=504.0):
     return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
 
 
+def rotary(length, dim, theta=10000.0, factor=1.0):
+    """Angles of rotary tables in float32, [length, dim / 2]."""
+    inverse = F(1) / power(F(theta), numpy.arange(0, dim, 2, dtype=F) / F(dim)) / F(factor)
+    return numpy.arange(length, dtype=F)[:, None] * inverse
+
+
+def perceiver(size, bands, resolution):
+    """generate_fourier_features of Perceiver on a square grid, without the positions."""
+    places = numpy.linspace(-1, 1, size)
+    grid = numpy.stack(numpy.meshgrid(places, places, indexing="ij"), -1).reshape(-1, 2)
+    frequencies = numpy.linspace(1, resolution / 2, bands)
+    angles = numpy.pi * (grid[:, :, None] * frequencies).reshape(len(grid), -1)
+    return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
+
+
+def centres(height, width):
+    """make_axial_pos of k-diffusion, where pixels are square."""
+    rows, columns = (
+        (numpy.arange(size).astype(F) * F(2) + F(1)) / F(size) - F(1)
+        for size in (height, width)
+    )
+    return numpy.stack(numpy.meshgrid(rows, columns, indexing="ij"), -1).reshape(-1, 2)
+
+
 def dab_detr(height, width, dim, temperatures):
     """PositionEmbeddingSineHW of DAB-DETR, whose axes have temperatures of their own."""
 
@@ -88,15 +112,16 @@ def to_bf16(table):
 
 
 class Laws(IdentifyCase):
-    def identify_as(self, table, dtype):
+    def identify_as(self, table, dtype, query):
         if dtype != "bf16":
-            return self.identify(npy(table.astype(dtype)))
+            return self.identify(npy(table.astype(dtype)), query)
         shape = ",".join(map(str, table.shape))
-        return self.identify(to_bf16(table).tobytes(), f"?shape={shape}&dtype=bf16", RAW)
+        query = f"?shape={shape}&dtype=bf16{query.replace('?', '&')}"
+        return self.identify(to_bf16(table).tobytes(), query, RAW)
 
-    def assert_found(self, table, scheme, said, dtypes=("f4",)):
+    def assert_found(self, table, scheme, said, dtypes=("f4",), query=""):
         for dtype in dtypes:
-            found = self.identify_as(table, dtype)
+            found = self.identify_as(table, dtype, query)
             self.assertIn(found["status"], ("exact", "match", "near"), (said, found))
             self.assertEqual(found.get("misfits", 0), 0, (dtype, said, found["summary"]))
             self.assertEqual(found["request"]["scheme"], scheme, (dtype, said))
@@ -176,3 +201,29 @@ class Laws(IdentifyCase):
         said += "&step=376.99111843077515"
         table = aurora(range(49), 256)
         self.assert_found(table, "sinusoidal", f"length=49&{said}", DTYPES)
+
+    def test_features_of_any_last_frequency(self):
+        """Perceiver computes those of 56 x 56 pixels for a grid of 14 x 14."""
+        for size, bands, resolution in ((14, 16, 56), (12, 8, 33)):
+            said = f"sizes={size},{size}&bands={bands}&max_frequency={resolution / 2:g}"
+            table = perceiver(size, bands, resolution)
+            self.assert_found(table, "fourier", said + "&angle=half_turns", ("f4", "f2"))
+
+    def test_coordinates_of_the_cells_of_a_grid(self):
+        said = "sizes=16,16&coordinate_type=centres&tensor=coordinates"
+        self.assert_found(centres(16, 16), "axial_rope", said, DTYPES)
+        said = "sizes=9,12&coordinate_type=centres&tensor=coordinates"
+        self.assert_found(centres(9, 12), "axial_rope", said, DTYPES)
+        cells = numpy.stack(numpy.indices((7, 9)), -1).reshape(-1, 2)
+        self.assert_found(cells, "axial_rope", "sizes=7,9&tensor=coordinates", DTYPES)
+        said = "sizes=7,9&first_index=3,5&tensor=coordinates"
+        self.assert_found(cells + (3, 5), "axial_rope", said, DTYPES)
+
+    def test_rotary_laws_by_the_name_of_their_scheme(self):
+        angles = rotary(3000, 128, 10000 * (3000 / 2048) ** (128 / 126))
+        said = "rope_type=dynamic&factor=1&original_max_position_embeddings=2048&seq_len=3000"
+        self.assert_found(numpy.cos(angles), "rope", said)
+        angles = rotary(300, 128)
+        table = numpy.concatenate([numpy.cos(angles), numpy.sin(angles)], 1)
+        said = "length=300&dim=128&cos_sin=true&tensor=cos_sin"
+        self.assert_found(table, "rope", said, DTYPES, "?scheme=rope")
