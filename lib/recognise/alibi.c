@@ -60,7 +60,8 @@ static void propose_whole(pe_proposals *proposals, const char *tensor, const cha
         (double)round_to_power((uint64_t)all) != all || fabs(all + 8 / ratio) > 0.02 * all ||
         rint(before) < 0 || rint(before) + (double)heads > all)
         return;
-    pe_propose_request(proposals, tensor, "%s&heads=%.0f", rest, all);
+    pe_propose_request(proposals, tensor, "%s&heads=%llu&heads_total=%.0f&first_head=%.0f",
+                       rest, (unsigned long long)heads, all, rint(before));
 }
 
 /* The same of slopes that are divided by the square root of a usual width. */

@@ -20,7 +20,21 @@ enum rule { OFFICIAL, GEOMETRIC };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {PE_HEADS_PARAMETER, .required = true, .help = "number of heads H"},
+    {PE_HEADS_PARAMETER, .required = true, .help = "number of heads"},
+    {.name = "heads_total",
+     .type = PE_INTEGER,
+     .default_of = "heads",
+     .minimum = 1,
+     .maximum = 65536,
+     .unit = "heads",
+     .help = "number of heads H of the model, where these are those of one tensor-parallel "
+             "rank"},
+    {.name = "first_head",
+     .type = PE_INTEGER,
+     .default_text = "0",
+     .minimum = 0,
+     .maximum = 65535,
+     .help = "which of them is the first one here, from 0 on"},
     {.name = "alibi_bias_max",
      .type = PE_REAL,
      .default_text = "8",
@@ -106,6 +120,7 @@ typedef struct alibi {
     bool geometric, rounded, divided;
     pe_dtype slope_dtype; /* if rounded */
     dd divisor;           /* the square root of head_dim, else 1 */
+    size_t total, first;  /* heads of which slopes are computed; the first of these here */
 
     /* prepared */
     dd *slopes;
@@ -128,9 +143,9 @@ static dd round_slope(const alibi *state, dd slope)
 }
 
 /* The largest magnitude of any finite value. */
-static double magnitude(const alibi *state, const pe_relative *relative, size_t heads)
+static double magnitude(const alibi *state, const pe_relative *relative)
 {
-    size_t power = round_to_power(heads);
+    size_t heads = state->total, power = round_to_power(heads);
     size_t steps = state->geometric || power == heads
                        ? heads
                        : 2 * power; /* head h = 1 of 2 * power has the largest slope */
@@ -155,6 +170,8 @@ static alibi read_state(const pe_values *values)
         .rounded = pe_is_present(values, "slope_dtype"),
         .divided = pe_is_present(values, "head_dim"),
         .divisor = {1, 0},
+        .total = (size_t)pe_get_integer(values, "heads_total"),
+        .first = (size_t)pe_get_integer(values, "first_head"),
     };
     if (state.rounded)
         state.slope_dtype = SLOPE_DTYPE_VALUES[pe_get_choice(values, "slope_dtype")];
@@ -174,14 +191,17 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                         "expanded with mask=%s, whose bias depends on the key instead of the "
                         "distance",
                         MASKS[state->mask]);
-    pe_check_magnitude(state->dtype, "length", magnitude(state, &relative, (size_t)heads),
-                       reterr);
+    if (state->first + heads > state->total)
+        pe_refuse_value(values, state->first > 0 ? "first_head" : "heads_total", reterr,
+                        "such that first_head + heads is at most heads_total, %zu",
+                        state->total);
+    pe_check_magnitude(state->dtype, "length", magnitude(state, &relative), reterr);
     state->bias = pe_relative_add(plan, &relative, "bias", state->dtype, heads, 0, BIAS_PRICE);
     state->bias.relative.by_key = is_by_key(state->mask);
     pe_plan_add(plan, "slopes", state->dtype, 1, &heads);
     pe_plan_price(plan, 30);
     pe_relative_add_distance(plan, &relative);
-    plan->price += SLOPE_PRICE * (double)heads;
+    plan->price += SLOPE_PRICE * (double)state->total;
 }
 
 /* Every so many slopes one is computed by itself. */
@@ -211,7 +231,7 @@ static bool make_series(double max, size_t step, size_t heads, size_t count, dd 
 static bool make_slopes(alibi *state, pe_pace *pace)
 {
     double max = state->bias_max;
-    size_t heads = state->bias.heads, power = round_to_power(heads);
+    size_t heads = state->total, power = round_to_power(heads);
     bool done;
     if (state->geometric)
         done = make_series(max, 1, heads, heads, state->slopes, pace);
@@ -280,7 +300,8 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
     uint64_t seen = state->mask == CAUSAL ? pe_count_distances(first, count, 1) : count;
     for (uint64_t done = 0, part; done < seen; done += part) {
         part = seen - done < PART ? seen - done : PART;
-        write_part(state, state->slopes[head], first + (int64_t)done, (size_t)part, to);
+        write_part(state, state->slopes[state->first + head], first + (int64_t)done,
+                   (size_t)part, to);
         to += part * pe_dtype_size(state->dtype);
     }
     pe_masked_write(state->dtype, -INFINITY, count - seen, to);
@@ -296,7 +317,7 @@ static void release(void *context)
 static bool prepare(void *context, pe_pace *pace)
 {
     alibi *state = context;
-    state->slopes = malloc(state->bias.heads * sizeof *state->slopes);
+    state->slopes = malloc(state->total * sizeof *state->slopes);
     return state->slopes && make_slopes(state, pace) &&
            pe_toeplitz_init(&state->bias, write_bias, state, pace);
 }
@@ -312,7 +333,7 @@ static void fill(const void *context, pe_window window, void *dst)
         pe_relative_fill_distance(&state->bias.relative, window, dst);
     else
         for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(dtype))
-            pe_round_dd(dtype, state->slopes[window.first + h], at);
+            pe_round_dd(dtype, state->slopes[state->first + window.first + h], at);
 }
 
 const pe_scheme pe_scheme_alibi = {
@@ -324,7 +345,7 @@ const pe_scheme pe_scheme_alibi = {
                        "with a slope for each head.",
             .family = "relative",
             .formula = "bias[h, i, j] = -m_h * |i - j|, m_h = 2^(-alibi_bias_max * (h + 1) / "
-                       "heads), h = 0 ... heads-1",
+                       "H), h = first_head ... first_head + heads-1, H = heads_total",
             .convention = "slopes as in the authors' code, heads first; distance is key minus "
                           "query; without a mask, both signs of a distance have the same bias",
             .reference = "arXiv:2108.12409, section 3",
