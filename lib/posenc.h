@@ -886,6 +886,7 @@ typedef enum pe_transform_kind {
                           * on both sides if `count` is 1), have `value`, or what is added */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
     PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
+    PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places */
     PE_TRANSFORM_FACTOR,       /* the tensor times `value`, plus `constant` */
     PE_TRANSFORM_KINDS
 } pe_transform_kind;

@@ -97,7 +97,7 @@ static bool is_same_view(const pe_view *one, const pe_view *other)
 {
     bool same = one->read == other->read && one->context == other->context &&
                 one->offset == other->offset && one->rank == other->rank &&
-                one->unit == other->unit;
+                one->unit == other->unit && one->grain == other->grain;
     for (size_t axis = 0; same && axis < one->rank; axis++)
         same = one->shape[axis] == other->shape[axis] &&
                one->strides[axis] == other->strides[axis];
