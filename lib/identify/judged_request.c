@@ -70,7 +70,8 @@ static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
         good = pe_slope_computation(wide, self->tensor, judge->seen, runner, ret_explained,
                                     judge->reterr);
     pe_request_unref(wide);
-    if (!*ret_explained && judge->seen->view.element == PE_ELEMENT_F64)
+    if (!*ret_explained && judge->seen->view.element == PE_ELEMENT_F64 &&
+        judge->seen->view.grain == 0)
         found->misfits = f64; /* its numbers are not float32's */
     return good;
 }
