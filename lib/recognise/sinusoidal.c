@@ -1,5 +1,4 @@
 /* Proposing sinusoidal encodings, by the law of their sines and cosines. */
-#include "recognise/odd_sinusoidal.h"
 #include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
@@ -141,63 +140,100 @@ static void propose_published(pe_observation *seen, pe_proposals *proposals, pe_
     free(self);
 }
 
-/* ---- measured bases ---- */
+/* ---- layouts ---- */
 
-/* Propose a layout whose sines are all columns of one list and whose cosines of another, which
- * has their frequencies. */
-static void propose_layout(pe_observation *seen, pe_proposals *proposals, pe_columns sines,
-                           const char *layout)
+/* How the columns are laid out. */
+typedef struct column_layout {
+    pe_columns sines, cosines;
+    double plain, last; /* the exponents of both laws of frequencies; 0: there is no such law */
+    char text[2 * SCALE_TEXT];
+} column_layout;
+
+#define LAYOUTS_MAX 3
+
+/* Whether the last column is zero in all rows, as it is where an odd number was padded. */
+static bool is_padded(const pe_observation *seen)
 {
+    bool zero = seen->columns % 2 == 1;
+    for (size_t row = 0; row < seen->sampled && zero; row++)
+        zero = pe_observation_entry(seen, row, seen->columns - 1) == 0;
+    return zero;
+}
+
+/* List the layouts of columns that form pairs. Of an odd number a pair lacks its second column,
+ * or the last column is no part of one. */
+static void list_pairs(const pe_observation *seen, column_layout ret_layouts[LAYOUTS_MAX])
+{
+    static const char *const TEXTS[] = {"", "&layout=concat", "&layout=concat_cos_first"};
+    const bool odd = seen->columns % 2 == 1, pad = is_padded(seen);
+    const uint64_t columns = seen->columns - pad, pairs = (columns + 1) / 2;
+    const uint64_t others = columns - pairs;
+    const pe_columns lists[LAYOUTS_MAX][2] = {{{0, 2, pairs}, {1, 2, others}},
+                                              {{0, 1, pairs}, {pairs, 1, others}},
+                                              {{pairs, 1, others}, {0, 1, pairs}}};
+    for (size_t i = 0; i < LAYOUTS_MAX; i++) {
+        ret_layouts[i] = (column_layout){lists[i][0], lists[i][1], (double)columns / 2,
+                                         (double)pairs - 1, ""};
+        snprintf(ret_layouts[i].text, sizeof ret_layouts[i].text, "%s%s",
+                 !odd  ? ""
+                 : pad ? "&odd_dim=pad"
+                       : "&odd_dim=truncate",
+                 TEXTS[i]);
+    }
+}
+
+/* List the layouts of columns each of which has a frequency of its own; returns how many. */
+static size_t list_single(const pe_observation *seen, column_layout ret_layouts[LAYOUTS_MAX])
+{
+    static const char *const ODD_DIMS[] = {"", "&odd_dim=truncate", "&odd_dim=pad"};
+    const uint64_t odd = seen->columns % 2;
+    size_t count = 0;
+    for (size_t i = odd; i < (odd ? PE_COUNT(ODD_DIMS) : 1); i++) {
+        ret_layouts[count] = (column_layout){.sines = {0, 2, (seen->columns + odd) / 2},
+                                             .plain = (double)(seen->columns - (i == 2)) / 4};
+        snprintf(ret_layouts[count++].text, sizeof ret_layouts->text,
+                 "&frequencies=per_column%s", ODD_DIMS[i]);
+    }
+    return count;
+}
+
+/* Propose what the waves of a layout's sines tell. */
+static void propose_measured(pe_observation *seen, pe_proposals *proposals,
+                             const column_layout *layout)
+{
+    pe_wave_texts frequencies;
     pe_wave_law law;
     char scale[SCALE_TEXT];
-    double dim = (double)seen->columns, half = dim / 2;
-    if (!pe_wave_law_read(seen, sines, true, &law) || !law.geometric || law.amplitude == 0)
+    bool zero = true;
+    if (!pe_wave_law_read(seen, layout->sines, true, &law) || !law.geometric ||
+        law.amplitude == 0)
         return;
-    write_scale(law.amplitude, dim, 2e-3, scale);
-    const char *zero = pe_wave_offset(law.offset * law.step) == 0 &&
-                               pe_observation_entry(seen, 0, 0) == 0 &&
-                               pe_observation_entry(seen, 0, 1) == 0 &&
-                               pe_observation_entry(seen, 0, seen->columns - 1) == 0
-                           ? "&zero_first_row=true"
-                           : "";
+    for (uint64_t column = 0; column < seen->columns; column++)
+        zero = zero && pe_observation_entry(seen, 0, column) == 0;
+    write_scale(law.amplitude, (double)seen->columns, 2e-3, scale);
     proposals->first_distance = law.first_distance;
-    pe_wave_texts frequencies;
-    pe_wave_law_frequencies(&law, NULL, "base", half, half - 1, &frequencies);
+    pe_wave_law_frequencies(&law, NULL, "base", layout->plain, layout->last, &frequencies);
     for (size_t i = 0; i < frequencies.count; i++)
         pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
                            (unsigned long long)seen->rows, (unsigned long long)seen->columns,
-                           layout, frequencies.items[i], law.positions, scale, zero);
+                           layout->text, frequencies.items[i], law.positions, scale,
+                           zero ? "&zero_first_row=true" : "");
 }
 
-/* The layouts of columns that form pairs. */
-#define LAYOUTS 3
-typedef struct paired_layout {
-    pe_columns sines, cosines;
-    const char *text;
-} paired_layout;
-
-static void list_layouts(uint64_t half, paired_layout ret_layouts[LAYOUTS])
-{
-    const paired_layout layouts[LAYOUTS] = {
-        {{0, 2, half}, {1, 2, half}, ""},
-        {{0, 1, half}, {half, 1, half}, "&layout=concat"},
-        {{half, 1, half}, {0, 1, half}, "&layout=concat_cos_first"}};
-    memcpy(ret_layouts, layouts, sizeof layouts);
-}
-
-/* Propose published bases for the rows of a matrix, or for one row. */
+/* Propose the positions of the rows of a matrix, or of one row, by known bases. */
 static void propose_rows(pe_observation *seen, pe_proposals *proposals)
 {
-    paired_layout layouts[LAYOUTS];
-    list_layouts(seen->columns / 2, layouts);
-    for (size_t i = 0; seen->columns >= 4 && seen->columns % 2 == 0 && i < LAYOUTS; i++)
-        propose_published(seen, proposals, layouts[i].sines, layouts[i].cosines,
-                          layouts[i].text);
+    column_layout layouts[LAYOUTS_MAX];
+    list_pairs(seen, layouts);
+    for (size_t i = 0; i < LAYOUTS_MAX && seen->columns >= 4; i++)
+        if (layouts[i].sines.count == layouts[i].cosines.count)
+            propose_published(seen, proposals, layouts[i].sines, layouts[i].cosines,
+                              layouts[i].text);
 }
 
 void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
 {
-    paired_layout layouts[LAYOUTS];
+    column_layout layouts[LAYOUTS_MAX];
     if (seen->view.rank == 1) {
         pe_observation row;
         if (pe_observation_begin_row(seen, &row))
@@ -205,11 +241,13 @@ void pe_recognise_sinusoidal(pe_observation *seen, pe_proposals *proposals)
         pe_observation_end(&row);
         return;
     }
-    pe_propose_odd_sinusoidal(seen, proposals);
     propose_rows(seen, proposals);
-    if (seen->columns < 4 || seen->columns % 2 != 0 || seen->sampled < 4)
+    if (seen->columns < 3 || seen->sampled < 4)
         return;
-    list_layouts(seen->columns / 2, layouts);
-    for (size_t i = 0; i < LAYOUTS; i++)
-        propose_layout(seen, proposals, layouts[i].sines, layouts[i].text);
+    list_pairs(seen, layouts);
+    for (size_t i = 0; i < LAYOUTS_MAX; i++)
+        propose_measured(seen, proposals, &layouts[i]);
+    const size_t count = list_single(seen, layouts);
+    for (size_t i = 0; i < count; i++)
+        propose_measured(seen, proposals, &layouts[i]);
 }
