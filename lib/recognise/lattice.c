@@ -146,6 +146,12 @@ static bool read_axis(pe_observation *line, uint64_t first, uint64_t channels, b
            pe_wave_law_read(line, sines, true, ret_law) && ret_law->geometric;
 }
 
+/* Write what the positions of an axis are divided by. */
+static void write_interpolation(const char *name, const pe_wave_law *law, char dst[TEXT])
+{
+    pe_propose_number(dst, TEXT, name, 1 / law->first, fmax(law->first_error, 1e-4), "1");
+}
+
 /* Write what the waves say of an arrangement: the frequencies, and the distances of cells.
  * Without waves there is one text, which is empty. */
 static void write_law(volume_lines *lines, uint64_t dim, const arrangement *own,
@@ -155,20 +161,22 @@ static void write_law(volume_lines *lines, uint64_t dim, const arrangement *own,
     const uint64_t wide = own->quarter ? 3 * dim / 8 : deep;
     const uint64_t before = own->before_width == 0 ? 0 : deep + (own->before_width - 1) * wide;
     char scales[2][TEXT] = {"", ""};
+    pe_wave_law law, along_depth, along_width;
+    const bool has_depth =
+        read_axis(&lines->depth, own->before_depth * wide, deep, own->concat, &along_depth);
+    const bool has_width = read_axis(&lines->width, before, wide, own->concat, &along_width);
     *ret_frequencies = (pe_wave_texts){.count = 1};
-    pe_wave_law law;
-    if (read_axis(&lines->depth, own->before_depth * wide, deep, own->concat, &law)) {
-        pe_wave_law_frequencies(&law, NULL, "base", (double)deep / 2, (double)deep / 2 - 1,
-                                ret_frequencies);
-        pe_propose_number(scales[0], TEXT, "temporal_interpolation_scale", 1 / law.first,
-                          fmax(law.first_error, 1e-4), "1");
+    law = has_width ? along_width : along_depth;
+    if (has_width && has_depth && wide == deep)
+        pe_wave_law_join(&along_width, &along_depth, &law);
+    if (has_width || has_depth) {
+        const double pairs = (double)(has_width ? wide : deep) / 2;
+        pe_wave_law_frequencies(&law, NULL, "base", pairs, pairs - 1, ret_frequencies);
     }
-    if (read_axis(&lines->width, before, wide, own->concat, &law)) {
-        pe_wave_law_frequencies(&law, NULL, "base", (double)wide / 2, (double)wide / 2 - 1,
-                                ret_frequencies);
-        pe_propose_number(scales[1], TEXT, "spatial_interpolation_scale", 1 / law.first,
-                          fmax(law.first_error, 1e-4), "1");
-    }
+    if (has_depth)
+        write_interpolation("temporal_interpolation_scale", &along_depth, scales[0]);
+    if (has_width)
+        write_interpolation("spatial_interpolation_scale", &along_width, scales[1]);
     snprintf(scales_text, size, "%s%s", scales[0], scales[1]);
 }
 

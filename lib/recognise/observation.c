@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLE_ENTRIES ((uint64_t)1 << 20)
-#define SAMPLE_ROWS    1024
+#define SAMPLE_ENTRIES  ((uint64_t)1 << 20)
+#define SAMPLE_ROWS     1024
+#define ROW_ENTRIES_MAX 65536 /* of a vector that may be one row */
 
 /* The lines along the last axis, one below the other. */
 static pe_view flatten_view(const pe_view *view)
@@ -67,7 +68,9 @@ bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_ro
     ret_row->offset_count = 0;
     ret_row->rows = ret_row->sampled = 1;
     ret_row->columns = seen->rows;
-    ret_row->sample = malloc(seen->rows * sizeof *ret_row->sample);
+    ret_row->sample = seen->rows <= ROW_ENTRIES_MAX
+                          ? malloc((size_t)seen->rows * sizeof *ret_row->sample)
+                          : NULL;
     return ret_row->sample && pe_view_read(&seen->view, 0, seen->rows, ret_row->sample);
 }
 

@@ -54,8 +54,8 @@ uint64_t pe_observation_rows(uint64_t rows, uint64_t columns);
 bool pe_observation_begin(pe_observation *seen, const pe_view *view);
 void pe_observation_end(pe_observation *seen);
 
-/* Observe a vector as one row; false: memory ran out, or it cannot be read. The caller ends it.
- */
+/* Observe a vector as one row; false: it is too long for one or cannot be read, or memory ran
+ * out. The caller ends it. */
 bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_row);
 
 /* The unit in the last place at 1 of the table's dtype, or of the digits that its numbers were

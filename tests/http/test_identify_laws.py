@@ -145,7 +145,7 @@ class Laws(IdentifyCase):
         said = "depth=4&height=8&width=8&preset=simple_vit"
         self.assert_found(table, "sinusoidal_3d", said, DTYPES)
         said = "frequencies=tensor2tensor&base=500"
-        self.assert_found(endpoint_volume(5, 6, 7, 96, 500), "sinusoidal_3d", said)
+        self.assert_found(endpoint_volume(5, 6, 7, 96, 500), "sinusoidal_3d", said, DTYPES)
 
     def test_temperatures_of_each_axis(self):
         for temperatures in ((40, 20), (30, 20), (20, 20)):
