@@ -86,24 +86,30 @@ static double measure_angle(const pe_observation *seen, const feature_layout *la
     return pe_compute_angle(t * c - s * d, d * c + t * s);
 }
 
-/* The last of bands at equal distances from 1 on, as their angles tell: 0 if they do not. The
- * first two turn by less than half a turn, the others by as much more each. */
+/* The last of bands at equal distances from 1 on, as the line through their angles tells: 0 if
+ * there is none. The first two turn by less than half a turn, the others by as much more each.
+ */
 static double measure_frequency(const pe_observation *seen, const feature_layout *layout,
                                 uint64_t start, uint64_t axes, uint64_t bands)
 {
-    double first = 0, angle = 0, before = 0;
+    const double last = (double)bands - 1;
+    double angle = 0, before = 0, sum = 0, moment = 0; /* about the middle band */
     for (uint64_t band = 0; band < bands; band++) {
         const double found = measure_angle(seen, layout, start, axes, bands, band);
         const double expected = band < 2 ? found : 2 * angle - before;
         const double off = found - expected;
         before = angle;
         angle = expected + off - PE_TURN * rint(off / PE_TURN);
-        first = band == 0 ? angle : first;
-        if (band >= 2 && fabs(angle - expected) > 0.1)
+        if (fabs(angle - expected) > 0.1)
             return 0;
+        sum += angle;
+        moment += angle * ((double)band - last / 2);
     }
-    const double error = pe_observation_unit(&seen->view) * 8 / fabs(first) + 1e-6;
-    return bands > 2 && first > 0 && angle > first ? pe_find_decimal(angle / first, error) : 0;
+    const double middle = sum / (last + 1), half = 6 * moment / ((last + 1) * (last + 2));
+    const double first = middle - half, error = 2 * pe_observation_unit(&seen->view) / first;
+    return bands > 2 && first > 0 && half > 0
+               ? pe_find_decimal((middle + half) / first, fmin(error, 0.05) + 1e-6)
+               : 0;
 }
 
 /* Propose the published frequencies and layouts for points of a grid. */

@@ -207,7 +207,7 @@ class Laws(IdentifyCase):
         for size, bands, resolution in ((14, 16, 56), (12, 8, 33)):
             said = f"sizes={size},{size}&bands={bands}&max_frequency={resolution / 2:g}"
             table = perceiver(size, bands, resolution)
-            self.assert_found(table, "fourier", said + "&angle=half_turns", ("f4", "f2"))
+            self.assert_found(table, "fourier", said + "&angle=half_turns", DTYPES)
 
     def test_coordinates_of_the_cells_of_a_grid(self):
         said = "sizes=16,16&coordinate_type=centres&tensor=coordinates"
