@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HELD_MAX ((size_t)32 << 20) /* bytes of tables that lie otherwise */
+
 /* Memory that layers' views read. */
 typedef struct pe_held_view {
     struct pe_held_view *next;
@@ -33,6 +35,7 @@ void pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr)
     layers->count = 0;
     layers->held = NULL;
     layers->least = INFINITY;
+    layers->room = HELD_MAX;
     layers->reterr = reterr;
     pe_layers_add(layers, &whole);
 }
@@ -104,19 +107,42 @@ static bool is_same_view(const pe_view *one, const pe_view *other)
     return same;
 }
 
-/* Let a view of more than two axes be row-major, as what reads it line by line needs. */
-static void pack_view(pe_layers *layers, pe_view *view)
+/* Read elements that are held: a pe_view's function. */
+static bool read_held(void *context, uint64_t offset, void *dst, size_t size)
 {
+    memcpy(dst, (const unsigned char *)context + offset, size);
+    return true;
+}
+
+/* Let a view that is not row-major be so, as what reads it line by line needs: held, if it is
+ * not too large. False: it cannot be read, or memory ran out. */
+static bool pack_view(pe_layers *layers, pe_view *view)
+{
+    const size_t bytes = (size_t)pe_view_elements(view) * pe_element_size(view->element);
     uint64_t run = 1;
     size_t axis = view->rank;
     for (; axis > 0 && view->strides[axis - 1] == run; axis--)
         run *= view->shape[axis - 1];
-    pe_view *source =
-        view->rank > 2 && axis > 0 ? pe_layers_hold(layers, sizeof *source) : NULL;
-    if (!source)
-        return;
-    *source = *view;
-    *view = pe_view_packed(source);
+    if (view->rank < 2 || axis == 0 || (view->rank == 2 && bytes > layers->room))
+        return true;
+    if (bytes > layers->room) {
+        pe_view *source = pe_layers_hold(layers, sizeof *source);
+        if (!source)
+            return false;
+        *source = *view;
+        *view = pe_view_packed(source);
+        return true;
+    }
+    unsigned char *elements = pe_layers_hold(layers, bytes);
+    if (!elements || !pe_view_read_elements(view, 0, view->shape[0], elements))
+        return false;
+    layers->room -= bytes;
+    view->read = read_held;
+    view->context = elements;
+    view->offset = 0;
+    view->swapped = false;
+    pe_view_set_row_major(view);
+    return true;
 }
 
 void pe_layers_add(pe_layers *layers, const pe_layer *layer)
@@ -132,10 +158,9 @@ void pe_layers_add(pe_layers *layers, const pe_layer *layer)
             return;
     }
     added->added = added->view;
-    pack_view(layers, &added->view);
-    if (added->is != PE_OTHER_NONE)
-        pack_view(layers, &added->other);
-    layers->count++;
+    if (pack_view(layers, &added->view) &&
+        (added->is == PE_OTHER_NONE || pack_view(layers, &added->other)))
+        layers->count++;
 }
 
 /* ---- the table ---- */

@@ -36,6 +36,7 @@ typedef struct pe_layer {
 typedef struct pe_layers {
     pe_layer items[PE_LAYERS_MAX];
     size_t count;
+    size_t room;  /* bytes of elements that may still be held */
     double least; /* bits of the best explanation yet: a layer that has as many is not added */
     struct pe_held_view *held; /* freed with the layers */
     pe_error *reterr;

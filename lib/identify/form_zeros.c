@@ -27,17 +27,17 @@ static bool is_zero(const pe_view *view, bool *ret_read)
     return zero && *ret_read;
 }
 
-/* How many indices of an axis have zeros alone, from one end on; 0 if only one may have not. */
+/* How many indices of an axis have zeros alone, from one end on; 0 of zeros alone. */
 static uint64_t count_zeros(const pe_view *view, size_t axis, bool last, bool *ret_read)
 {
     const uint64_t extent = view->shape[axis];
     uint64_t count = 0;
-    for (; *ret_read && count + 1 < extent; count++) {
+    for (; *ret_read && count < extent; count++) {
         const pe_view part = pe_view_at(view, axis, last ? extent - 1 - count : count);
         if (!is_zero(&part, ret_read))
             return count;
     }
-    return 0; /* what is left may be zero as well */
+    return 0; /* all are */
 }
 
 static bool has_room(const pe_layer *layer)
