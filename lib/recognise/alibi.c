@@ -61,7 +61,7 @@ static void propose_whole(pe_proposals *proposals, const char *tensor, const cha
         rint(before) < 0 || rint(before) + (double)heads > all)
         return;
     pe_propose_request(proposals, tensor, "%s&heads=%llu&heads_total=%.0f&first_head=%.0f",
-                       rest, (unsigned long long)heads, all, rint(before));
+                       rest, (unsigned long long)heads, all, fabs(rint(before)));
 }
 
 /* The same of slopes that are divided by the square root of a usual width. */

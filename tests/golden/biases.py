@@ -181,18 +181,27 @@ def power_of_two(exponent):
 
 def alibi_slopes(options):
     """Press et al. 2022, section 3, and get_slopes of the published code."""
-    heads, most = int(options["heads"]), nearest_double(options["alibi_bias_max"])
+    here, first = int(options["heads"]), int(options["first_head"])
+    heads = int(options.get("heads_total", here))
+    most = nearest_double(options["alibi_bias_max"])
 
     def geometric(count):
         return [power_of_two(most * h / count) for h in range(1, count + 1)]
 
     whole = 1 << (heads.bit_length() - 1)
     if heads == whole or options["non_power_of_two"] == "geometric":
-        return geometric(heads)
-    return geometric(whole) + geometric(2 * whole)[::2][: heads - whole]
+        slopes = geometric(heads)
+    else:
+        slopes = geometric(whole) + geometric(2 * whole)[::2][: heads - whole]
+    return slopes[first : first + here]
 
 
-ALIBI_DEFAULTS = {"alibi_bias_max": "8", "mask": "symmetric", "non_power_of_two": "official"}
+ALIBI_DEFAULTS = {
+    "first_head": "0",
+    "alibi_bias_max": "8",
+    "mask": "symmetric",
+    "non_power_of_two": "official",
+}
 
 ALIBI_PRESETS = {
     "bloom": {"mask": "key_only"},

@@ -293,6 +293,26 @@ ALIBI = {
     "head_dim_36_ties_f16": "heads=8&length=4&query_length=1&query_offset=6153&head_dim=36"
     "&dtype=f16",
     "head_dim_80_f64": "heads=12&length=4&query_length=1&head_dim=80&dtype=f64",
+    # The heads of each tensor-parallel rank, also where two laws meet within one.
+    **{
+        f"ranks_of_{total:02}_from_{first:02}": f"heads={heads}&length=3&query_length=1"
+        f"&heads_total={total}&first_head={first}"
+        for total, heads, first in (
+            (8, 4, 0),
+            (8, 4, 4),
+            (8, 1, 7),
+            (12, 6, 6),
+            (12, 4, 6),
+            (12, 3, 9),
+        )
+    },
+    **{
+        f"ranks_geometric_{dtype}": "heads=4&length=3&query_length=1&heads_total=12"
+        f"&first_head=8&non_power_of_two=geometric&dtype={dtype}"
+        for dtype in DTYPES
+    },
+    "ranks_slopes_in_bf16": "heads=4&length=3&query_length=1&heads_total=12&first_head=6"
+    "&slope_dtype=bf16&head_dim=80",
     "long": "heads=1&length=150&form=compact",
     "long_irrational": "heads=3&length=90&query_length=1",
 }

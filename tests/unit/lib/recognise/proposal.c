@@ -71,8 +71,8 @@ static const struct {
     {"rope", dynamic_cosine, ROWS, "cos", {"rope_type=dynamic", "factor=1&", NULL}},
     {"rope", vllm_cache, ROWS, "cos_sin", {"cos_sin=true", NULL}},
     {"retnet", retnet_sine, ROWS, "sin", {"length=200&heads=1&dim=64", NULL}},
-    {"alibi", alibi_rank, 8, "bias", {"length=64", "heads=32", NULL}},
-    {"alibi", alibi_first, 12, "bias", {"length=64", "heads=16", NULL}},
+    {"alibi", alibi_rank, 8, "bias", {"heads=8&heads_total=32&first_head=8", NULL}},
+    {"alibi", alibi_first, 12, "bias", {"heads=12&heads_total=16&first_head=0", NULL}},
     {"xpos", xpos_scale, ROWS, "scale", {"centre=100", NULL}},
 };
 

@@ -1,0 +1,36 @@
+/* The table of forms. */
+#include "identify/form.h"
+
+static const struct {
+    const char *name;
+    pe_form_undo *undo;
+    pe_form_write *write;
+} FORMS[PE_TRANSFORM_KINDS] = {
+#define FORM(kind, name, undo, write) [PE_TRANSFORM_##kind] = {name, undo, write},
+#include "identify/forms.def"
+#undef FORM
+};
+
+bool pe_forms_undo(pe_layers *layers, const pe_layer *layer)
+{
+    pe_dtype dtype;
+    bool good = true;
+    if (layer->view.rank == 0 || !pe_element_is_real(layer->view.element, &dtype))
+        return true;
+    for (size_t i = 0; good && i < PE_COUNT(FORMS); i++)
+        good = (i > 0 && FORMS[i].undo == FORMS[i - 1].undo) || FORMS[i].undo(layers, layer);
+    if (!good && layers->reterr->count == 0)
+        pe_error_add(layers->reterr, PE_MALFORMED, "body", "",
+                     "a table that can be read and held in part");
+    return good;
+}
+
+const char *pe_form_name(const pe_transform *form)
+{
+    return FORMS[form->kind].name;
+}
+
+void pe_form_text(const pe_identity *identity, const pe_transform *form, char dst[PE_FORM_TEXT])
+{
+    FORMS[form->kind].write(identity, form, dst);
+}
