@@ -22,7 +22,7 @@ const NARROW = 620;
 const SAID = {
     exact: 'Every entry has the bits of the exact table.',
     match: 'Every entry is what this arithmetic gives.',
-    near: 'Not all entries fit.',
+    near: '', // the summary says what does not fit, if anything
     unknown: '',
 };
 
