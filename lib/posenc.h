@@ -883,7 +883,7 @@ typedef enum pe_transform_kind {
     PE_TRANSFORM_ANGLES,   /* the cosines and the sines of its entries are two tensors */
     PE_TRANSFORM_PARTS,  /* `axis` has two tables of unlike requests, at its indices 0 and 1 */
     PE_TRANSFORM_MASKED, /* keys after the query, or beyond a window of `first` keys (0: none;
-                          * on both sides if `count` is 1), have `value`, or what is added */
+                          * on both sides if `count` is 1), have `value`, or less than half of it */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
     PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
     PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places */
@@ -912,7 +912,7 @@ typedef struct pe_second {
 } pe_second;
 
 /* What an explanation takes to be written down, in bits; the one with the least is the answer.
- */
+ * All are 0 where noise or a step was found. */
 typedef struct pe_price {
     double request; /* parameters that differ from the defaults, but for those that the shape
                      * decides */
@@ -984,7 +984,7 @@ typedef struct pe_identity {
     pe_price price;
     pe_arithmetic arithmetic;
     pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */
-    pe_misfits misfits;       /* entries further off than float32 arithmetic would bring them */
+    pe_misfits misfits;       /* entries further off than its arithmetic would bring them */
     pe_comparison comparison; /* with the exact tensor in the table's dtype */
     size_t proposed, compared; /* requests that were looked at, and those compared in full */
     bool gave_up;              /* the runner ended the search */
@@ -1018,14 +1018,13 @@ void pe_form_text(const pe_identity *identity, const pe_transform *form,
 bool pe_scheme_is_recognised(const pe_scheme *scheme);
 
 /* Find the request that made a table. `only` is the one scheme to look for, NULL for all.
- * Schemes propose requests by what is seen of the table; a proposal counts only after every
- * entry has been compared. Trained numbers are known only if `set_name` is not NULL:
- * those of this set of limits->sets, of whose tensors the table may have rows, or what was
- * interpolated between them. A matrix of sines and cosines from position 0, or of one of both,
- * is looked at in their usual order too, and then only what is PE_IDENTITY_MATCH or better
- * counts. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
- * PE_OUT_OF_RANGE for "set" if there is no such set, and with PE_MALFORMED for "body" if
- * the view cannot be read. */
+ * Schemes propose requests by what is seen of the table, and of it with forms undone; each is
+ * compared entry by entry, and the explanation with the least pe_price is the answer. Where
+ * none is found, usual requests with noise are tried. Trained numbers are known only if
+ * `set_name` is not NULL: those of this set of limits->sets, of whose tensors the table may
+ * have rows, or what was interpolated between them. A search that the runner ends is no
+ * failure. Fails with PE_NO_MEMORY, with PE_OUT_OF_RANGE for "set" if there is no such set, and
+ * with PE_MALFORMED for "body" if the view cannot be read. */
 pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,
                             const pe_limits *limits, const pe_runner *runner,
                             pe_identity *ret_identity, pe_error *reterr);
