@@ -883,10 +883,12 @@ typedef enum pe_transform_kind {
     PE_TRANSFORM_ANGLES,   /* the cosines and the sines of its entries are two tensors */
     PE_TRANSFORM_PARTS,  /* `axis` has two tables of unlike requests, at its indices 0 and 1 */
     PE_TRANSFORM_MASKED, /* keys after the query, or beyond a window of `first` keys (0: none;
-                          * on both sides if `count` is 1), have `value`, or less than half of it */
+                          * on both sides if `count` is 1), have `value`, or less than half of
+                          * it */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
     PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
     PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places */
+    PE_TRANSFORM_NOISE,        /* what is left over is noise, about as strong as `value` */
     PE_TRANSFORM_FACTOR,       /* the tensor times `value`, plus `constant` */
     PE_TRANSFORM_KINDS
 } pe_transform_kind;
@@ -984,10 +986,10 @@ typedef struct pe_identity {
     pe_price price;
     pe_arithmetic arithmetic;
     pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */
-    pe_misfits misfits;       /* entries further off than its arithmetic would bring them */
-    pe_comparison comparison; /* with the exact tensor in the table's dtype */
-    size_t proposed, compared; /* requests that were looked at, and those compared in full */
-    bool gave_up;              /* the runner ended the search */
+    pe_misfits misfits;         /* entries further off than its arithmetic would bring them */
+    pe_comparison comparison;   /* with the exact tensor in the table's dtype */
+    size_t proposed, compared;  /* requests that were looked at, and those compared in full */
+    bool gave_up;               /* the runner ended the search */
     /* what was measured of the columns of a matrix: how many are waves, and the frequency of
      * the first of these in radians per row */
     uint64_t waves;

@@ -185,8 +185,6 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
     api_text_add(text, "%s", ARITHMETICS[find_arithmetic(identity)].phrase);
     add_effect(&identity->computation, text);
     api_forms_add(identity, text);
-    if (identity->noise > 0)
-        api_text_add(text, ", but for noise of %.1e (root mean square)", identity->noise);
     if (identity->step > 0)
         api_text_add(text, ", rounded to multiples of %.9g", identity->step);
     if (most->error > 0) {

@@ -22,6 +22,7 @@ typedef struct search {
     pe_search_runner *runner;
     pe_layers layers;
     pe_candidates candidates;
+    bool noisy; /* the layer that is searched has noise */
     pe_identity *best, *found, *second, *first;
     pe_error *reterr;
 } search;
@@ -79,7 +80,8 @@ static bool judge_counterpart(search *self, const pe_candidate *candidate, const
     if (!begin_view(self, &negated, &seen))
         return false;
     pe_observation_waves(&seen); /* by which it is judged */
-    const pe_judge judge = {self->terms->limits, self->runner, &seen, self->reterr};
+    const pe_judge judge = {self->terms->limits, self->runner, &seen, self->noisy,
+                            self->reterr};
     const bool good = pe_judge_request(&judge, candidate->scheme, candidate->proposal, tensor,
                                        false, self->second);
     pe_observation_end(&seen);
@@ -166,7 +168,7 @@ static void keep_cheaper(pe_identity *found, pe_identity *best, double table)
 static bool judge_candidates(search *self, pe_observation *seen, const pe_view *other,
                              double forms, pe_identity *best)
 {
-    const pe_judge judge = {self->terms->limits, self->runner, seen, self->reterr};
+    const pe_judge judge = {self->terms->limits, self->runner, seen, self->noisy, self->reterr};
     const uint64_t entries =
         pe_view_elements(&seen->view) + (other ? pe_view_elements(other) : 0);
     const double table = price_table(&seen->view) + (other ? price_table(other) : 0);
@@ -270,6 +272,7 @@ static bool search_layer(search *self, pe_layer *layer)
     const bool tables = layer->is == PE_OTHER_TABLE;
     pe_identity *first = self->first;
     layer->examined = true;
+    self->noisy = pe_layer_has(layer, PE_TRANSFORM_NOISE);
     if (tables) {
         if (!search_tables(self, layer))
             return false;
@@ -319,24 +322,8 @@ static bool search_layers(search *self)
     return true;
 }
 
-/* The layer without repetitions. */
-static const pe_view *find_last(const pe_layers *layers)
-{
-    const pe_layer *last = &layers->items[0];
-    for (size_t i = 1; i < layers->count; i++) {
-        const pe_layer *layer = &layers->items[i];
-        bool repeats = layer->count > last->count;
-        for (size_t t = 0; repeats && t < layer->count; t++)
-            repeats = layer->transforms[t].kind <= PE_TRANSFORM_EACH;
-        if (repeats)
-            last = layer;
-    }
-    return &last->view;
-}
-
 bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
-                            pe_search_runner *runner, pe_identity *ret_best, pe_view *ret_last,
-                            pe_error *reterr)
+                            pe_search_runner *runner, pe_identity *ret_best, pe_error *reterr)
 {
     search *self = calloc(1, sizeof *self);
     pe_identity *found = calloc(3, sizeof *found);
@@ -351,7 +338,6 @@ bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
                          .reterr = reterr};
         pe_layers_begin(&self->layers, view, reterr);
         good = search_layers(self);
-        *ret_last = *find_last(&self->layers);
         pe_layers_done(&self->layers);
     } else {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");

@@ -13,10 +13,8 @@ typedef struct pe_search_terms {
     const pe_set *set;
 } pe_search_terms;
 
-/* Find the explanation. *ret_last is the table without its repetitions. False: the search was
- * ended, or a problem was added. */
+/* Find the explanation. False: the search was ended, or a problem was added. */
 bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
-                            pe_search_runner *runner, pe_identity *ret_best, pe_view *ret_last,
-                            pe_error *reterr);
+                            pe_search_runner *runner, pe_identity *ret_best, pe_error *reterr);
 
 #endif

@@ -30,7 +30,8 @@ typedef struct pe_layer {
     bool examined;
 } pe_layer;
 
-#define PE_LAYERS_MAX 24
+#define PE_LAYERS_MAX        32
+#define PE_NOISY_COLUMNS_MAX 16384
 
 /* All layers of one table, and what their views read. */
 typedef struct pe_layers {

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define SHORT_BITS 25 /* of a number that is taken for what was measured */
-
 /* A factor and a constant. */
 typedef struct line {
     double factor, constant;
@@ -48,18 +46,15 @@ static bool fit_circle(const pe_view views[2], line *ret_line, bool *ret_read)
 /* The number that a measured one is taken for: the cheapest within its error. */
 static double choose_number(double number, double error)
 {
-    const double square = number * number, wholes[] = {rint(square), rint(1 / square)};
+    const double square = number * number;
+    const double numbers[] = {pe_find_decimal(number, fmax(error, 1e-6)), sqrt(rint(square)),
+                              1 / sqrt(rint(1 / square)), PE_LOG2_E, 1 / PE_LOG2_E};
     double chosen = pe_find_decimal(number, error);
-    const double roots[] = {sqrt(wholes[0]), wholes[1] > 0 ? 1 / sqrt(wholes[1]) : 0};
-    const double decimal = pe_find_decimal(number, fmax(error, 1e-6));
-    for (size_t i = 0; i < PE_COUNT(roots); i++)
-        if (wholes[i] >= 1 && fabs(roots[i] - number) <= 2 * error * number &&
-            pe_price_number(roots[i]) < pe_price_number(chosen))
-            chosen = roots[i];
-    return pe_price_number(decimal) <= SHORT_BITS &&
-                   pe_price_number(decimal) < pe_price_number(chosen)
-               ? decimal
-               : chosen;
+    for (size_t i = 0; i < PE_COUNT(numbers); i++)
+        if (fabs(numbers[i] - number) <= fmax(2 * error, i == 0 ? 1e-6 : 0) * number &&
+            pe_price_number(numbers[i]) < pe_price_number(chosen))
+            chosen = numbers[i];
+    return chosen;
 }
 
 /* Add the layer without a factor and a constant. */
@@ -107,12 +102,32 @@ static bool undo_circle(pe_layers *layers, const pe_layer *layer, bool *ret_foun
     return read;
 }
 
-/* A bias whose lines fall steadily, by slopes that are no powers of 2, as one for exp2 has. */
-static bool undo_slope(pe_layers *layers, const pe_layer *layer)
+/* The number of which all entries that are looked at are whole multiples, as those of a table
+ * of whole numbers; 0: there is none. */
+static double find_divisor(const double *entries, size_t count)
 {
-    static const double FACTORS[] = {PE_LOG2_E, 1 / PE_LOG2_E};
-    pe_view row = layer->view;
+    double least = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        if (entries[i] != 0 && isfinite(entries[i]))
+            least = fmin(least, fabs(entries[i]));
+    for (size_t i = 0; isfinite(least) && i < count; i++) {
+        const double whole = entries[i] / least;
+        if (isfinite(entries[i]) && fabs(whole - rint(whole)) > 1e-3)
+            return 0;
+    }
+    return isfinite(least) ? least : 0;
+}
+
+/* The slope of the first lines of a bias, to that of as many heads; 0: they do not fall
+ * steadily. False: the view cannot be read. */
+static bool find_slope(const pe_view *view, double *ret_factor)
+{
+    pe_view row = *view;
     double entries[4];
+    *ret_factor = 0;
+    if (view->rank < 2)
+        return true;
+    row = pe_view_at(&row, 0, 0);
     while (row.rank > 1)
         row = pe_view_at(&row, 0, row.shape[0] - 1);
     if (row.shape[0] < 4)
@@ -120,10 +135,28 @@ static bool undo_slope(pe_layers *layers, const pe_layer *layer)
     if (!pe_view_read(&row, 0, 4, entries))
         return false;
     const double step = entries[1] - entries[0];
-    if (step == 0 || fabs(entries[3] - entries[2] - step) > 1e-3 * fabs(step))
-        return true;
-    for (size_t i = 0; i < PE_COUNT(FACTORS); i++)
-        if (!add_scaled(layers, layer, (line){FACTORS[i], 0}))
+    if (step != 0 && fabs(entries[3] - entries[2] - step) <= 1e-2 * fabs(step))
+        *ret_factor = fabs(step) / exp2(-8 / (double)view->shape[0]);
+    return true;
+}
+
+/* Factors of tables without pairs: what the first entry is of 1, what all entries are multiples
+ * of, what slopes are of those of ALiBi. */
+static bool undo_others(pe_layers *layers, const pe_layer *layer)
+{
+    const double error = fmax(pe_observation_unit(&layer->view), 1e-7);
+    double entries[PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], factors[4] = {layer->amplitude};
+    size_t count;
+    if (!pe_view_read_sample(&layer->view, entries, &count) ||
+        !find_slope(&layer->view, &factors[1]))
+        return false;
+    factors[2] = entries[0];
+    factors[3] = find_divisor(entries, count);
+    for (size_t i = 0; i < PE_COUNT(factors); i++)
+        if (isnormal(factors[i]) && factors[i] > 0 &&
+            !add_scaled(
+                layers, layer,
+                (line){choose_number(factors[i], i == 0 ? fmax(error, 1e-4) : error), 0}))
             return false;
     return true;
 }
@@ -136,11 +169,7 @@ bool pe_undo_factor(pe_layers *layers, const pe_layer *layer)
         return true;
     if (layer->view.shape[rank - 1] % 4 == 0 && !undo_circle(layers, layer, &found))
         return false;
-    if (!found && layer->amplitude > 0) {
-        const double error = fmax(pe_observation_unit(&layer->view), 1e-7);
-        return add_scaled(layers, layer, (line){choose_number(layer->amplitude, error), 0});
-    }
-    return found || undo_slope(layers, layer);
+    return found || undo_others(layers, layer);
 }
 
 void pe_write_factor(const pe_identity *identity, const pe_transform *form,

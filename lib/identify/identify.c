@@ -3,7 +3,6 @@
 #include "foreign/narrow_view.h"
 #include "identify/claims.h"
 #include "identify/explanation_search.h"
-#include "identify/nearest_published.h"
 #include "identify/query.h"
 
 pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,
@@ -18,14 +17,12 @@ pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const ch
         (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN, .element = view->element};
     pe_search_runner_init(&own, runner);
     const pe_view watched = pe_search_wrap_view(&own, view);
-    pe_view seen = watched, last = watched;
+    pe_view seen = watched;
     if (pe_narrow_view_find(&watched, &narrow))
         seen = pe_narrow_view_make(&narrow);
     if (pe_find_query_set(limits, set_name, &set, reterr)) {
         const pe_search_terms terms = {limits, only, set_name, set};
-        if (pe_search_explanations(&terms, &seen, &own, ret_identity, &last, reterr) &&
-            (ret_identity->status != PE_IDENTITY_UNKNOWN ||
-             pe_find_nearest_published(&last, only, limits, &own, ret_identity, reterr)))
+        if (pe_search_explanations(&terms, &seen, &own, ret_identity, reterr))
             pe_claims_find(&watched, &own, ret_identity);
     }
     ret_identity->element = seen.element;

@@ -7,11 +7,14 @@
 #include "identify/slope_computation.h"
 #include "requests/request.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SAMPLED_LINES 9
-#define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
+#define OUTLIER       0.01  /* an error */
+#define FEW           0.005 /* share of entries */
+#define MISFITS_MAX   0.07  /* share of entries that do not fit, of a table that is near */
 
 /* A request that is judged. */
 typedef struct trial {
@@ -76,6 +79,14 @@ static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
     return good;
 }
 
+/* Whether what does not fit is another number, and not just somewhat off, as all entries of
+ * another law are. */
+static bool has_outliers(const trial *self, const pe_comparison *compared)
+{
+    const double unit = pe_observation_unit(&self->judge->seen->view);
+    return !(compared->absolute.error < OUTLIER) || !(compared->absolute.error < 16 * unit);
+}
+
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
 static bool find_arithmetic(const trial *self, pe_identity *found)
 {
@@ -89,6 +100,9 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
     }
     if (explained)
         found->misfits = (pe_misfits){.zeros = found->misfits.zeros};
+    /* of what was rounded beside a constant the arithmetic is not seen */
+    f64 = f64 && (self->judge->seen->view.grain == 0 ||
+                  self->judge->seen->view.element == PE_ELEMENT_F64);
     found->arithmetic = f64                        ? PE_ARITHMETIC_F64
                         : found->misfits.count > 0 ? PE_ARITHMETIC_UNKNOWN
                         : explained                ? PE_ARITHMETIC_F32
@@ -96,9 +110,25 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
     found->status = f64 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
     /* zeros are no evidence: a table of few other numbers is near anything that has few */
     if ((double)found->misfits.count >
-        MISFITS_MAX * (double)(compared->entries - found->misfits.zeros))
+            MISFITS_MAX * (double)(compared->entries - found->misfits.zeros) ||
+        ((double)found->misfits.count > FEW * (double)compared->entries &&
+         !has_outliers(self, compared)))
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
+}
+
+/* Let what is left be noise, or the request unknown. */
+static void note_noise(const trial *self, pe_identity *found)
+{
+    const pe_comparison *compared = &found->comparison;
+    const bool noise =
+        compared->not_finite == 0 &&
+        pe_residual_is_noise(self->request, self->tensor, &self->judge->seen->view,
+                             &self->judge->runner->own);
+    found->status = noise ? PE_IDENTITY_NEAR : PE_IDENTITY_UNKNOWN;
+    found->arithmetic = PE_ARITHMETIC_UNKNOWN;
+    found->noise = sqrt(compared->squares / (double)compared->entries);
+    found->misfits = (pe_misfits){.count = compared->differing};
 }
 
 /* Compare the request with the whole table. False: it was ended. */
@@ -115,6 +145,8 @@ static bool compare_request(const trial *self, pe_identity *found)
     if (found->comparison.differing + found->comparison.signs > 0 &&
         !find_arithmetic(self, found))
         return false;
+    if (judge->noisy && found->status != PE_IDENTITY_UNKNOWN)
+        note_noise(self, found);
     found->scheme = self->scheme;
     snprintf(found->query, sizeof found->query, "%s", self->proposal->query);
     snprintf(found->tensor, sizeof found->tensor, "%s",

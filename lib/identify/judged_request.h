@@ -10,6 +10,7 @@ typedef struct pe_judge {
     const pe_limits *limits;
     pe_search_runner *runner;
     pe_observation *seen; /* of the table */
+    bool noisy;           /* what is left must be noise */
     pe_error *reterr;
 } pe_judge;
 

@@ -7,6 +7,7 @@
 #define DIGIT_BITS    3.33 /* log2(10) */
 #define EXPONENT_BITS 3    /* where the point is */
 #define NAME_BITS     4    /* of a parameter, of what a number is a root of */
+#define NOISE_BITS    200  /* more than other forms: it is in all entries */
 #define DIVISOR_BITS  3
 #define FORM_BITS     14  /* more than a parameter: the scheme does not know it */
 #define PRESET_BITS   8   /* it says more than its values */
@@ -161,6 +162,8 @@ double pe_price_form(const pe_transform *form, const pe_view *view)
             bits += log2((double)i);
         return bits;
     }
+    case PE_TRANSFORM_NOISE:
+        return NOISE_BITS;
     case PE_TRANSFORM_PARTS:
         return 2 * FORM_BITS + axis;
     default:
@@ -225,5 +228,6 @@ double pe_price_rest(const pe_identity *found, const pe_view *view, uint64_t ent
     case PE_ARITHMETIC_UNKNOWN:
         break;
     }
-    return PE_PRICE_LIKE + ERROR_WEIGHT * mean + price_misfits(found, view, (double)entries);
+    return PE_PRICE_LIKE + ERROR_WEIGHT * mean +
+           (found->noise > 0 ? 0 : price_misfits(found, view, (double)entries));
 }

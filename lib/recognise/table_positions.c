@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOOKED        20  /* rows by which even spacing is told */
-#define LISTED_COARSE 12  /* columns at least by which entries of 16 bits tell any positions */
-#define LISTED        6   /* the same of others */
-#define DISTINCT      3   /* positions at least */
-#define FEW_ROWS      16  /* columns at least by which fewer positions are no chance */
-#define FEW_COARSE    24  /* the same of entries of 16 bits */
+#define LOOKED        20 /* rows by which even spacing is told */
+#define LISTED_COARSE 12 /* columns at least by which entries of 16 bits tell any positions */
+#define LISTED        6  /* the same of others */
+#define DISTINCT      3  /* positions at least */
+#define FEW_ROWS      16 /* columns at least by which fewer positions are no chance */
+#define FEW_COARSE    24 /* the same of entries of 16 bits */
+#define EXACT_RECIPE  1e-15
+#define FLOAT_RECIPE  1e-6
 #define APART         1.4 /* a frequency to the one before, at least */
 
 /* ---- even spacing ---- */
@@ -196,18 +198,19 @@ static bool are_rounded(const double *numbers, size_t count, pe_dtype dtype)
 static bool find_list(const pe_observation *seen, const pe_row_law *law,
                       pe_table_positions *ret)
 {
+    const double lost_max = law->recipe == EXACT_RECIPE ? 0 : (double)seen->sampled / 16;
     const size_t count = seen->sampled;
     const size_t least = law->unit > 0x1p-20 ? LISTED_COARSE : LISTED;
     size_t lost = 0;
     if (count != seen->rows || law->count < least || 2 * count > sizeof ret->rows)
         return false;
     double *numbers = malloc(count * sizeof *numbers);
-    for (size_t row = 0; numbers && row < count && 16 * lost <= count; row++) {
+    for (size_t row = 0; numbers && row < count && (double)lost <= lost_max; row++) {
         pe_row_position at = pe_row_position_fit(law, seen->sample + row * seen->columns);
         numbers[row] = at.found ? pe_row_position_number(at) : 0;
         lost += !at.found;
     }
-    bool found = numbers && 16 * lost <= count && !are_rounded(numbers, count, PE_BF16) &&
+    bool found = numbers && (double)lost <= lost_max && !are_rounded(numbers, count, PE_BF16) &&
                  !are_rounded(numbers, count, PE_F16) && write_list(numbers, count, ret);
     free(numbers);
     return found;
@@ -231,9 +234,6 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
 }
 
 /* ---- the whole ---- */
-
-#define EXACT_RECIPE 1e-15
-#define FLOAT_RECIPE 1e-6
 
 bool pe_column_is_still(const pe_observation *seen, uint64_t column)
 {
