@@ -29,6 +29,8 @@ static bool add_proposal(pe_candidates *self, const pe_scheme *scheme, size_t fi
                          const pe_view *view, const pe_proposal *proposal)
 {
     const size_t size = offsetof(pe_proposal, query) + strlen(proposal->query) + 1;
+    if (proposal->low_precision && view->element == PE_ELEMENT_F64)
+        return true;
     for (size_t i = first; i < self->count; i++)
         if (is_same(self->items[i].proposal, proposal))
             return true;

@@ -63,12 +63,12 @@ static bool find_mask(mask *self, double *line, bool *ret_found)
     if (!read_line(self, 0, query, line))
         return false;
     self->number = line[self->keys - 1];
-    if (!(self->number == 0 || self->number < LEAST_MASK) || is_masked(self, line[own]) ||
-        (self->number == 0 && line[own] == 0))
-        return true;
+    if (!(self->number == 0 || self->number < LEAST_MASK) ||
+        is_masked(self, line[self->number == 0 && own > 0 ? own - 1 : own]))
+        return true; /* a bias may be 0 for the query's own key */
     while (end > own + 1 && is_masked(self, line[end - 1]))
         end--;
-    while (first < own && is_masked(self, line[first]))
+    while (self->number != 0 && first < own && is_masked(self, line[first]))
         first++;
     self->symmetric = end > own + 1;
     self->window = first > 0 ? own + 1 - first : 0;
@@ -99,7 +99,8 @@ static bool has_mask(const mask *self, uint64_t query, const double *line)
     uint64_t first, end;
     find_seen(self, query, &first, &end);
     for (uint64_t key = 0; key < self->keys; key++)
-        if (is_masked(self, line[key]) != (key < first || key >= end))
+        if (is_masked(self, line[key]) != (key < first || key >= end) &&
+            !(self->number == 0 && key >= first && key < end))
             return false;
     return true;
 }

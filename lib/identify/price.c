@@ -10,7 +10,7 @@
 #define NOISE_BITS    200  /* more than other forms: it is in all entries */
 #define DIVISOR_BITS  3
 #define FORM_BITS     14  /* more than a parameter: the scheme does not know it */
-#define PRESET_BITS   8   /* it says more than its values */
+#define PRESET_BITS   6   /* it says more than its values */
 #define ERROR_WEIGHT  16  /* of the mean error of an arithmetic that is not known, in bits */
 #define WHOLE_BITS    128 /* of a row or a column that is another */
 #define WHOLE_MAX     1e7

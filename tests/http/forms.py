@@ -14,10 +14,42 @@ def undone(values, said):
     tensors = [values]
     for form in said["forms"]:
         tensors = undo(form, tensors, said)
-    if tensors[0].ndim > 2 and any(form["kind"] == "grid" for form in said["forms"]):
-        tensors = [tensor.reshape(-1, tensor.shape[-1]) for tensor in tensors]
-    second = numpy.squeeze(tensors[1]) if len(tensors) > 1 else None
-    return numpy.squeeze(tensors[0]), second
+    tensors = [in_order(tensor, said) for tensor in tensors]
+    return tensors[0], tensors[1] if len(tensors) > 1 else None
+
+
+def kinds(said):
+    return [form["kind"] for form in said["forms"]]
+
+
+def order(count, said):
+    """The axes of the table in the order of the tensor's, but that axes are exchanged."""
+    axes = list(range(count))
+    for form in said["forms"]:
+        if form["kind"] == "channels_first":
+            axes.append(axes.pop(axes.index(form["axis"])))
+    return axes
+
+
+def in_order(tensor, said):
+    """What is left of a table as the tensor, without axes of size 1."""
+    tensor = tensor.transpose(order(tensor.ndim, said))
+    if "grid" in kinds(said):
+        tensor = tensor.reshape(-1, tensor.shape[-1])
+    tensor = numpy.squeeze(tensor)
+    tensor = tensor.T if "transposed" in kinds(said) else tensor
+    return tensor[..., said["columns"]] if "columns" in kinds(said) else tensor
+
+
+def out_of_order(tensor, said, shape):
+    """The other way, to what is left of a table of that shape."""
+    tensor, axes = numpy.squeeze(tensor), order(len(shape), said)
+    if "columns" in kinds(said):
+        table = numpy.empty_like(tensor)
+        table[..., said["columns"]] = tensor
+        tensor = table
+    tensor = tensor.T if "transposed" in kinds(said) else tensor
+    return tensor.reshape([shape[axis] for axis in axes]).transpose(numpy.argsort(axes))
 
 
 def made_again(tensors, said, shape):
@@ -27,7 +59,7 @@ def made_again(tensors, said, shape):
     for form in said["forms"]:
         shapes.append(left.shape)
         left = left if form["kind"] == "angles" else undo(form, [left], said)[0]
-    tensors = [numpy.squeeze(tensor).reshape(left.shape) for tensor in tensors]
+    tensors = [out_of_order(tensor, said, left.shape) for tensor in tensors]
     for form, before in zip(reversed(said["forms"]), reversed(shapes)):
         kind = form["kind"]
         if kind in JOIN:
@@ -52,11 +84,6 @@ def turned(said):
 def part(axis, *bounds):
     """The part of an axis of the table."""
     return (slice(None),) * axis + (slice(*bounds),)
-
-
-def rows_of(values):
-    """The axis of rows, before which are axes of size 1."""
-    return next((axis for axis, extent in enumerate(values.shape) if extent > 1), 0)
 
 
 # ---- two tensors in one table ----
@@ -157,18 +184,11 @@ def unseen(values, form):
     return distance >= window, -distance >= (window if form.get("count") else 1)
 
 
-def zero_rows(values, form, _):
-    axis, count = rows_of(values), form["count"]
-    rows = values.shape[axis]
-    zeros = part(axis, 0, count) if form["first"] == 0 else part(axis, rows - count, None)
-    left = part(axis, count, None) if form["first"] == 0 else part(axis, 0, rows - count)
-    assert (values[zeros] == 0).all()
-    return values[left]
-
-
-def zero_columns(values, form, _):
-    assert (values[..., form["first"] :] == 0).all()
-    return values[..., : form["first"]]
+def zeros(values, form, _):
+    axis, count = form["axis"], form["count"]
+    first = min(form["first"], values.shape[axis] - count)
+    assert (values[part(axis, first, first + count)] == 0).all()
+    return numpy.delete(values, range(first, first + count), axis)
 
 
 UNDO = {
@@ -179,26 +199,15 @@ UNDO = {
     ],
     "grid": lambda values, *_: values,
     "masked": masked,
-    "zero_rows": zero_rows,
-    "zero_columns": zero_columns,
+    "zero_rows": zeros,
+    "zero_columns": zeros,
     "decimals": lambda values, *_: values,
     "noise": lambda values, *_: values,
-    "channels_first": lambda values, form, _: numpy.moveaxis(values, form["axis"], -1),
-    "transposed": lambda values, *_: swapped(values),
-    "columns": lambda values, _, said: values[..., said["columns"]],
+    "channels_first": lambda values, *_: values,
+    "transposed": lambda values, *_: values,
+    "columns": lambda values, *_: values,
     "factor": lambda values, form, _: (values - form.get("constant", 0)) / form["value"],
 }
-
-
-def swapped(values):
-    """A matrix with its axes exchanged."""
-    return numpy.squeeze(values).T
-
-
-def ordered(values, _, said):
-    table = numpy.empty_like(values)
-    table[..., said["columns"]] = values
-    return table
 
 
 def with_mask(values, form, _):
@@ -209,15 +218,9 @@ def with_mask(values, form, _):
     return numpy.where(before | after, filled, values)
 
 
-def with_zero_rows(values, form, _):
-    axis = rows_of(values)
-    zeros = numpy.zeros((*values.shape[:axis], form["count"], *values.shape[axis + 1 :]))
-    parts = [zeros, values] if form["first"] == 0 else [values, zeros]
-    return numpy.concatenate(parts, axis)
-
-
-def with_zero_columns(values, form, _):
-    return numpy.concatenate([values, numpy.zeros((*values.shape[:-1], form["count"]))], -1)
+def with_zeros(values, form, _):
+    axis, first = form["axis"], form["first"]
+    return numpy.insert(values, [min(first, values.shape[axis])] * form["count"], 0, axis)
 
 
 AGAIN = {
@@ -228,10 +231,10 @@ AGAIN = {
     "masked": with_mask,
     "noise": lambda values, *_: values,
     "decimals": lambda values, form, _: numpy.round(values, form["count"]),
-    "channels_first": lambda values, form, _: numpy.moveaxis(values, -1, form["axis"]),
-    "transposed": lambda values, *_: swapped(values),
-    "columns": ordered,
-    "zero_rows": with_zero_rows,
-    "zero_columns": with_zero_columns,
+    "channels_first": lambda values, *_: values,
+    "transposed": lambda values, *_: values,
+    "columns": lambda values, *_: values,
+    "zero_rows": with_zeros,
+    "zero_columns": with_zeros,
     "factor": lambda values, form, _: values * form["value"] + form.get("constant", 0),
 }

@@ -445,7 +445,7 @@ LIBRARIES = {
     "transformers, llama 3.2": (
         llama3(700, 64, 5e5, 32, 8192),
         "rope",
-        ["rope_theta=500000", "rope_type=llama3", "factor=32"],
+        ["preset=llama3.2"],
     ),
     "transformers, dynamic": (
         dynamic(3000, 64, 1e4, 2, 2048),
