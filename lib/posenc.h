@@ -914,7 +914,7 @@ typedef struct pe_second {
 } pe_second;
 
 /* What an explanation takes to be written down, in bits; the one with the least is the answer.
- * All are 0 where noise or a step was found. */
+ */
 typedef struct pe_price {
     double request; /* parameters that differ from the defaults, but for those that the shape
                      * decides */
@@ -1021,12 +1021,11 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
 
 /* Find the request that made a table. `only` is the one scheme to look for, NULL for all.
  * Schemes propose requests by what is seen of the table, and of it with forms undone; each is
- * compared entry by entry, and the explanation with the least pe_price is the answer. Where
- * none is found, usual requests with noise are tried. Trained numbers are known only if
- * `set_name` is not NULL: those of this set of limits->sets, of whose tensors the table may
- * have rows, or what was interpolated between them. A search that the runner ends is no
- * failure. Fails with PE_NO_MEMORY, with PE_OUT_OF_RANGE for "set" if there is no such set, and
- * with PE_MALFORMED for "body" if the view cannot be read. */
+ * compared entry by entry, and the explanation with the least pe_price is the answer. Trained
+ * numbers are known only if `set_name` is not NULL: those of this set of limits->sets, of whose
+ * tensors the table may have rows, or what was interpolated between them. A search that the
+ * runner ends is no failure. Fails with PE_NO_MEMORY, with PE_OUT_OF_RANGE for "set" if there
+ * is no such set, and with PE_MALFORMED for "body" if the view cannot be read. */
 pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,
                             const pe_limits *limits, const pe_runner *runner,
                             pe_identity *ret_identity, pe_error *reterr);
