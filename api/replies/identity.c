@@ -175,18 +175,23 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
     const bool near = identity->status == PE_IDENTITY_NEAR;
     char whose[40];
     const bool made = !near && identity->computation.first_off == 0; /* as presets make it */
+    const pe_second *second = &identity->second;
+    const bool apart = second->tensor[0] && strcmp(second->query, identity->query) != 0;
     api_text_add(text, "This is %s%s%s%s of %s with", near ? "nearly " : "", identity->tensor,
-                 identity->second.tensor[0] ? " and " : "", identity->second.tensor,
+                 second->tensor[0] && !apart ? " and " : "", apart ? "" : second->tensor,
                  pe_scheme_describe(identity->scheme)->name);
     add_query(identity->query, text);
     if (equivalents->preset_count > 0)
         api_text_add(text, " (%s preset %s)", made ? "as" : "the law of",
                      equivalents->presets[0]);
+    if (apart) {
+        api_text_add(text, ", and %s of %s with", second->tensor,
+                     pe_scheme_describe(second->scheme)->name);
+        add_query(second->query, text);
+    }
     api_text_add(text, "%s", ARITHMETICS[find_arithmetic(identity)].phrase);
     add_effect(&identity->computation, text);
     api_forms_add(identity, text);
-    if (identity->step > 0)
-        api_text_add(text, ", rounded to multiples of %.9g", identity->step);
     if (most->error > 0) {
         api_text_add(text, "; the largest error against the exact table is %.1e, at ",
                      most->error);
@@ -196,7 +201,7 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
         api_text_add(text, "; %llu of %llu entries differ from it",
                      (unsigned long long)identity->comparison.differing,
                      (unsigned long long)identity->comparison.entries);
-    if (identity->noise == 0 && identity->step == 0)
+    if (identity->noise == 0)
         add_misfits(&identity->misfits, tensor, text);
     snprintf(whose, sizeof whose, " of %s", identity->second.tensor);
     add_misfit_count(identity->second.misfits, whose, text);

@@ -32,7 +32,8 @@ static json_t *describe_form(const pe_identity *identity, const pe_transform *fo
         json_object_set_new(document, "first", json_integer((json_int_t)form->first));
     if (form->count > 0)
         json_object_set_new(document, "count", json_integer((json_int_t)form->count));
-    if (form->kind == PE_TRANSFORM_FACTOR || form->kind == PE_TRANSFORM_MASKED)
+    if (form->kind == PE_TRANSFORM_FACTOR || form->kind == PE_TRANSFORM_MASKED ||
+        form->kind == PE_TRANSFORM_NOISE)
         json_object_set_new(document, "value",
                             isfinite(form->value)
                                 ? json_real(form->value)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define COMPARED_MAX 24  /* requests that are compared in full with one view */
-#define LAYERS_MAX   12  /* that are searched */
+#define LAYERS_MAX   20  /* that are searched */
 #define DEPTH_MAX    3   /* forms that are undone one after the other */
 #define PRICE_MAX    0.5 /* of an explanation, of the table's own bits */
 

@@ -114,8 +114,8 @@ static bool read_held(void *context, uint64_t offset, void *dst, size_t size)
     return true;
 }
 
-/* Let a view that is not row-major be so, as what reads it line by line needs: held, if it is
- * not too large. False: it cannot be read, or memory ran out. */
+/* Let a view that is not row-major be so, as what reads it line by line needs. False: it is too
+ * large to be held, or cannot be read, or memory ran out. */
 static bool pack_view(pe_layers *layers, pe_view *view)
 {
     const size_t bytes = (size_t)pe_view_elements(view) * pe_element_size(view->element);
@@ -123,16 +123,10 @@ static bool pack_view(pe_layers *layers, pe_view *view)
     size_t axis = view->rank;
     for (; axis > 0 && view->strides[axis - 1] == run; axis--)
         run *= view->shape[axis - 1];
-    if (view->rank < 2 || axis == 0 || (view->rank == 2 && bytes > layers->room))
+    if (view->rank < 2 || axis == 0)
         return true;
-    if (bytes > layers->room) {
-        pe_view *source = pe_layers_hold(layers, sizeof *source);
-        if (!source)
-            return false;
-        *source = *view;
-        *view = pe_view_packed(source);
-        return true;
-    }
+    if (bytes > layers->room) /* a matrix is read by its strides, and so is the table itself */
+        return view->rank == 2 || layers->count == 0;
     unsigned char *elements = pe_layers_hold(layers, bytes);
     if (!elements || !pe_view_read_elements(view, 0, view->shape[0], elements))
         return false;

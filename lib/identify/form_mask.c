@@ -21,8 +21,9 @@ typedef enum filling {
 typedef struct mask {
     const pe_view *view; /* [heads, queries, keys] or [queries, keys] */
     uint64_t queries, keys;
-    double number;
-    bool symmetric;  /* keys on both sides are seen */
+    double number;  /* of the last key of a query */
+    double nearest; /* of the first masked key after it: what is added has the bias beside it */
+    bool symmetric; /* keys on both sides are seen */
     uint64_t window; /* keys on one side, with the query's own; 0: all */
 } mask;
 
@@ -70,6 +71,7 @@ static bool find_mask(mask *self, double *line, bool *ret_found)
         end--;
     while (self->number != 0 && first < own && is_masked(self, line[first]))
         first++;
+    self->nearest = line[end < self->keys ? end : self->keys - 1];
     self->symmetric = end > own + 1;
     self->window = first > 0 ? own + 1 - first : 0;
     *ret_found = (first == 0 || self->window >= WINDOW_LEAST) &&
@@ -141,7 +143,9 @@ static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *sel
     const pe_transform form = {.kind = PE_TRANSFORM_MASKED,
                                .first = self->window,
                                .count = self->symmetric,
-                               .value = self->number};
+                               .value = self->nearest == self->number
+                                            ? self->number
+                                            : pe_find_decimal(self->nearest, 0.02)};
     pe_layer beneath = pe_layer_beneath(layer);
     pe_dtype dtype;
     bool fits = false;
@@ -191,10 +195,13 @@ void pe_write_mask(const pe_identity *identity, const pe_transform *form,
                    char dst[PE_FORM_TEXT])
 {
     (void)identity;
+    const char *what =
+        isfinite(form->value) && form->value < 0 ? "have, or are moved by," : "have";
     if (form->first > 0)
-        snprintf(dst, PE_FORM_TEXT, "keys beyond a window of %llu%s have %g",
+        snprintf(dst, PE_FORM_TEXT, "keys beyond a window of %llu%s %s %g",
                  (unsigned long long)form->first,
-                 form->count > 0 ? " on each side" : ", and after the query,", form->value);
+                 form->count > 0 ? " on each side" : ", and after the query,", what,
+                 form->value);
     else
-        snprintf(dst, PE_FORM_TEXT, "keys after the query have %g", form->value);
+        snprintf(dst, PE_FORM_TEXT, "keys after the query %s %g", what, form->value);
 }

@@ -107,6 +107,8 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
                         : found->misfits.count > 0 ? PE_ARITHMETIC_UNKNOWN
                         : explained                ? PE_ARITHMETIC_F32
                                                    : PE_ARITHMETIC_F32_LIKE;
+    if (found->arithmetic == PE_ARITHMETIC_F32_LIKE && self->judge->seen->view.grain > 0)
+        found->arithmetic = PE_ARITHMETIC_UNKNOWN; /* entries are off by the grain, too */
     found->status = f64 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
     /* zeros are no evidence: a table of few other numbers is near anything that has few */
     if ((double)found->misfits.count >

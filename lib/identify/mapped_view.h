@@ -23,8 +23,4 @@ typedef struct pe_mapped_view {
 bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mapping mapping,
                          double factor, double constant, pe_view *ret_view);
 
-/* View a table of any strides as one that is row-major. `source` must not move; it and its
- * context outlive the view. */
-pe_view pe_view_packed(pe_view *source);
-
 #endif

@@ -111,7 +111,7 @@ static double price_extent(double number, const pe_view *view)
         const double extent = (double)view->shape[axis];
         if (number == extent || number == 2 * extent)
             return 0;
-        if (number > 1 && fmod(extent, number) == 0)
+        if (number > 1 && (fmod(extent, number) == 0 || fmod(extent - 1, number) == 0))
             bits = fmin(bits, DIVISOR_BITS);
     }
     return bits;

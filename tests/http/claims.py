@@ -223,7 +223,6 @@ FOUND = re.compile(
     r" (?P<first_off>\d+))?"
     r"(?P<forms>(?:; (?:[^;.]|\.\d)*?)*?)"
     rf"(?:, but for noise of (?P<noise>{NUMBER}) \(root mean square\))?"
-    rf"(?:, rounded to multiples of (?P<step>{NUMBER}))?"
     rf"(?:; the largest error against the exact table is (?P<error>{NUMBER}), at"
     r" \[(?P<at>[\d, ]*)\])?"
     r"(?:; (?P<differing>\d+) of (?P<entries>\d+) entries differ from it)?"
@@ -303,8 +302,6 @@ def check_found(said, table, fetch):
         return [f"not read: {sentence}"]
     wide, exact = read_exact(said["request"]["url"], fetch)
     left = undone(table, said)[0].astype("f8")
-    left = left.T if said["transposed"] else left
-    left = left[:, said["columns"]] if "columns" in said else left
     left = left.squeeze()
     if left.shape != exact.shape:
         return [f"shape {left.shape}, not {exact.shape}"]

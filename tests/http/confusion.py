@@ -49,15 +49,11 @@ class Table(NamedTuple):
         return numpy.frombuffer(self.body, TYPES[self.dtype]).reshape(self.shape)
 
     def as_said(self, said):
-        """The same, turned and with its columns ordered as an answer says."""
+        """The same without its forms, as an answer says them."""
         bits = self.bits().squeeze()
         if said.get("forms"):
             bits = self.rounded(undone(self.values(), said)[0])
-        bits = bits.T if said["transposed"] else bits
-        if "columns" not in said:
-            return self.holding(bits, "as it is")
-        assert sorted(said["columns"]) == list(range(bits.shape[-1])), said["columns"]
-        return self.holding(bits[:, said["columns"]], "ordered")
+        return self.holding(bits, "what is left")
 
     def values(self):
         bits = self.bits()

@@ -494,7 +494,7 @@ LIBRARIES = {
     "MAE, of 14 x 14 patches": (
         mae(192, 14),
         "sinusoidal_2d",
-        ["height=14", "width=14", "dim=192", "extra_tokens=1", "preset=mae"],
+        ["height=14", "width=14", "dim=192", "extra_tokens=1"],
     ),
     "MAE, of 7 x 7 patches in float64": (
         mae(64, 7, "f8", 0),

@@ -319,8 +319,6 @@ def case_of(stranger, said, asker):
         left = undone(
             stranger.sent if stranger.dtype == "complex" else stranger.values(), said
         )[0]
-        left = left.T if said["transposed"] else left
-        left = left[..., said["columns"]] if "columns" in said else left
         exact = asker.table(url).squeeze()
     except (AssertionError, ValueError, KeyError, IndexError):
         return Case(stranger.lines(), said)
