@@ -100,8 +100,9 @@ static bool is_listed(const char *name, const char *const *names, size_t step)
  * table. */
 static bool is_part(const pe_parameter *row)
 {
-    static const char *const NAMES[] = {"dim",          "heads",        "offset", "table",
-                                        "query_length", "query_offset", "set",    NULL};
+    static const char *const NAMES[] = {"dim",    "heads", "first_head",   "extra_tokens",
+                                        "offset", "table", "query_length", "query_offset",
+                                        "set",    NULL};
     return row->required || row->counts_rows || row->default_of ||
            is_listed(row->name, NAMES, 1);
 }

@@ -160,7 +160,9 @@ static bool compare_request(const trial *self, pe_identity *found)
  * for, and some schemes take long for it. */
 static bool are_close_lines(const trial *self)
 {
-    const pe_error_bound bound = compute_bound(self);
+    pe_error_bound bound = compute_bound(self);
+    if (bound.low_precision)
+        bound.waves = NULL; /* frequencies of 16 bits are not the request's */
     const bool wide = pe_request_tensor(self->request, self->tensor)->dtype == PE_F64;
     bool read = true;
     pe_request *narrow =
@@ -188,8 +190,7 @@ bool pe_judge_request(const pe_judge *judge, const pe_scheme *scheme,
     if (index >= 0) {
         self.tensor = (size_t)index;
         /* what has an angle was proposed without measuring waves */
-        if (proposal->angle > 0 && !proposal->low_precision &&
-            pe_exact_waves_read(&waves, self.request, self.tensor))
+        if (proposal->angle > 0 && pe_exact_waves_read(&waves, self.request, self.tensor))
             self.waves = &waves;
         if (are_close_lines(&self) &&
             (!exact_only || pe_check_first_rows(self.request, self.tensor, judge->seen, &read)))

@@ -102,11 +102,11 @@ static double price_value(const pe_parameter *row, const char *text, size_t size
     return 0;
 }
 
-/* The bits of a whole number, which may be an extent of the table, or twice one, or divide one.
- */
-static double price_extent(double number, const pe_view *view)
+/* The bits of a whole number, which may be an extent of the table, or twice one, or divide one,
+ * or, if it is required, make one together with others. */
+static double price_extent(double number, bool required, const pe_view *view)
 {
-    double bits = NAME_BITS + pe_price_number(number);
+    double bits = required ? DIVISOR_BITS : NAME_BITS + pe_price_number(number);
     for (size_t axis = 0; axis < view->rank; axis++) {
         const double extent = (double)view->shape[axis];
         if (number == extent || number == 2 * extent)
@@ -135,7 +135,7 @@ double pe_price_request(const pe_scheme *scheme, const char *query, const char *
         if (strcmp(name, "preset") == 0)
             bits += PRESET_BITS + log2((double)info->preset_count + 1);
         else if (row && row->type == PE_INTEGER && !usual)
-            bits += price_extent(strtod(text, NULL), view);
+            bits += price_extent(strtod(text, NULL), row->required, view);
         else if (row && row->type == PE_INTEGER_LIST && row->required)
             bits += DIVISOR_BITS; /* extents of a grid */
         else if (row && !usual)

@@ -29,6 +29,12 @@ class IdentifyCase(ServerCase):
     def bits(self, table):
         return numpy.ascontiguousarray(table).tobytes()
 
+    def texts(self, found):
+        """The arguments of the request, and the presets that say the same of the table."""
+        request = found["request"]
+        presets = [f"preset={name}" for name in request["presets"]]
+        return request["url"].replace("?", "&").split("&") + presets
+
     def assert_true(self, found, table):
         """What is said holds: exact is exact, and a match is as near as its arithmetic."""
         if found["status"] not in ("exact", "match"):

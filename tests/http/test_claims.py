@@ -13,7 +13,7 @@ from test_compare import NPY, npy
 from transformations import ROWS, Source
 
 F = numpy.float32
-CASES = pathlib.Path(os.environ.get("POSENC_CASES", "/work/shared/cases/strangers"))
+CASES = os.environ.get("POSENC_CASES", "")
 DRAWN = 200
 
 
@@ -284,9 +284,9 @@ class Claims(ServerCase):
         self.assertGreater(counts["unknown"], 0)
 
     def test_every_sentence_about_tables_of_strangers_holds(self):
-        paths = sorted(CASES.glob("[fp]*.npy"))
+        paths = sorted(pathlib.Path(CASES).glob("[fp]*.npy")) if CASES else []
         if not paths:
-            self.skipTest(f"no tables in {CASES} (POSENC_CASES)")
+            self.skipTest("POSENC_CASES names no folder with tables f*.npy and p*.npy")
         for path in paths:
             table = numpy.load(path)
             said = self.checked(table, path.name)

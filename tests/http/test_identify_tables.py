@@ -35,7 +35,7 @@ class Tables(IdentifyCase):
             self.assertIn(found["status"], ("match", "exact"), (name, found["summary"]))
             self.assertEqual(found["request"]["scheme"], scheme, name)
             for text in said:
-                self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"), name)
+                self.assertIn(text, self.texts(found), name)
             self.assertEqual(found["transposed"], "transposed" in name)
             self.assert_true(found, table)
 

@@ -104,7 +104,7 @@ VECTORS = {
         "rope_theta=1000000&rope_type=yarn&factor=4&original_max_position_embeddings=32768",
         RECIPROCAL,
     ),
-    "llama3": (llama3(500000, 128, 8, 8192), "rope_theta=500000&rope_type=llama3", RECIPROCAL),
+    "llama3": (llama3(500000, 128, 8, 8192), "preset=llama3.1", RECIPROCAL),
 }
 
 
@@ -250,9 +250,9 @@ class Arithmetic(ServiceTest):
                 found["summary"],
             )
             self.assertEqual(found["frequencies"]["formulas"], [EXPONENTIAL], name)
-        off = table.bfloat16().float()
-        off[3000, 20] *= 1 + 2**-7  # a neighbour of what float32 arithmetic gives
-        self.assertEqual(self.identify(off.numpy())["status"], "near")
+        off = table.bfloat16()
+        off.view(torch.int16)[3000, 20] += 1  # a neighbour of what float32 arithmetic gives
+        self.assertEqual(self.identify(off.float().numpy())["status"], "near")
 
     def test_float64_numbers_are_judged_by_float64_arithmetic(self):
         for name, (angles, computation, formula) in F64_TABLES.items():
