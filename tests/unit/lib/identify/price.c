@@ -66,7 +66,7 @@ START_TEST(each_argument_adds_to_a_request)
                         price("alibi", "length=32&heads=16&head_dim=17", "bias"));
     /* the extents of a grid multiply to one of the table */
     ck_assert_double_lt(price("axial_rope", "sizes=8,8&dim=64", "cos"),
-                        price("rope", "length=65&dim=64", "cos"));
+                        price("axial_rope", "sizes=8,8&dim=64&rope_theta=77", "cos"));
 }
 END_TEST
 
