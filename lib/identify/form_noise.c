@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS      256                          /* of which the noise is estimated */
-#define LEAST     4.0                          /* of the noise, in units in the last place */
-#define MOST      0.1                          /* of the root of the mean square of entries */
-#define DEVIATION (0.6745 * 2.449489742783178) /* the median of second differences' sizes */
+#define ROWS      256                           /* of which the noise is estimated */
+#define LEAST     4.0                           /* of the noise, in units in the last place */
+#define MOST      0.1                           /* of the root of the mean square of entries */
+#define ORDER     6                             /* of differences, in which slow waves vanish */
+#define DEVIATION (0.6745 * 30.397368307141328) /* the median of their sizes, of noise of 1 */
 
 static int smaller_first(const void *a, const void *b)
 {
@@ -17,7 +18,17 @@ static int smaller_first(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* Estimate the noise of a matrix by the second differences down its smoothest column.
+/* The difference of the sixth order of numbers a distance apart. */
+static double find_difference(const double *entry, size_t apart)
+{
+    static const double WEIGHTS[ORDER + 1] = {1, -6, 15, -20, 15, -6, 1};
+    double sum = 0;
+    for (size_t i = 0; i <= ORDER; i++)
+        sum += WEIGHTS[i] * entry[i * apart];
+    return sum;
+}
+
+/* Estimate the noise of a matrix by the differences down its smoothest column.
  * *ret_size: the root of the mean square of its entries. False: it cannot be read. */
 static bool estimate_noise(const pe_view *view, double *ret_noise, double *ret_size)
 {
@@ -28,15 +39,15 @@ static bool estimate_noise(const pe_view *view, double *ret_noise, double *ret_s
     double squares = 0;
     *ret_noise = INFINITY;
     for (size_t c = 0; read && c < columns; c++) {
-        for (size_t row = 0; row + 2 < rows; row++) {
+        for (size_t row = 0; row + ORDER < rows; row++) {
             const double *entry = entries + row * columns + c;
             squares += entry[0] * entry[0];
-            bends[row] = fabs(entry[0] - 2 * entry[columns] + entry[2 * columns]);
+            bends[row] = fabs(find_difference(entry, columns));
         }
-        qsort(bends, (size_t)rows - 2, sizeof *bends, smaller_first);
-        *ret_noise = fmin(*ret_noise, bends[(rows - 2) / 2] / DEVIATION);
+        qsort(bends, (size_t)rows - ORDER, sizeof *bends, smaller_first);
+        *ret_noise = fmin(*ret_noise, bends[(rows - ORDER) / 2] / DEVIATION);
     }
-    *ret_size = sqrt(squares / (double)((rows - 2) * columns));
+    *ret_size = sqrt(squares / (double)((rows - ORDER) * columns));
     free(entries);
     return read;
 }
