@@ -1038,26 +1038,19 @@ typedef struct pe_same_request {
     char tensor[32], query[PE_IDENTITY_QUERY_MAX];
 } pe_same_request;
 
-/* A value of a parameter with which the same table is made. */
-typedef struct pe_open_value {
-    const char *parameter;
-    char value[PE_PRINT_MAX];
-} pe_open_value;
-
 /* What makes the same table as a request that was found. */
 typedef struct pe_equivalents {
-    size_t preset_count, same_count, open_count;
+    size_t preset_count, same_count;
     const char *presets[PE_EQUIVALENTS_MAX]; /* with whose values the request is the same */
     pe_same_request same[PE_EQUIVALENTS_MAX];
-    pe_open_value open[2 * PE_EQUIVALENTS_MAX]; /* each alone, the others as found */
 } pe_equivalents;
 
 /* Find what else makes the exact table of an identity that is PE_IDENTITY_MATCH or better; of
  * one that is PE_IDENTITY_NEAR only the presets. `dtype` is the table's, PE_F32 if it has
  * integers; at most `most` other requests. All that is found has been compared byte by byte,
- * and it need not be all there is: of numbers some values beside the found one are tried, other
- * schemes look at tables of up to 2^20 entries, and 512 MB are compared at most. What the
- * runner ends is no failure. Fails with PE_NO_MEMORY, and as pe_stream_new does. */
+ * and it need not be all there is: other schemes look at tables of up to 2^20 entries, and
+ * 512 MB are compared at most. What the runner ends is no failure. Fails with PE_NO_MEMORY, and
+ * as pe_stream_new does. */
 pe_status pe_find_equivalents(const pe_identity *identity, pe_dtype dtype, size_t most,
                               const pe_limits *limits, const pe_runner *runner,
                               pe_equivalents *ret_equivalents, pe_error *reterr);

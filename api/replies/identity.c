@@ -278,22 +278,6 @@ static json_t *list_same(const pe_equivalents *equivalents, const pe_view *view)
     return same;
 }
 
-/* The values of parameters that the table leaves open, by parameter. */
-static json_t *list_undecided(const pe_equivalents *equivalents)
-{
-    json_t *undecided = json_array(), *values = NULL;
-    for (size_t i = 0; i < equivalents->open_count; i++) {
-        const pe_open_value *open = &equivalents->open[i];
-        if (i == 0 || strcmp(open->parameter, open[-1].parameter) != 0) {
-            values = json_array();
-            json_array_append_new(undecided, json_pack("{s:s, s:o}", "parameter",
-                                                       open->parameter, "values", values));
-        }
-        json_array_append_new(values, json_string(open->value));
-    }
-    return undecided;
-}
-
 /* Which column of the table each column of the exact tensor is. */
 static json_t *list_columns(const pe_identity *identity)
 {
@@ -418,7 +402,6 @@ json_t *api_identity_document(const pe_identity *identity, const pe_equivalents 
         json_object_set_new(document, "against_exact",
                             api_comparison_document(&identity->comparison, &tensor));
         json_object_set_new(document, "same_table", list_same(equivalents, view));
-        json_object_set_new(document, "undecided", list_undecided(equivalents));
     }
     if (identity->claim_count > 0)
         json_object_set_new(document, "reason", api_reason_document(identity, view));

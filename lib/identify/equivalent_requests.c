@@ -142,79 +142,6 @@ static void find_presets(equivalence *self)
     }
 }
 
-/* ---- values that the table leaves open ---- */
-
-/* Note a value of a parameter if the table is the same with it. */
-static bool try_value(equivalence *self, const pe_parameter *parameter, const char *text)
-{
-    char query[PE_IDENTITY_QUERY_MAX];
-    pe_change_query(self->query, parameter->name, text, query);
-    if (self->found->open_count == PE_COUNT(self->found->open) ||
-        !is_equivalent(self, self->scheme, pe_request_tensor(self->request, self->tensor)->name,
-                       query))
-        return false;
-    pe_open_value *open = &self->found->open[self->found->open_count++];
-    open->parameter = parameter->name;
-    snprintf(open->value, sizeof open->value, "%s", text);
-    return true;
-}
-
-static bool try_number(equivalence *self, const pe_parameter *parameter, double number)
-{
-    char text[PE_PRINT_MAX];
-    pe_print_number(text, pe_find_decimal(number, 1e-9));
-    return try_value(self, parameter, text);
-}
-
-/* Try values beside a real: the farthest of some on either side. */
-static void try_neighbour(equivalence *self, const pe_parameter *parameter, double value)
-{
-    static const double DISTANCES[] = {0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
-    for (int side = -1; side <= 1; side += 2)
-        for (size_t i = 0; value != 0 && i < PE_COUNT(DISTANCES); i++)
-            if (try_number(self, parameter, value * (1 + side * DISTANCES[i])))
-                break;
-}
-
-static void try_values(equivalence *self, const pe_parameter *parameter, const pe_value *value)
-{
-    switch (parameter->type) {
-    case PE_CHOICE:
-        for (size_t i = 0; parameter->choices[i]; i++)
-            if ((int64_t)i != value->integer)
-                try_value(self, parameter, parameter->choices[i]);
-        break;
-    case PE_BOOLEAN:
-        try_value(self, parameter, value->integer ? "false" : "true");
-        break;
-    case PE_INTEGER:
-        if (value->integer > 0 && try_number(self, parameter, 2 * value->real))
-            break;
-        if (!try_number(self, parameter, value->real + 1))
-            try_number(self, parameter, value->real - 1);
-        break;
-    case PE_REAL:
-        try_neighbour(self, parameter, value->real);
-        break;
-    case PE_REAL_LIST:
-    case PE_INTEGER_LIST:
-    case PE_STORED:
-    case PE_TEXT:
-    case PE_TEXT_LIST:
-        break;
-    }
-}
-
-static void find_open(equivalence *self)
-{
-    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
-    for (size_t i = 0; i < info->parameter_count; i++) {
-        const pe_value *value = pe_request_value(self->request, i);
-        if (value->present)
-            try_values(self, &info->parameters[i], value);
-    }
-}
-
 /* ---- other requests ---- */
 
 /* Note a request if it makes the same table and is none of those that are noted. */
@@ -234,55 +161,6 @@ static void try_request(equivalence *self, const pe_scheme *scheme, const char *
     same->scheme = scheme;
     snprintf(same->tensor, sizeof same->tensor, "%s", tensor);
     snprintf(same->query, sizeof same->query, "%s", query);
-}
-
-/* The value of a number of the request by its name; `otherwise` if it has none. */
-static double read_number(const equivalence *self, const char *name, double otherwise)
-{
-    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
-    for (size_t i = 0; i < info->parameter_count; i++)
-        if (strcmp(info->parameters[i].name, name) == 0) {
-            const pe_value *value = pe_request_value(self->request, i);
-            return value->present ? value->real : otherwise;
-        }
-    return otherwise;
-}
-
-/* Try a step as the linear scaling of positions, and the other way round; and ntk as what
- * dynamic scaling comes to at some length. */
-static void try_rotary(equivalence *self)
-{
-    char query[PE_IDENTITY_QUERY_MAX], changed[PE_IDENTITY_QUERY_MAX], text[PE_PRINT_MAX];
-    const char *tensor = pe_request_tensor(self->request, self->tensor)->name;
-    const double step = read_number(self, "step", 1), factor = read_number(self, "factor", 0);
-    const double offset = read_number(self, "offset", 0);
-    if (strcmp(pe_scheme_describe(self->scheme)->name, "rope") != 0)
-        return;
-    if (factor == 0 && step > 0 && step < 1) {
-        pe_change_query(self->query, "step", NULL, query);
-        pe_print_number(text, pe_find_decimal(offset / step, 1e-12));
-        pe_change_query(query, "offset", offset != 0 ? text : NULL, changed);
-        pe_change_query(changed, "rope_type", "linear", query);
-        pe_print_number(text, pe_find_decimal(1 / step, 1e-12));
-        pe_change_query(query, "factor", text, changed);
-        try_request(self, self->scheme, tensor, changed);
-    }
-    if (factor > 0) {
-        pe_change_query(self->query, "rope_type", NULL, query);
-        pe_change_query(query, "factor", NULL, changed);
-        pe_print_number(text, pe_find_decimal(step / factor, 1e-12));
-        pe_change_query(changed, "step", text, query);
-        pe_print_number(text, pe_find_decimal(offset / factor, 1e-12));
-        pe_change_query(query, "offset", offset != 0 ? text : NULL, changed);
-        try_request(self, self->scheme, tensor, changed);
-        /* 2 s / L - 1 = factor */
-        snprintf(text, sizeof text, "%.0f", 1024 * (factor + 1));
-        pe_change_query(self->query, "rope_type", "dynamic", query);
-        pe_change_query(query, "factor", "2", changed);
-        pe_change_query(changed, "original_max_position_embeddings", "2048", query);
-        pe_change_query(query, "seq_len", text, changed);
-        try_request(self, self->scheme, tensor, changed);
-    }
 }
 
 /* Try what recognisers propose for the exact table; a large one leaves less open. False without
@@ -345,11 +223,8 @@ static void search_requests(equivalence *self, const pe_identity *identity)
     find_presets(self);
     if (dear || identity->status < PE_IDENTITY_MATCH)
         return;
-    if (self->most > 0)
-        try_rotary(self);
     if (self->most > 0 && !try_proposals(self))
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for requests that are alike");
-    find_open(self);
 }
 
 pe_status pe_find_equivalents(const pe_identity *identity, pe_dtype dtype, size_t most,

@@ -67,7 +67,7 @@ function placesOf({rows, columns, entries} = {rows: [], columns: [], entries: []
 
 // The facts of an answer, as [name, text] in order; those that say nothing are left out.
 export function factsOf(answer) {
-    const {request, against_exact: figures, undecided = [], frequencies, exceptions} = answer;
+    const {request, against_exact: figures, frequencies, exceptions} = answer;
     const most = figures?.max_abs;
     return [
         ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
@@ -95,12 +95,6 @@ export function factsOf(answer) {
         [
             'Entries that do not fit',
             answer.misfits > 0 ? `${answer.misfits}${placesOf(exceptions)}` : '',
-        ],
-        [
-            'The table leaves open',
-            undecided
-                .map(({parameter, values}) => `${parameter} (also ${values.join(', ')})`)
-                .join('; '),
         ],
         [
             'Columns that are waves',

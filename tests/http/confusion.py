@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from typing import NamedTuple
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs
 
 import numpy
 
@@ -152,20 +152,9 @@ class Asker:
         )
 
     def unlike(self, said, made):
-        """Which of the requests and values that are said to make the same table do not."""
-        path, query = said["request"]["url"].split("?")
-        given = dict(pair.split("=") for pair in query.split("&"))
-        targets = [request["url"] for request in said.get("same_table", ())]
-        for row in said.get("undecided", ()):
-            targets += [
-                f"{path}?"
-                + "&".join(
-                    f"{name}={text}"
-                    for name, text in {**given, row["parameter"]: quote(value)}.items()
-                )
-                for value in row["values"]
-            ]
-        for target in targets:
+        """Which of the requests that are said to make the same table does not."""
+        for request in said.get("same_table", ()):
+            target = request["url"]
             other = self.get(target)
             if other is None or other.body != made.body or other.dtype != made.dtype:
                 return f"{target} makes another table"

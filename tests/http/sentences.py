@@ -133,6 +133,8 @@ def is_zero(axis):
         if table.ndim != 2 or case.kinds & {"tiled", "each_repeated"}:
             return None  # of what is left of the table
         places = numbers(match[0])
+        if places[-1] >= table.shape[axis]:
+            return None  # of another shape than what was undone before
         part = numpy.take(table, range(places[0], places[-1] + 1), axis)
         return None if (part == 0).all() else "it is not"
 
