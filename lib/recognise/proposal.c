@@ -19,7 +19,6 @@ void pe_propose_request(pe_proposals *proposals, const char *tensor, const char 
     proposal->amplitude = proposals->amplitude;
     proposal->roundings = proposals->roundings;
     proposal->discrete = proposals->discrete;
-    proposal->chosen = proposals->chosen;
     proposal->low_precision = proposals->low_precision;
     proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
 }

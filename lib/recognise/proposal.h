@@ -18,8 +18,6 @@ typedef struct pe_proposal {
                        * units in the last place, beyond a few */
     bool low_precision; /* it may have been computed in 16 bits: far entries prove nothing */
     bool discrete;      /* entries are looked up, not computed: one that differs is wrong */
-    bool chosen; /* a number of it was chosen to fit, as one can be for other laws: it is no
-                  * proof unless every bit is the same */
     char query[PE_IDENTITY_QUERY_MAX]; /* without dtype; the last member, so that a copy need
                                         * have no more than its text */
 } pe_proposal;
@@ -27,7 +25,7 @@ typedef struct pe_proposal {
 typedef struct pe_proposals {
     double first_distance, angle, amplitude, roundings; /* of those that are added next */
     bool low_precision;
-    bool discrete, chosen;
+    bool discrete;
     size_t count;
     pe_proposal items[PE_PROPOSALS_MAX];
 } pe_proposals;

@@ -109,7 +109,6 @@ static void search_grown(pe_rotary_trial *self)
     self->growth_error = 2 * self->log_error + 1e-12;
     for (size_t t = 0; d > 2 && t < PE_ROTARY_THETAS; t++) {
         self->theta = pe_rotary_thetas[t];
-        self->place = (double)t;
         self->log_growth = (self->log_theta - pe_log_double(pe_rotary_thetas[t])) * (d - 2) / d;
         if (self->log_growth < 1e-3 || self->log_growth > 7)
             continue;

@@ -35,7 +35,6 @@ typedef struct pe_rotary_law {
     double offset, step; /* of positions */
     double distance; /* mean square of what entries are off by; comparable within a search */
     double rank;     /* the same, a little more for laws that are longer to say */
-    bool chosen;     /* it has a number that was chosen to fit, as one can be for any theta */
 } pe_rotary_law;
 
 /* Find the nearest laws, the best one first; returns how many. */

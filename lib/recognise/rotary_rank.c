@@ -11,6 +11,7 @@
 
 #define FAR        5.0    /* errors: a measured frequency that is further off does not fit */
 #define CAP        16.0   /* of an entry's square, so that one bad entry does not decide */
+#define DIGIT      1e-3   /* what a digit of a law's numbers costs in rank */
 #define LOOKED_MAX 100000 /* laws whose entries are looked at: short tables fit very many */
 #define FLOAT_NOISE                                                                            \
     0.25 /* mean square, in errors, of what float32 arithmetic moves frequencies by */
@@ -141,13 +142,14 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
 
 /* ---- the best laws ---- */
 
-/* Find a kept law that is the same table as another one: it has the same distance. Returns the
- * number of kept laws if there is none. */
+/* Find a kept law of the same type that is the same table as another one: it has the same
+ * distance. Returns the number of kept laws if there is none. */
 static size_t find_same(const pe_rotary_ranking *self, const pe_rotary_law *law)
 {
     size_t i = 0;
     while (i < self->kept &&
-           fabs(self->laws[i].distance - law->distance) > 1e-9 * law->distance)
+           (self->laws[i].law.type != law->law.type ||
+            fabs(self->laws[i].distance - law->distance) > 1e-9 * law->distance))
         i++;
     return i;
 }
@@ -171,11 +173,21 @@ static void keep_best_law(pe_rotary_ranking *self, const pe_rotary_law *law)
     self->laws[place] = *law;
 }
 
-void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step,
-                        double cost)
+/* What a law's numbers cost, of which there is a choice for every table. */
+static double price_law(const pe_rotary_law *law)
+{
+    const double numbers[] = {law->law.theta, law->law.factor, law->law.attention,
+                              (double)law->law.seq_len, law->step == 1 ? 0 : law->step};
+    int digits = 0;
+    for (size_t i = 0; i < PE_COUNT(numbers); i++)
+        digits += pe_rotary_digits(numbers[i]);
+    return DIGIT * digits;
+}
+
+void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step)
 {
     const pe_rotary_observation *seen = self->seen;
-    pe_rotary_law law = {.law = *rotary, .step = step, .chosen = cost >= PE_ROTARY_CHOSEN};
+    pe_rotary_law law = {.law = *rotary, .step = step};
     double amplitude;
     double most = self->kept < PE_ROTARY_LAWS_KEPT ? CAP : self->laws[self->kept - 1].rank;
     if (!frequencies_fit(self, step) || self->looked++ >= LOOKED_MAX)
@@ -185,12 +197,9 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     else
         amplitude = pe_rotary_attention(rotary).hi;
     law.offset = pe_wave_offset(seen->offset * step);
-    cost +=
-        PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
-                           (law.law.attention > 0 ? pe_rotary_digits(law.law.attention) : 0));
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
-    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + cost;
+    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + price_law(&law);
     if (law.distance < 0.75 * CAP)
         keep_best_law(self, &law);
 }

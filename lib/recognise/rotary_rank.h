@@ -4,12 +4,6 @@
 
 #include "recognise/rotary_laws.h"
 
-#define PE_ROTARY_DIGIT 1e-3 /* what a digit more costs in rank */
-
-/* What a number costs that can be chosen to fit any theta, such as the length of a sequence:
- * more than all digits, so that what needs none comes first. */
-#define PE_ROTARY_CHOSEN 1.0
-
 #define PE_ROTARY_KNOWN_BITS 12
 
 /* What a column's entries are off by, for a frequency, step, amplitude and column. */
@@ -28,10 +22,8 @@ typedef struct pe_rotary_ranking {
     pe_rotary_law *laws; /* [PE_ROTARY_LAWS_KEPT], the best one first */
 } pe_rotary_ranking;
 
-/* Compare a law whose frequencies have been predicted, and keep it if it is one of the best;
- * `cost` is what it takes to say it. */
-void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step,
-                        double cost);
+/* Compare a law whose frequencies have been predicted, and keep it if it is one of the best. */
+void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step);
 
 /* The digits of a number as it is printed. */
 int pe_rotary_digits(double number);

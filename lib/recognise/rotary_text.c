@@ -87,7 +87,5 @@ void pe_rotary_propose(const pe_rotary_table *table, const pe_rotary_law *law,
     snprintf(rows, sizeof rows, "length=%llu", table->rows);
     pe_wave_positions(law->offset, law->step, 0, positions, sizeof positions);
     proposals->first_distance = fabs(law->offset / law->step);
-    proposals->chosen = law->chosen;
     pe_rotary_propose_rows(table, &law->law, rows, positions, proposals);
-    proposals->chosen = false;
 }

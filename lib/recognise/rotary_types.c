@@ -47,21 +47,17 @@ static void try_plain(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_DEFAULT);
     memcpy(self->ranking.predicted, self->base, self->seen->count * sizeof *self->base);
-    pe_rotary_consider(&self->ranking, &rotary, self->ranking.step,
-                       PE_ROTARY_DIGIT * pe_rotary_digits(self->theta));
+    pe_rotary_consider(&self->ranking, &rotary, self->ranking.step);
 }
 
 /* Consider a law that divides all frequencies, of which the last ones may be still. */
-static void consider_divided(pe_rotary_trial *self, pe_rotary *rotary, double factor,
-                             double cost)
+static void consider_divided(pe_rotary_trial *self, pe_rotary *rotary, double factor)
 {
     const size_t all = self->seen->count;
     rotary->factor = factor;
     for (size_t i = 0; i < all; i++)
         self->ranking.predicted[i] = i < all - rotary->still ? self->base[i] / factor : 0;
-    cost = PE_ROTARY_DIGIT * pe_rotary_digits(self->theta) +
-           PE_ROTARY_DIGIT * (cost + pe_rotary_digits(factor));
-    pe_rotary_consider(&self->ranking, rotary, pe_rotary_choose_step(self, factor), cost);
+    pe_rotary_consider(&self->ranking, rotary, pe_rotary_choose_step(self, factor));
 }
 
 static void try_linear(pe_rotary_trial *self)
@@ -71,7 +67,7 @@ static void try_linear(pe_rotary_trial *self)
     for (size_t f = 0; f <= self->factor_count; f++) {
         double factor = f < self->factor_count ? self->factors[f] : measured;
         if (factor > 1)
-            consider_divided(self, &rotary, factor, 0.5);
+            consider_divided(self, &rotary, factor);
     }
 }
 
@@ -80,21 +76,20 @@ static void try_proportional(pe_rotary_trial *self)
     pe_rotary rotary = begin_law(self, PE_ROTARY_PROPORTIONAL);
     rotary.still = self->seen->still;
     for (size_t f = 0; rotary.still > 0 && f <= self->factor_count; f++)
-        consider_divided(self, &rotary, f > 0 ? self->factors[f - 1] : 1, 1);
+        consider_divided(self, &rotary, f > 0 ? self->factors[f - 1] : 1);
 }
 
 /* ---- frequencies of which the last are divided more ---- */
 
 /* Consider a law that divides the last frequencies more than the others, if it changes them. */
-static void consider_scaled(pe_rotary_trial *self, const pe_rotary *rotary, double cost)
+static void consider_scaled(pe_rotary_trial *self, const pe_rotary *rotary)
 {
     const size_t last = self->seen->count - 1;
     if (self->ranking.predicted[last] != self->base[last])
-        pe_rotary_consider(&self->ranking, rotary, self->ranking.step, cost);
+        pe_rotary_consider(&self->ranking, rotary, self->ranking.step);
 }
 
-static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, double high,
-                          double cost)
+static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, double high)
 {
     const double last = 2 * (double)self->seen->count - 1, part = 1 - 1 / rotary->factor;
     low = rotary->truncate ? floor(low) : low;
@@ -108,15 +103,15 @@ static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, 
         double ramp = fmin(fmax(((double)i - low) / (high - low), 0), 1);
         self->ranking.predicted[i] = self->base[i] * (1 - ramp * part);
     }
-    consider_scaled(self, rotary, cost);
+    consider_scaled(self, rotary);
 }
 
 static void try_yarn(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_YARN);
     const double indices = (double)self->seen->count / pe_log_double(self->theta);
-    for (size_t l = 0; self->theta > LEAST_THETA && l < PE_COUNT(LENGTHS); l++)
-        for (size_t t = 0; t < 2 * PE_COUNT(TURNS); t++) {
+    for (size_t t = 0; self->theta > LEAST_THETA && t < 2 * PE_COUNT(TURNS); t++)
+        for (size_t l = 0; l < PE_COUNT(LENGTHS); l++) {
             const double *turns = TURNS[t / 2];
             double low = indices * pe_log_double(LENGTHS[l] / (PE_TURN * turns[0]));
             double high = indices * pe_log_double(LENGTHS[l] / (PE_TURN * turns[1]));
@@ -126,13 +121,12 @@ static void try_yarn(pe_rotary_trial *self)
             rotary.truncate = t % 2 == 0;
             for (size_t f = 0; f < self->factor_count; f++) {
                 rotary.factor = self->factors[f];
-                consider_yarn(self, &rotary, low, high,
-                              PE_ROTARY_DIGIT * (3 + (double)(l + t + f) / 8));
+                consider_yarn(self, &rotary, low, high);
             }
         }
 }
 
-static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary, double cost)
+static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary)
 {
     const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
     for (size_t i = 0; i < self->seen->count; i++) {
@@ -140,33 +134,33 @@ static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary, double cos
         double kept = turns >= high ? 1 : turns <= low ? 0 : (turns - low) / (high - low);
         self->ranking.predicted[i] = self->base[i] * (kept + (1 - kept) / rotary->factor);
     }
-    consider_scaled(self, rotary, cost);
+    consider_scaled(self, rotary);
 }
 
 static void try_llama3(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_LLAMA3);
-    for (size_t l = 0; self->theta > LEAST_THETA && l < PE_COUNT(LENGTHS); l++)
-        for (size_t b = 0; b < PE_COUNT(BANDS); b++) {
+    for (size_t b = 0; self->theta > LEAST_THETA && b < PE_COUNT(BANDS); b++)
+        for (size_t l = 0; l < PE_COUNT(LENGTHS); l++) {
             rotary.original = (int64_t)LENGTHS[l];
             rotary.low_freq_factor = BANDS[b][0];
             rotary.high_freq_factor = BANDS[b][1];
             for (size_t f = 0; f < self->factor_count; f++) {
                 rotary.factor = self->factors[f];
-                consider_llama3(self, &rotary, PE_ROTARY_DIGIT * (3 + (double)(l + b + f) / 8));
+                consider_llama3(self, &rotary);
             }
         }
 }
 
 /* ---- a theta that has grown ---- */
 
-static void consider_grown(pe_rotary_trial *self, pe_rotary *rotary, double growth, double cost)
+static void consider_grown(pe_rotary_trial *self, pe_rotary *rotary, double growth)
 {
     const double d = (double)rotary->width;
     pe_rotary_predict_base(self, pe_exp_double(pe_log_double(rotary->theta) +
                                                pe_log_double(growth) * d / (d - 2)));
     memcpy(self->ranking.predicted, self->base, self->seen->count * sizeof *self->base);
-    pe_rotary_consider(&self->ranking, rotary, self->ranking.step, cost);
+    pe_rotary_consider(&self->ranking, rotary, self->ranking.step);
 }
 
 /* Whether entries have so many digits that they decide the numbers of a law: there are not so
@@ -182,14 +176,11 @@ static void try_ntk(pe_rotary_trial *self)
     pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
     rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
     if (is_decided(self) || pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
-        consider_grown(self, &rotary, rotary.factor,
-                       PE_ROTARY_DIGIT *
-                           (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
+        consider_grown(self, &rotary, rotary.factor);
     for (size_t f = 0; f < self->factor_count; f++) {
         rotary.factor = self->factors[f];
         if (fabs(pe_log_double(rotary.factor) - log) <= 4 * error)
-            consider_grown(self, &rotary, rotary.factor,
-                           PE_ROTARY_DIGIT * (1 + ((double)f + self->place) / 8));
+            consider_grown(self, &rotary, rotary.factor);
     }
 }
 
@@ -214,11 +205,9 @@ static void try_dynamic(pe_rotary_trial *self)
                 const double ratio = lengths[i] / length;
                 const bool plain =
                     i == 0 || (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio));
-                const double free = plain || is_decided(self) ? 0 : PE_ROTARY_CHOSEN;
-                if (lengths[i] > length && fabs(lengths[i] - whole) <= off + 0.5)
-                    consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length,
-                                   free + PE_ROTARY_DIGIT *
-                                              (4 + (double)(2 * i) + (double)(f + l) / 8));
+                if ((plain || is_decided(self)) && lengths[i] > length &&
+                    fabs(lengths[i] - whole) <= off + 0.5)
+                    consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length);
             }
         }
 }

@@ -15,10 +15,8 @@ typedef struct pe_rotary_trial {
     double theta;
     double factors[PE_ROTARY_FACTORS_MAX];
     size_t factor_count;
-    double log_theta, log_error; /* measured, of the first frequencies */
-    /* of a theta that has grown: the logarithm of its growth, its error, and the place of theta
-     * in the list of published ones */
-    double log_growth, growth_error, place;
+    double log_theta, log_error;     /* measured, of the first frequencies */
+    double log_growth, growth_error; /* of a theta that has grown */
 } pe_rotary_trial;
 
 typedef void pe_rotary_try(pe_rotary_trial *trial);
