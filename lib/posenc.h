@@ -883,8 +883,8 @@ typedef enum pe_transform_kind {
     PE_TRANSFORM_ANGLES,   /* the cosines and the sines of its entries are two tensors */
     PE_TRANSFORM_PARTS,  /* `axis` has two tables of unlike requests, at its indices 0 and 1 */
     PE_TRANSFORM_MASKED, /* keys after the query, or beyond a window of `first` keys (0: none;
-                          * on both sides if `count` is 1), have `value`, or less than half of
-                          * it */
+                          * on both sides if `count` is 1), have `value`; if `constant` is not
+                          * 0, it was added to theirs */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
     PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
     PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places */

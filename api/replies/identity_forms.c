@@ -38,7 +38,9 @@ static json_t *describe_form(const pe_identity *identity, const pe_transform *fo
                             isfinite(form->value)
                                 ? json_real(form->value)
                                 : json_string(form->value > 0 ? "Infinity" : "-Infinity"));
-    if (form->constant != 0)
+    if (form->kind == PE_TRANSFORM_MASKED)
+        json_object_set_new(document, "added", json_boolean(form->constant != 0));
+    else if (form->constant != 0)
         json_object_set_new(document, "constant", json_real(form->constant));
     return document;
 }

@@ -140,12 +140,13 @@ static bool read_filled(void *context, uint64_t offset, void *dst, size_t size)
 static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, filling how,
                        double *lines)
 {
+    const bool added = self->nearest != self->number;
     const pe_transform form = {.kind = PE_TRANSFORM_MASKED,
                                .first = self->window,
                                .count = self->symmetric,
-                               .value = self->nearest == self->number
-                                            ? self->number
-                                            : pe_find_decimal(self->nearest, 0.02)};
+                               .value =
+                                   added ? pe_find_decimal(self->nearest, 0.02) : self->number,
+                               .constant = added};
     pe_layer beneath = pe_layer_beneath(layer);
     pe_dtype dtype;
     bool fits = false;
@@ -195,8 +196,7 @@ void pe_write_mask(const pe_identity *identity, const pe_transform *form,
                    char dst[PE_FORM_TEXT])
 {
     (void)identity;
-    const char *what =
-        isfinite(form->value) && form->value < 0 ? "have, or are moved by," : "have";
+    const char *what = form->constant != 0 ? "are moved by" : "have";
     if (form->first > 0)
         snprintf(dst, PE_FORM_TEXT, "keys beyond a window of %llu%s %s %g",
                  (unsigned long long)form->first,

@@ -327,9 +327,6 @@ def check_found(said, table, fetch):
         == "".join("; " + form["text"] for form in said["forms"]),
         "noise": lambda: near(parts["noise"], numpy.sqrt((errors**2).mean()))
         and is_noise(left - exact),
-        "step": lambda: errors.max() <= 0.501 * float(parts["step"])
-        and abs(left / float(parts["step"]) - numpy.rint(left / float(parts["step"]))).max()
-        < 1e-3,
         "error": lambda: unit > 0 or near(parts["error"], finite.max()),
         "at": lambda: unit > 0
         or near(parts["error"], finite[tuple(int(i) for i in parts["at"].split(","))]),
