@@ -177,7 +177,7 @@ static void keep_best_law(pe_rotary_ranking *self, const pe_rotary_law *law)
 static double price_law(const pe_rotary_law *law)
 {
     const double numbers[] = {law->law.theta, law->law.factor, law->law.attention,
-                              (double)law->law.seq_len, law->step == 1 ? 0 : law->step};
+                              law->step == 1 ? 0 : law->step};
     int digits = 0;
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
         digits += pe_rotary_digits(numbers[i]);

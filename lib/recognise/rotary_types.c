@@ -8,9 +8,11 @@
 
 #define LEAST_THETA 1.5 /* of blends */
 #define RATIO_MAX                                                                              \
-    64               /* of a length to the original one, a whole number or a half: others say  \
-                      * nothing of a theta that grows */
-#define FEW_DIGITS 3 /* of a factor by which theta grows: with more, theta says it itself */
+    64 /* of a length to the original one, a whole number or a half: others say                \
+        * nothing of a theta that grows */
+#define FEW_DIGITS                                                                             \
+    3 /* of a factor by which theta grows, or more than of a length: with more, theta says it  \
+       * itself */
 
 static const double LENGTHS[] = {8192,   4096,  32768, 2048,   16384,   65536, 131072, 1024,
                                  262144, 40960, 512,   524288, 1048576, 4000,  20480,  10240,
@@ -184,32 +186,38 @@ static void try_ntk(pe_rotary_trial *self)
     }
 }
 
-/* Growths of dynamic laws near a measured one: 1 + f·(s-L)/L. */
+/* Consider growing with a length by 1 + f·(s-L)/L, if the length says something. */
+static void consider_dynamic(pe_rotary_trial *self, double factor, double original,
+                             double length, bool plain)
+{
+    pe_rotary rotary = begin_law(self, PE_ROTARY_DYNAMIC);
+    const double ratio = length / original;
+    rotary.factor = factor;
+    rotary.original = (int64_t)original;
+    rotary.seq_len = (int64_t)length;
+    if (plain || is_decided(self) || pe_rotary_digits(length) < FEW_DIGITS ||
+        (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio)))
+        consider_grown(self, &rotary, 1 + factor * (ratio - 1));
+}
+
+/* Growths of dynamic laws near a measured one: with all rows, with thousands, with others. */
 static void try_dynamic(pe_rotary_trial *self)
 {
     const pe_rotary_observation *seen = self->seen;
     const double growth = pe_exp_double(self->log_growth), error = 2 * self->growth_error;
-    pe_rotary rotary = begin_law(self, PE_ROTARY_DYNAMIC);
-    double rows = seen->row_count > 0 ? seen->rows[seen->row_count - 1] + 1 : 0;
-    for (size_t f = 0; f <= 10; f++)
-        for (size_t l = 0; l < 14; l++) {
-            /* factor 1: theta grows with the length alone */
-            double factor = f < 10 ? self->factors[f] : 1, length = LENGTHS[l];
-            double whole = rint(length * (1 + (growth - 1) / factor));
-            double off = length * growth * error / factor;
-            double lengths[] = {rint(seen->offset) + rows, 1024 * rint(whole / 1024), whole};
-            for (size_t i = 0; i < PE_COUNT(lengths); i++) {
-                rotary.factor = factor;
-                rotary.original = (int64_t)length;
-                rotary.seq_len = (int64_t)lengths[i];
-                const double ratio = lengths[i] / length;
-                const bool plain =
-                    i == 0 || (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio));
-                if ((plain || is_decided(self)) && lengths[i] > length &&
-                    fabs(lengths[i] - whole) <= off + 0.5)
-                    consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length);
+    const double rows = seen->row_count > 0 ? seen->rows[seen->row_count - 1] + 1 : 0;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t f = 0; f <= 10; f++)
+            for (size_t l = 0; l < 14; l++) {
+                /* factor 1: theta grows with the length alone */
+                const double factor = f < 10 ? self->factors[f] : 1, original = LENGTHS[l];
+                const double whole = rint(original * (1 + (growth - 1) / factor));
+                const double lengths[] = {rint(seen->offset) + rows, 1024 * rint(whole / 1024),
+                                          whole};
+                if (lengths[i] > original &&
+                    fabs(lengths[i] - whole) <= original * growth * error / factor + 0.5)
+                    consider_dynamic(self, factor, original, lengths[i], i == 0);
             }
-        }
 }
 
 /* ---- in float32, as transformers does it ---- */
