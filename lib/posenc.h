@@ -927,17 +927,12 @@ typedef struct pe_price {
 typedef enum pe_claim_kind {
     PE_CLAIM_CONSTANT,   /* all entries are `value` */
     PE_CLAIM_FEW_ROWS,   /* it has `count` rows, fewer than four */
-    PE_CLAIM_NOT_FINITE, /* `count` of `total` entries, the first one at `place`; if `masked`,
-                          * just those whose index of the axis after `axis` is not ahead of
-                          * that of `axis` by `least` to `most`; `whole_rows` of them have
-                          * no finite entry */
+    PE_CLAIM_NOT_FINITE, /* `count` of `total` entries, the first one at `place` */
     PE_CLAIM_DIAGONALS,  /* those of `axis` and the next one are constant, and rows are not */
     PE_CLAIM_WAVES,      /* `count` of `total` columns are waves, some about a constant, of
                           * `least` to `most` radians per row */
     PE_CLAIM_EQUAL_ROWS, /* `count` of `total` rows are different */
     PE_CLAIM_EQUAL_COLUMNS, /* the same of columns */
-    PE_CLAIM_LINES,         /* the share `value` of entries lies on a rising or falling line
-                             * with its neighbours along `axis` */
     PE_CLAIM_SMOOTH,        /* neighbouring rows have the correlation `value` */
     PE_CLAIM_RANDOM,        /* no structure is seen: of mean `least` and deviation `most` */
     PE_CLAIM_KINDS
@@ -946,8 +941,7 @@ typedef enum pe_claim_kind {
 typedef struct pe_claim {
     pe_claim_kind kind;
     uint64_t rows; /* it is about the first so many ones; 0: about all */
-    uint64_t count, total, place, whole_rows;
-    bool masked;
+    uint64_t count, total, place;
     size_t axis;
     double value, least, most;
 } pe_claim;

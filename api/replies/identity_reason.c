@@ -45,32 +45,13 @@ static void say_few_rows(const pe_claim *claim, const pe_view *view, api_text *t
                  (number)claim->count, claim->count > 1 ? "s" : "");
 }
 
-/* Add where the finite entries are under a mask. */
-static void say_mask(const pe_claim *claim, const pe_view *view, api_text *text)
-{
-    const size_t axis = find_axis(view, claim->axis), next = find_axis(view, claim->axis + 1);
-    const double lowest = 1 - (double)view->shape[axis];
-    api_text_add(text, ": those where the index of axis %zu minus that of axis %zu is ", next,
-                 axis);
-    if (claim->least <= lowest)
-        api_text_add(text, "above %g", claim->most);
-    else
-        api_text_add(text, "not from %g to %g", claim->least, claim->most);
-}
-
 static void say_not_finite(const pe_claim *claim, const pe_view *view, api_text *text)
 {
     json_t *place = find_place(claim, view);
     char *index = json_dumps(place, JSON_COMPACT);
-    api_text_add(text, "%llu of %llu entries %s not finite", (number)claim->count,
-                 (number)claim->total, claim->count > 1 ? "are" : "is");
-    if (claim->masked)
-        say_mask(claim, view, text);
-    else
-        api_text_add(text, ", the first one at %s", index ? index : "");
-    if (!claim->masked && claim->whole_rows > 0)
-        api_text_add(text, "; %llu row%s no finite one", (number)claim->whole_rows,
-                     claim->whole_rows > 1 ? "s have" : " has");
+    api_text_add(text, "%llu of %llu entries %s not finite, the first one at %s",
+                 (number)claim->count, (number)claim->total, claim->count > 1 ? "are" : "is",
+                 index ? index : "");
     free(index);
     json_decref(place);
 }
@@ -92,31 +73,15 @@ static void say_waves(const pe_claim *claim, const pe_view *view, api_text *text
         api_text_add(text, " of %.3g radians a row", claim->least);
 }
 
-static void say_equal_lines(const pe_claim *claim, const char *what, api_text *text)
+static void say_equal_lines(const pe_claim *claim, const pe_view *view, api_text *text)
 {
+    const char *what = claim->kind == PE_CLAIM_EQUAL_ROWS ? "rows" : "columns";
+    (void)view;
     if (claim->count == 1)
         api_text_add(text, "all %llu %s are equal", (number)claim->total, what);
     else
         api_text_add(text, "only %llu of %llu %s are different", (number)claim->count,
                      (number)claim->total, what);
-}
-
-static void say_equal_rows(const pe_claim *claim, const pe_view *view, api_text *text)
-{
-    (void)view;
-    say_equal_lines(claim, "rows", text);
-}
-
-static void say_equal_columns(const pe_claim *claim, const pe_view *view, api_text *text)
-{
-    (void)view;
-    say_equal_lines(claim, "columns", text);
-}
-
-static void say_lines(const pe_claim *claim, const pe_view *view, api_text *text)
-{
-    api_text_add(text, "%.0f %% of the entries lie on lines along axis %zu",
-                 floor(100 * claim->value), find_axis(view, claim->axis));
 }
 
 static void say_smooth(const pe_claim *claim, const pe_view *view, api_text *text)
@@ -143,9 +108,8 @@ static const struct {
     [PE_CLAIM_NOT_FINITE] = {"not_finite", say_not_finite},
     [PE_CLAIM_DIAGONALS] = {"diagonals", say_diagonals},
     [PE_CLAIM_WAVES] = {"waves", say_waves, .least = "lowest", .most = "highest"},
-    [PE_CLAIM_EQUAL_ROWS] = {"equal_rows", say_equal_rows},
-    [PE_CLAIM_EQUAL_COLUMNS] = {"equal_columns", say_equal_columns},
-    [PE_CLAIM_LINES] = {"lines", say_lines, .value = "share"},
+    [PE_CLAIM_EQUAL_ROWS] = {"equal_rows", say_equal_lines},
+    [PE_CLAIM_EQUAL_COLUMNS] = {"equal_columns", say_equal_lines},
     [PE_CLAIM_SMOOTH] = {"smooth", say_smooth, .value = "correlation"},
     [PE_CLAIM_RANDOM] = {"random", say_random, .least = "mean", .most = "deviation"},
 };

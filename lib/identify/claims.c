@@ -9,7 +9,6 @@
 
 #define FEW       4   /* rows, that many requests make */
 #define ALIKE     0.7 /* the correlation of neighbouring rows */
-#define STRAIGHT  0.9 /* the share of neighbours on a line */
 #define SOME      8   /* one in so many columns tells something */
 #define WAVE_ROWS 12  /* of which no numbers by chance are a wave */
 
@@ -41,35 +40,6 @@ static bool has_few_rows(const pe_first_rows *table, pe_claim *ret)
     return table->view.rank > 1 && table->total < FEW;
 }
 
-static bool are_both_finite(double one, double other)
-{
-    return isfinite(one) == isfinite(other);
-}
-
-/* Whether entries are finite just where the next axis is ahead of `axis` by `least` to `most`.
- */
-static bool find_mask(const pe_first_rows *table, size_t axis, pe_claim *ret)
-{
-    const uint64_t count = table->rows * table->columns;
-    if (!pe_diagonals_agree(table, axis, are_both_finite))
-        return false;
-    ret->least = INFINITY;
-    ret->most = -INFINITY;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint64_t i = 0; i < count; i++) {
-            const double ahead = (double)pe_find_index(table, i, axis + 1) -
-                                 (double)pe_find_index(table, i, axis);
-            if (pass == 0 && isfinite(table->entries[i])) {
-                ret->least = fmin(ret->least, ahead);
-                ret->most = fmax(ret->most, ahead);
-            } else if (pass == 1 && !isfinite(table->entries[i]) && ahead >= ret->least &&
-                       ahead <= ret->most) {
-                return false;
-            }
-        }
-    return true;
-}
-
 static bool is_not_finite(const pe_first_rows *table, pe_claim *ret)
 {
     const uint64_t count = table->rows * table->columns;
@@ -77,29 +47,13 @@ static bool is_not_finite(const pe_first_rows *table, pe_claim *ret)
     ret->total = count;
     while (ret->place < count && isfinite(table->entries[ret->place]))
         ret->place++;
-    for (size_t axis = 0; !ret->masked && ret->count > 0 && axis + 1 < table->view.rank;
-         axis++) {
-        ret->axis = axis;
-        ret->masked = find_mask(table, axis, ret);
-    }
-    for (uint64_t row = 0, bad; row < table->rows; row++) {
-        bad = 0;
-        for (uint64_t c = 0; c < table->columns; c++)
-            bad += isfinite(table->entries[row * table->columns + c]) ? 0 : 1;
-        ret->whole_rows += bad == table->columns;
-    }
     return ret->count > 0;
-}
-
-static bool are_equal(double one, double other)
-{
-    return one == other;
 }
 
 static bool has_diagonals(const pe_first_rows *table, pe_claim *ret)
 {
     for (size_t axis = 0; axis + 1 < table->view.rank; axis++)
-        if (pe_diagonals_agree(table, axis, are_equal)) {
+        if (pe_has_diagonals(table, axis)) {
             ret->axis = axis;
             return true;
         }
@@ -153,17 +107,6 @@ static bool has_equal_columns(const pe_first_rows *table, pe_claim *ret)
     return ret->count > 0 && ret->count < ret->total;
 }
 
-static bool has_lines(const pe_first_rows *table, pe_claim *ret)
-{
-    for (size_t axis = table->view.rank; axis-- > 0 && table->view.rank > 1;) {
-        ret->axis = axis;
-        ret->value = pe_measure_lines(table, axis);
-        if (ret->value >= STRAIGHT)
-            return true;
-    }
-    return false;
-}
-
 static bool is_smooth(const pe_first_rows *table, pe_claim *ret)
 {
     ret->value = table->rows < FEW || table->not_finite > 0 ? 0 : pe_correlate_rows(table);
@@ -188,7 +131,6 @@ static claim_test *const TESTS[PE_CLAIM_KINDS] = {
     [PE_CLAIM_WAVES] = has_waves,
     [PE_CLAIM_EQUAL_ROWS] = has_equal_rows,
     [PE_CLAIM_EQUAL_COLUMNS] = has_equal_columns,
-    [PE_CLAIM_LINES] = has_lines,
     [PE_CLAIM_SMOOTH] = is_smooth,
     [PE_CLAIM_RANDOM] = is_random,
 };
@@ -223,8 +165,7 @@ static void find_claims(const pe_first_rows *table, pe_identity *identity)
                        held[PE_CLAIM_DIAGONALS];
     identity->may_be_trained = pe_element_is_real(table->view.element, &dtype) &&
                                !table->integers && table->total >= FEW &&
-                               table->columns >= FEW && seems && !held[PE_CLAIM_LINES] &&
-                               !mostly_waves;
+                               table->columns >= FEW && seems && !mostly_waves;
 }
 
 void pe_claims_find(const pe_view *view, pe_search_runner *runner, pe_identity *identity)

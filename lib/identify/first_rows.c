@@ -9,7 +9,6 @@
 #define ENTRIES_MAX ((uint64_t)1 << 20) /* that are held, at least one row */
 #define LEAST_SIDE  4                   /* of what has diagonals */
 #define STEPS       64                  /* a line, on the way to its place */
-#define ROUNDING    4                   /* units in the last place of float32 */
 
 /* ---- reading ---- */
 
@@ -19,11 +18,6 @@ static uint64_t find_stride(const pe_first_rows *self, size_t axis)
     for (size_t i = axis + 1; i < self->view.rank; i++)
         stride *= self->view.shape[i];
     return stride;
-}
-
-uint64_t pe_find_index(const pe_first_rows *self, uint64_t place, size_t axis)
-{
-    return place / find_stride(self, axis) % self->view.shape[axis];
 }
 
 /* Read rows, each matrix of them at once. */
@@ -156,7 +150,7 @@ uint64_t pe_count_different_columns(const pe_first_rows *self)
 
 /* ---- what is alike ---- */
 
-bool pe_diagonals_agree(const pe_first_rows *self, size_t axis, pe_agree *agree)
+bool pe_has_diagonals(const pe_first_rows *self, size_t axis)
 {
     const uint64_t stride = find_stride(self, axis), next = find_stride(self, axis + 1);
     const uint64_t *shape = self->view.shape, count = self->rows * self->columns;
@@ -168,8 +162,8 @@ bool pe_diagonals_agree(const pe_first_rows *self, size_t axis, pe_agree *agree)
         if (above == 0)
             continue;
         const double entry = self->entries[i];
-        changes = changes || !agree(entry, self->entries[i - stride]);
-        if (i / next % shape[axis + 1] > 0 && !agree(entry, self->entries[i - stride - next]))
+        changes = changes || entry != self->entries[i - stride];
+        if (i / next % shape[axis + 1] > 0 && entry != self->entries[i - stride - next])
             return false;
     }
     return changes;
@@ -192,24 +186,4 @@ double pe_correlate_rows(const pe_first_rows *self)
         }
     }
     return squares > 0 && others > 0 ? products / sqrt(squares * others) : 0;
-}
-
-double pe_measure_lines(const pe_first_rows *self, size_t axis)
-{
-    const uint64_t stride = find_stride(self, axis), size = self->view.shape[axis];
-    const uint64_t count = self->rows * self->columns;
-    uint64_t triples = 0, straight = 0;
-    for (uint64_t i = 2 * stride; i < count; i++) {
-        if (i / stride % size < 2)
-            continue;
-        const double before = self->entries[i - 2 * stride], entry = self->entries[i];
-        const double between = self->entries[i - stride];
-        const double most = fmax(fabs(before), fabs(entry));
-        if (!isfinite(before) || !isfinite(between) || !isfinite(entry))
-            continue;
-        triples++;
-        straight +=
-            entry != before && fabs(before - 2 * between + entry) <= ROUNDING * 0x1p-24 * most;
-    }
-    return triples > 0 ? (double)straight / (double)triples : 0;
 }

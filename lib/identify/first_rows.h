@@ -27,20 +27,12 @@ void pe_first_rows_done(pe_first_rows *self);
 uint64_t pe_count_different_rows(const pe_first_rows *self);
 uint64_t pe_count_different_columns(const pe_first_rows *self);
 
-/* Whether a property of entries is the same along all diagonals of two axes, `axis` and the
- * next one, of at least four indices each, and not along `axis` as well. */
-typedef bool pe_agree(double one, double other);
-bool pe_diagonals_agree(const pe_first_rows *self, size_t axis, pe_agree *agree);
-
-/* The index of an axis that an entry has, by its number in row-major order. */
-uint64_t pe_find_index(const pe_first_rows *self, uint64_t place, size_t axis);
+/* Whether entries are the same along all diagonals of two axes, `axis` and the next one, of at
+ * least four indices each, and not along `axis` as well. */
+bool pe_has_diagonals(const pe_first_rows *self, size_t axis);
 
 /* The correlation of neighbouring rows, without the mean of each column. */
 double pe_correlate_rows(const pe_first_rows *self);
-
-/* Of three neighbours along an axis, the share of which the one between is the mean of the
- * others, but for rounding, and not the same. */
-double pe_measure_lines(const pe_first_rows *self, size_t axis);
 
 /* Whether entries have no structure that a simple test sees: products of entries that are up to
  * eight apart along rows, columns or diagonals are as those of independent numbers, in all and
