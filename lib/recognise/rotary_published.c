@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROPOSED_MAX 4    /* laws of one arrangement */
-#define PAIRS_MAX    4096 /* of a head */
+#define PAIRS_MAX 4096 /* of a head */
 
 /* ---- presets ---- */
 
@@ -73,7 +72,6 @@ typedef struct published {
     double *frequencies; /* [columns] */
     pe_row_law law;
     pe_table_positions positions;
-    size_t proposed;
 } published;
 
 static void try_law(published *self, const pe_rotary *rotary)
@@ -82,10 +80,8 @@ static void try_law(published *self, const pe_rotary *rotary)
     pe_row_law_init(&self->law, self->frequencies, self->table->sines ? all : none,
                     self->table->sines ? none : all, pe_rotary_attention(rotary).hi,
                     pe_observation_unit(&self->seen->view));
-    if (self->proposed == PROPOSED_MAX ||
-        !pe_table_positions_find(self->seen, &self->law, &self->positions))
+    if (!pe_table_positions_find(self->seen, &self->law, &self->positions))
         return;
-    self->proposed++;
     self->proposals->angle = self->positions.farthest + 1;
     pe_rotary_propose_rows(self->table, rotary, self->positions.rows, self->positions.spacing,
                            self->proposals);

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCALE_TEXT   48
-#define SCALE_ROWS   4 /* by which the amplitude is measured */
-#define PROPOSED_MAX 4 /* published laws of one layout, measured ones of one formula */
+#define SCALE_TEXT 48
+#define SCALE_ROWS 4 /* by which the amplitude is measured */
 
 /* Write "&amplitude=…" of a measured one: the root of the width, or its inverse, by which
  * models scale, or a decimal. */
@@ -43,7 +42,7 @@ typedef struct published {
     double *frequencies; /* [half] */
     pe_row_law law;
     pe_table_positions positions;
-    size_t proposed;
+    bool found;
 } published;
 
 /* The amplitude, by the sine and cosine of the first frequency in one of the first rows, since
@@ -72,10 +71,9 @@ static void try_base(published *self, double base, bool to_last)
         self->frequencies[i] = self->frequencies[i - 1] * ratio;
     pe_row_law_init(&self->law, self->frequencies, self->sines, self->cosines, self->amplitude,
                     self->amplitude == 1 ? unit : 2 * unit);
-    if (self->proposed == PROPOSED_MAX ||
-        !pe_table_positions_find(self->seen, &self->law, &self->positions))
+    if (!pe_table_positions_find(self->seen, &self->law, &self->positions))
         return;
-    self->proposed++;
+    self->found = true;
     self->proposals->angle =
         (self->positions.farthest + 1) * fmax(1, self->frequencies[half - 1]);
     write_scale(self->amplitude, (double)self->seen->columns, fmax(4 * unit, 1e-9), scale);
@@ -102,7 +100,6 @@ static void try_measured(published *self, pe_observation *seen)
         law.ratio_error = slow.ratio_error;
         for (int to_last = 0; to_last < 2; to_last++) {
             double bases[PE_WAVE_BASES];
-            self->proposed = 0;
             const size_t count =
                 pe_wave_law_bases(&law, (double)(half - (uint64_t)to_last), bases);
             for (size_t i = 0; i < count; i++)
@@ -132,7 +129,7 @@ static void propose_published(pe_observation *seen, pe_proposals *proposals, pe_
         for (size_t t = 0; self->amplitude > 0 && t < PE_COUNT(RISING); t++)
             for (int to_last = 0; to_last < 2; to_last++)
                 try_base(self, RISING[t], to_last);
-        if (self->amplitude > 0 && self->proposed == 0 && seen->sampled >= 4)
+        if (self->amplitude > 0 && !self->found && seen->sampled >= 4)
             try_measured(self, seen);
         proposals->angle = 0;
     }

@@ -104,29 +104,13 @@ size_t pe_wave_law_bases(const pe_wave_law *law, double exponent,
     return count;
 }
 
-/* How long a base is to say: zeros at its end are not counted. */
-static size_t count_digits(const char *text)
+/* Add a text unless it is there. */
+static void add_text(const char *text, pe_wave_texts *texts)
 {
-    size_t count = strlen(text);
-    while (count > 0 && text[count - 1] == '0')
-        count--;
-    return count;
-}
-
-/* Add a text with bases of so many digits unless it is there. */
-static void add_text(const char *text, size_t length, pe_wave_texts *texts)
-{
-    size_t place = texts->count;
     for (size_t i = 0; i < texts->count; i++)
         if (strcmp(texts->items[i], text) == 0)
             return;
-    for (; place > 0 && texts->lengths[place - 1] > length; place--) {
-        memcpy(texts->items[place], texts->items[place - 1], PE_WAVE_TEXT);
-        texts->lengths[place] = texts->lengths[place - 1];
-    }
-    snprintf(texts->items[place], PE_WAVE_TEXT, "%s", text);
-    texts->lengths[place] = length;
-    texts->count++;
+    snprintf(texts->items[texts->count++], PE_WAVE_TEXT, "%s", text);
 }
 
 void pe_wave_law_frequencies(const pe_wave_law *law, const pe_wave_law *height,
@@ -146,7 +130,7 @@ void pe_wave_law_frequencies(const pe_wave_law *law, const pe_wave_law *height,
                                  sizeof base_height);
             snprintf(text, sizeof text, "%s%s%s",
                      i % 2 == 1 ? "&frequencies=tensor2tensor" : "", base, base_height);
-            add_text(text, count_digits(base) + count_digits(base_height), ret_texts);
+            add_text(text, ret_texts);
         }
         finer /= i % 2 == 1 ? FINER : 1;
     }

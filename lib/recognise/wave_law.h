@@ -50,11 +50,9 @@ size_t pe_wave_law_bases(const pe_wave_law *law, double exponent,
 #define PE_WAVE_FREQUENCIES 8
 #define PE_WAVE_TEXT        112
 
-/* What requests say of measured frequencies, "&frequencies=…&base=…": the fewest digits of the
- * base first. */
+/* What requests say of measured frequencies, "&frequencies=…&base=…". */
 typedef struct pe_wave_texts {
     size_t count;
-    size_t lengths[PE_WAVE_FREQUENCIES]; /* of the bases, without zeros at their end */
     char items[PE_WAVE_FREQUENCIES][PE_WAVE_TEXT];
 } pe_wave_texts;
 
