@@ -30,29 +30,19 @@ class ConfusionRun(ServerCase):
             said = {
                 "status": "exact",
                 "request": {"url": f"{url}&dtype={dtype}"},
-                "transposed": False,
                 "arithmetic": "float64",
             }
             self.assertIsNone(asker.misses(table, said))
             self.assertIsNone(asker.misses(table, {**said, "status": "match"}))
             mixed = table.holding(table.bits()[:, [2, 0, 1, 7, 6, 5, 4, 3]], "columns")
-            self.assertIsNone(
-                asker.misses(mixed, {**said, "columns": [1, 2, 0, 7, 6, 5, 4, 3]})
+            right, wrong = (
+                {**said, "columns": order, "forms": [{"kind": "columns"}]}
+                for order in ([1, 2, 0, 7, 6, 5, 4, 3], [2, 0, 1, 7, 6, 5, 4, 3])
             )
-            self.assertIsNone(
-                asker.misses(
-                    mixed, {**said, "status": "match", "columns": [1, 2, 0, 7, 6, 5, 4, 3]}
-                )
-            )
-            self.assertIn(
-                "other bits", asker.misses(mixed, {**said, "columns": [2, 0, 1, 7, 6, 5, 4, 3]})
-            )
-            self.assertIn(
-                "off by",
-                asker.misses(
-                    mixed, {**said, "status": "match", "columns": [2, 0, 1, 7, 6, 5, 4, 3]}
-                ),
-            )
+            self.assertIsNone(asker.misses(mixed, right))
+            self.assertIsNone(asker.misses(mixed, {**right, "status": "match"}))
+            self.assertIn("other bits", asker.misses(mixed, wrong))
+            self.assertIn("off by", asker.misses(mixed, {**wrong, "status": "match"}))
             bits = table.bits().copy()
             bits.reshape(-1).view(f"<i{bits.itemsize}")[77] += 1
             other = table.holding(bits, "an ulp")
@@ -69,7 +59,8 @@ class ConfusionRun(ServerCase):
                 "signs",
             )
             self.assertIn("other bits", asker.misses(zero, said))
-            self.assertIn("shape", asker.misses(table, {**said, "transposed": True}))
+            turned = {**said, "forms": [{"kind": "transposed"}]}
+            self.assertIn("shape", asker.misses(table, turned))
             self.assertIn(
                 "refused", asker.misses(table, {**said, "request": {"url": f"{url}&base=-1"}})
             )
