@@ -424,9 +424,11 @@ def of_libraries(asker, tables):
                 numpy.ascontiguousarray(table).tobytes(),
             )
         )
-        url = said.get("request", {}).get("url", "").replace("?", "&").split("&")
+        request = said.get("request") or {"url": "", "scheme": "", "presets": []}
+        own = request["url"].replace("?", "&").split("&")
+        own += [f"preset={preset}" for preset in request["presets"]]
         claims = said["status"] in ("exact", "match")
-        right = claims and said["request"]["scheme"] == scheme and set(parts) <= set(url)
+        right = claims and request["scheme"] == scheme and set(parts) <= set(own)
         found[name] = "right" if right else "wrong" if claims else said["status"]
     return found
 
