@@ -287,6 +287,15 @@ def has_base(made, given):
     return "rope_type" not in given and abs(logs[0] - logs[1]) * half < 2e-6
 
 
+def is_right(made, request):
+    """Whether a request is the one that a table was made by."""
+    given = dict(pair.split("=") for pair in request["url"].split("?")[1].split("&"))
+    right = request["scheme"] == made.scheme and all(
+        given.get(name) == text for name, text in made.parts.items()
+    )
+    return right and (not made.base or has_base(made, given))
+
+
 def judge(made, said):
     """right, near, unknown, or wrong: of `match` and `exact` the request must be right; `near`
     counts as wrong where it is another request."""
@@ -295,13 +304,9 @@ def judge(made, said):
         return "right" if status == "unknown" else "wrong"
     if status == "unknown":
         return status
-    given = dict(pair.split("=") for pair in said["request"]["url"].split("?")[1].split("&"))
-    same = said["request"]["scheme"] == made.scheme and all(
-        given.get(name) == text for name, text in made.parts.items()
-    )
+    requests = [said["request"], *said["same_table"]]
+    same = any(is_right(made, request) for request in requests)
     same = same and [form["kind"] for form in said["forms"]] == made.forms
-    if made.base:
-        same = same and has_base(made, given)
     if status == "near" and not made.near:
         return "near" if same else "wrong"
     return "right" if same else "wrong"
