@@ -1,5 +1,6 @@
 #include "identify/explanation_search.h"
 
+#include "foreign/repeats.h"
 #include "identify/candidates.h"
 #include "identify/claims.h"
 #include "identify/form.h"
@@ -11,10 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARED_MAX 24  /* requests that are compared in full with one view */
-#define LAYERS_MAX   20  /* that are searched */
-#define DEPTH_MAX    3   /* forms that are undone one after the other */
-#define PRICE_MAX    0.5 /* of an explanation, of the table's own bits */
+#define COMPARED_MAX 24 /* requests that are compared in full with one view */
+#define LAYERS_MAX   20 /* that are searched */
+#define LAYER_WORK                                                                             \
+    0x1p20                 /* entries that searching a layer takes as long as, beside its own  \
+                            */
+#define LAYERS_WORK 0x1p26 /* of all layers */
+#define COMPARED    0x1p26 /* entries that are compared in full */
+#define LARGE       0x1p21 /* entries of a table of which a match is enough */
+#define DEPTH_MAX   3      /* forms that are undone one after the other */
+#define PRICE_MAX   0.5    /* of an explanation, of the table's own bits */
 
 /* The search for what made one table. */
 typedef struct search {
@@ -22,7 +29,8 @@ typedef struct search {
     pe_search_runner *runner;
     pe_layers layers;
     pe_candidates candidates;
-    bool noisy; /* the layer that is searched has noise */
+    bool noisy;  /* the layer that is searched has noise */
+    double left; /* entries that may still be compared in full */
     pe_identity *best, *found, *second, *first;
     pe_error *reterr;
 } search;
@@ -172,7 +180,8 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
     const uint64_t entries =
         pe_view_elements(&seen->view) + (other ? pe_view_elements(other) : 0);
     const double table = price_table(&seen->view) + (other ? price_table(other) : 0);
-    for (size_t i = 0, left = COMPARED_MAX; left > 0 && i < self->candidates.count; i++) {
+    for (size_t i = 0, left = COMPARED_MAX;
+         left > 0 && self->left > 0 && i < self->candidates.count; i++) {
         const pe_candidate *candidate = &self->candidates.items[i];
         const double bits = forms + candidate->bits, most = add_price(&best->price);
         const bool known = best->status != PE_IDENTITY_UNKNOWN;
@@ -184,6 +193,7 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
                               known && bits + PE_PRICE_ARITHMETIC >= most, self->found))
             return false;
         left -= self->found->compared;
+        self->left -= (double)(self->found->compared * entries);
         self->found->price = (pe_price){.request = candidate->bits, .forms = forms};
         if (self->found->status != PE_IDENTITY_UNKNOWN) {
             self->found->price.misfits = pe_price_rest(self->found, &seen->view, entries);
@@ -312,13 +322,33 @@ static pe_layer *find_next_layer(search *self)
     return next;
 }
 
+/* Whether all entries of a table are one number, of which forms tell nothing. False as well if
+ * it cannot be read. */
+static bool is_constant(const pe_view *view)
+{
+    pe_view rest = *view;
+    bool constant = rest.rank > 0;
+    for (; constant && rest.rank > 0; rest = pe_view_at(&rest, 0, 0))
+        if (!pe_repeats_are_constant(&rest, 0, &constant))
+            return false;
+    return constant;
+}
+
 static bool search_layers(search *self)
 {
     pe_layer *layer;
-    for (size_t i = 0; i < LAYERS_MAX && (layer = find_next_layer(self)); i++)
-        if (!search_layer(self, layer) ||
-            (layer->depth < DEPTH_MAX && !pe_forms_undo(&self->layers, layer)))
+    const double entries = (double)pe_view_elements(&self->layers.items[0].view);
+    const bool constant = is_constant(&self->layers.items[0].view);
+    double work = LAYERS_WORK;
+    for (size_t i = 0; i < LAYERS_MAX && work > 0 && (layer = find_next_layer(self)); i++) {
+        if (!search_layer(self, layer))
             return false;
+        if (constant || (entries > LARGE && self->best->status >= PE_IDENTITY_MATCH))
+            break;
+        work -= LAYER_WORK + (double)pe_view_elements(&layer->view);
+        if (layer->depth < DEPTH_MAX && !pe_forms_undo(&self->layers, layer))
+            return false;
+    }
     return true;
 }
 
@@ -335,6 +365,7 @@ bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
                          .found = &found[0],
                          .second = &found[1],
                          .first = &found[2],
+                         .left = COMPARED,
                          .reterr = reterr};
         pe_layers_begin(&self->layers, view, reterr);
         good = search_layers(self);

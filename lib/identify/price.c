@@ -7,7 +7,7 @@
 #define DIGIT_BITS    3.33 /* log2(10) */
 #define EXPONENT_BITS 3    /* where the point is */
 #define NAME_BITS     4    /* of a parameter, of what a number is a root of */
-#define NOISE_BITS    200  /* more than other forms: it is in all entries */
+#define NOISE_BITS    40   /* more than other forms: it is in all entries */
 #define DIVISOR_BITS  3
 #define FORM_BITS     14  /* more than a parameter: the scheme does not know it */
 #define PRESET_BITS   6   /* it says more than its values */
