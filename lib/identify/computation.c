@@ -111,12 +111,23 @@ static double find_exact(const computation *self, uint64_t column)
     return self->in->form == PE_QUOTIENT ? 1 / angle : angle;
 }
 
+/* The float32 number `floats` above one that is normal and positive. */
+static double step_number(double number, int floats)
+{
+    float narrow = (float)number;
+    int32_t place;
+    memcpy(&place, &narrow, sizeof place);
+    place += floats;
+    memcpy(&narrow, &place, sizeof narrow);
+    return (double)narrow;
+}
+
 /* A candidate: the floats on either side of the nearest one in turn, rounded to the format. */
 static double find_candidate(const computation *self, const chosen_frequency *own,
                              int candidate)
 {
     const int floats = candidate % 2 ? (candidate + 1) / 2 : -candidate / 2;
-    return pe_round_number(pe_step_number(own->nearest, PE_F32, floats), self->in->frequency);
+    return pe_round_number(step_number(own->nearest, floats), self->in->frequency);
 }
 
 static bool is_refuted(const chosen_frequency *own, int candidate)
@@ -174,10 +185,8 @@ static bool is_as_good(void *context, uint64_t column, float meant, int floats)
 {
     const computation *self = context;
     const chosen_frequency *own = &self->frequencies[column];
-    double number = (double)meant;
-    if (floats != 0)
-        number = pe_step_number(number, PE_F32, floats);
-    number = pe_round_number(number, self->in->frequency);
+    const double number =
+        pe_round_number(step_number((double)meant, floats), self->in->frequency);
     if (self->first[column] != column || number == own->chosen)
         return true;
     const int candidate = find_number(own, number);

@@ -19,39 +19,20 @@ const pe_recipe pe_recipes[PE_RECIPES] = {
      "float32 positions times bfloat16 frequencies"},
     {PE_PRODUCT, PE_F32, PE_F16, PE_F32, PE_F32, "float32 positions times float16 frequencies"},
     {PE_PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_BF16, "all in bfloat16"},
-    {PE_PRODUCT, PE_F16, PE_F16, PE_F16, PE_F16, "all in float16"},
     {PE_PRODUCT, PE_F32, PE_F32, PE_BF16, PE_F32,
      "float32 positions times float32 frequencies, products in bfloat16"},
-    {PE_PRODUCT, PE_F32, PE_F32, PE_F16, PE_F32,
-     "float32 positions times float32 frequencies, products in float16"},
     {PE_PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_F32,
      "bfloat16 positions and frequencies, products in bfloat16"},
-    {PE_PRODUCT, PE_F16, PE_F16, PE_F16, PE_F32,
-     "float16 positions and frequencies, products in float16"},
     {PE_PRODUCT, PE_BF16, PE_F32, PE_F32, PE_F32,
      "bfloat16 positions times float32 frequencies"},
-    {PE_PRODUCT, PE_F16, PE_F32, PE_F32, PE_F32, "float16 positions times float32 frequencies"},
     {PE_PRODUCT, PE_BF16, PE_BF16, PE_F32, PE_F32,
      "bfloat16 positions and frequencies, float32 products"},
-    {PE_PRODUCT, PE_F16, PE_F16, PE_F32, PE_F32,
-     "float16 positions and frequencies, float32 products"},
 };
 
 /* pe_round_number, which is a call, for numbers of which there are many. */
 static inline double round_number(double number, pe_dtype format)
 {
     return format == PE_F32 ? (double)(float)number : pe_round_number(number, format);
-}
-
-double pe_step_number(double number, pe_dtype format, int steps)
-{
-    for (int i = 0; i < abs(steps); i++) {
-        int exponent;
-        double part = frexp(number, &exponent); /* in [1/2, 1) */
-        double unit = ldexp(pe_dtypes[format].unit, exponent - 1);
-        number = steps > 0 ? number + unit : number - (part == 0.5 ? unit / 2 : unit);
-    }
-    return pe_round_number(number, format);
 }
 
 double pe_recipe_angle(const pe_recipe *recipe, double position, double factor,

@@ -19,12 +19,8 @@ typedef struct pe_recipe {
 
 /* The first ones are of tables as near as float32 arithmetic brings them. */
 #define PE_FLOAT_RECIPES 5
-#define PE_RECIPES       17
+#define PE_RECIPES       12
 extern const pe_recipe pe_recipes[PE_RECIPES];
-
-/* The number of a format `steps` places above one of its numbers, which is normal and positive.
- */
-double pe_step_number(double number, pe_dtype format, int steps);
 
 /* The angle of a position by a frequency or divisor, as it was rounded. */
 double pe_recipe_angle(const pe_recipe *recipe, double position, double factor,

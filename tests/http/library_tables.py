@@ -176,7 +176,6 @@ HALVES = {
     ("f32", "f16", "f32", "f32", "f4"): "float16 frequencies",
     ("f32", "f16", "f32", "f32", "f2"): "float16 frequencies",
     ("bf16", "bf16", "bf16", "bf16", "f4"): "all in bfloat16",
-    ("f16", "f16", "f16", "f16", "f2"): "all in float16",
     ("bf16", "f32", "f32", "f32", "f4"): "bfloat16 positions",
     ("bf16", "bf16", "f32", "f32", "f4"): "bfloat16 positions and frequencies",
 }
