@@ -201,10 +201,8 @@ static void propose_presets(axial_proposer *self, const pe_axial_columns *column
         return;
     memcpy(self->rest, rest, sizeof rest);
     for (size_t i = 0; i < PE_AXIAL_PRESET_COUNT; i++) {
-        /* those of frames are in the middle of the table, that of EVA is the last one */
-        const size_t place = self->table->axes > 2 ? i : PE_AXIAL_PRESET_COUNT - 1 - i;
         pe_propose_request(self->proposals, self->table->sines ? "sin" : "cos",
-                           "preset=%s&%s%s", pe_axial_presets[place].name, self->cells, rest);
+                           "preset=%s&%s%s", pe_axial_presets[i].name, self->cells, rest);
     }
 }
 
@@ -233,13 +231,10 @@ static void propose_columns(void *context, const pe_axial_columns *columns)
 /* Write the rows beside the cells. */
 static void write_rows(const pe_grid_view *grid, char dst[2 * TEXT])
 {
-    size_t used = 0;
     dst[0] = '\0';
     if (grid->before + grid->after > 0)
-        used = (size_t)snprintf(dst, 2 * TEXT, "&prefix=%llu&suffix=%llu", (number)grid->before,
-                                (number)grid->after);
-    if (grid->repeats > 1)
-        snprintf(dst + used, 2 * TEXT - used, "&repeats=%llu", (number)grid->repeats);
+        snprintf(dst, 2 * TEXT, "&prefix=%llu&suffix=%llu", (number)grid->before,
+                 (number)grid->after);
 }
 
 static void propose_sizes(const pe_grid_view *grid, bool sines, size_t axes,
@@ -261,17 +256,15 @@ static void propose_sizes(const pe_grid_view *grid, bool sines, size_t axes,
     end_axes(&table);
 }
 
-/* Propose a grid of two axes, and one of frames. A single frame is the less likely origin. */
+/* Propose a grid of two axes, and one of frames. */
 static void propose_grid(const pe_grid_view *grid, bool sines, pe_proposals *proposals)
 {
     const uint64_t rows = pe_grid_frame_rows(grid), frames = grid->height / rows;
     const uint64_t volume[] = {frames, rows, grid->width}, area[] = {grid->height, grid->width};
     proposals->angle = fmax((double)grid->height, (double)grid->width) + 7;
-    for (int i = 0; i < 2; i++) {
-        const bool framed = (i == 0) == (frames > 1);
-        if (!framed || frames * rows == grid->height)
-            propose_sizes(grid, sines, framed ? 3 : 2, framed ? volume : area, proposals);
-    }
+    propose_sizes(grid, sines, 2, area, proposals);
+    if (frames * rows == grid->height)
+        propose_sizes(grid, sines, 3, volume, proposals);
 }
 
 /* Propose cells that come in squares of 2 x 2. */
@@ -321,7 +314,7 @@ static bool has_square(const pe_grid_view *table)
 /* Propose the sizes that fit: a grid, or else those whose cells may come in squares. */
 static void propose_cells(const pe_grid_view *table, bool sines, pe_proposals *proposals)
 {
-    const uint64_t cells = (table->seen->rows - table->before - table->after) / table->repeats;
+    const uint64_t cells = table->seen->rows - table->before - table->after;
     pe_grid_view found = *table;
     if (pe_grid_find_width(&found)) {
         propose_grid(&found, sines, proposals);
@@ -337,8 +330,8 @@ static void propose_cells(const pe_grid_view *table, bool sines, pe_proposals *p
     }
 }
 
-/* Propose the grids of a table of cosines or of sines; `rows` has room for two. */
-static void propose_table(pe_observation *seen, bool sines, double *rows,
+/* Propose the grids of a table of cosines or of sines; `row` has room for one. */
+static void propose_table(pe_observation *seen, bool sines, double *row,
                           pe_proposals *proposals)
 {
     pe_grid_view grid = {.seen = seen};
@@ -347,24 +340,21 @@ static void propose_table(pe_observation *seen, bool sines, double *rows,
         grid.before++;
     if (grid.before == seen->sampled)
         return;
-    grid.after = still_rows_at_end(seen, sines, rows);
+    grid.after = still_rows_at_end(seen, sines, row);
     if (grid.before > 0)
         grid.before--; /* the first cell has angle 0, too, unless all cells turn */
-    for (int more = 0; more < 2 && grid.before + grid.after < seen->rows;
-         more++, grid.before++) {
-        grid.repeats = pe_grid_find_repeats(&grid, rows);
+    for (int more = 0; more < 2 && grid.before + grid.after < seen->rows; more++, grid.before++)
         propose_cells(&grid, sines, proposals);
-    }
 }
 
 void pe_recognise_axial_rope(pe_observation *seen, pe_proposals *proposals)
 {
-    double *rows;
+    double *row;
     if (seen->view.rank != 2 || seen->sampled < 4 || seen->columns < 2 || seen->columns > 4096)
         return;
     pe_propose_coordinates(seen, proposals);
-    rows = malloc(2 * (size_t)seen->columns * sizeof *rows);
-    for (int sines = 0; rows && sines < 2; sines++)
-        propose_table(seen, sines, rows, proposals);
-    free(rows);
+    row = malloc((size_t)seen->columns * sizeof *row);
+    for (int sines = 0; row && sines < 2; sines++)
+        propose_table(seen, sines, row, proposals);
+    free(row);
 }

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT        64
-#define EXTENT_MAX  65536
-#define REPEATS_MAX 64
+#define TEXT       64
+#define EXTENT_MAX 65536
 
 typedef unsigned long long number;
 
@@ -81,8 +80,7 @@ uint64_t pe_grid_frame_rows(const pe_grid_view *grid)
 
 bool pe_grid_find_width(pe_grid_view *grid)
 {
-    const uint64_t cells =
-        (grid->seen->rows - grid->before - grid->after) / (grid->repeats ? grid->repeats : 1);
+    const uint64_t cells = grid->seen->rows - grid->before - grid->after;
     for (grid->width = 2; grid->width <= EXTENT_MAX && 2 * grid->width <= cells;
          grid->width++) {
         grid->height = cells / grid->width;
@@ -90,26 +88,6 @@ bool pe_grid_find_width(pe_grid_view *grid)
             return true;
     }
     return false;
-}
-
-/* Whether the first two rows of a grid are read again after some others. */
-static bool comes_again(const pe_grid_view *grid, uint64_t distance, double *rows)
-{
-    const pe_observation *seen = grid->seen;
-    const size_t count = 2 * (size_t)seen->columns;
-    return grid->before + 2 <= seen->sampled &&
-           pe_view_read(&seen->view, grid->before + distance, 2, rows) &&
-           memcmp(rows, seen->sample + grid->before * seen->columns, count * sizeof *rows) == 0;
-}
-
-uint64_t pe_grid_find_repeats(const pe_grid_view *grid, double *rows)
-{
-    const uint64_t all = grid->seen->rows - grid->before - grid->after;
-    uint64_t repeats = 1;
-    for (uint64_t times = 2; times <= REPEATS_MAX && 4 * times <= all; times++)
-        if (all % times == 0 && comes_again(grid, all / times, rows))
-            repeats = times;
-    return repeats;
 }
 
 /* ---- sinusoidal_3d ---- */

@@ -10,7 +10,6 @@ typedef struct pe_grid_view {
     const pe_observation *seen;
     uint64_t before, after; /* rows of angle 0 */
     uint64_t height, width;
-    uint64_t repeats; /* how many times the cells come */
 } pe_grid_view;
 
 /* An entry of a cell among the rows that have been read; NaN elsewhere. */
@@ -25,8 +24,5 @@ bool pe_grid_find_width(pe_grid_view *grid);
 
 /* The rows of a frame, if a grid is one of frames: its columns begin anew then. */
 uint64_t pe_grid_frame_rows(const pe_grid_view *grid);
-
-/* Find how many times a grid comes; `rows` has room for two rows of the table. */
-uint64_t pe_grid_find_repeats(const pe_grid_view *grid, double *rows);
 
 #endif
