@@ -887,7 +887,8 @@ typedef enum pe_transform_kind {
                           * 0, it was added to theirs */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
     PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
-    PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places */
+    PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places, or, if that is
+                                * 0, to multiples of `value` */
     PE_TRANSFORM_NOISE,        /* what is left over is noise, about as strong as `value` */
     PE_TRANSFORM_FACTOR,       /* the tensor times `value`, plus `constant` */
     PE_TRANSFORM_KINDS
@@ -995,9 +996,9 @@ typedef struct pe_identity {
                   * axes of size 1 */
     uint64_t shape[PE_VIEW_RANK_MAX];
     pe_second second;
-    /* Above 0: the table differs in most entries, by noise of this root of the mean square, or
-     * as it was rounded to multiples of the step; then it is PE_IDENTITY_NEAR. */
-    double noise, step;
+    /* Above 0: the table differs in most entries, by noise of this root of the mean square;
+     * then it is PE_IDENTITY_NEAR. */
+    double noise;
     /* Of PE_IDENTITY_UNKNOWN what holds of the table; of others that it is constant. */
     size_t claim_count;
     pe_claim claims[PE_CLAIM_KINDS];

@@ -363,8 +363,6 @@ static void add_forms(const pe_identity *identity, const pe_view *view, json_t *
     }
     if (identity->noise > 0)
         json_object_set_new(document, "noise", json_real(identity->noise));
-    if (identity->step > 0)
-        json_object_set_new(document, "step", json_real(identity->step));
 }
 
 json_t *api_identity_document(const pe_identity *identity, const pe_equivalents *equivalents,

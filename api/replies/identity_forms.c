@@ -33,7 +33,7 @@ static json_t *describe_form(const pe_identity *identity, const pe_transform *fo
     if (form->count > 0)
         json_object_set_new(document, "count", json_integer((json_int_t)form->count));
     if (form->kind == PE_TRANSFORM_FACTOR || form->kind == PE_TRANSFORM_MASKED ||
-        form->kind == PE_TRANSFORM_NOISE)
+        form->kind == PE_TRANSFORM_NOISE || form->kind == PE_TRANSFORM_DECIMALS)
         json_object_set_new(document, "value",
                             isfinite(form->value)
                                 ? json_real(form->value)

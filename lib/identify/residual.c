@@ -103,32 +103,6 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
     return good;
 }
 
-/* Whether all entries are multiples of 1/steps, but for float32. */
-static bool are_multiples(const pe_view *view, double steps)
-{
-    const uint64_t columns = pe_view_columns(view), lines = pe_view_lines(view);
-    double *entries = malloc((size_t)columns * sizeof *entries);
-    bool good = entries != NULL;
-    for (uint64_t line = 0; good && line < lines; line++) {
-        good = pe_view_read_line(view, line, entries);
-        for (uint64_t c = 0; good && c < columns; c++) {
-            const double count = entries[c] * steps;
-            good = fabs(count - rint(count)) <= 0x1p-23 * fabs(count) + 1e-9;
-        }
-    }
-    free(entries);
-    return good;
-}
-
-double pe_residual_find_step(const pe_view *view, double largest_error)
-{
-    static const double STEPS[] = {1e2, 127, 0x1p7, 0x1p8, 1e3, 0x1p10, 0x1p12, 1e4, 1e5, 1e6};
-    for (size_t i = 0; i < PE_COUNT(STEPS); i++)
-        if (largest_error * STEPS[i] <= 0.5 + 1e-3 && are_multiples(view, STEPS[i]))
-            return 1 / STEPS[i];
-    return 0;
-}
-
 uint64_t pe_residual_first_far(pe_request *request, size_t tensor, const pe_view *view,
                                const pe_comparison *compared, double far,
                                const pe_runner *runner)

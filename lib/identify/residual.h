@@ -11,10 +11,6 @@
 bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view,
                           const pe_runner *runner);
 
-/* The number whose multiples all entries are, of those that tables are rounded to (powers of
- * ten and two, and 1/127), if no entry is further off than half of it; 0: there is none. */
-double pe_residual_find_step(const pe_view *view, double largest_error);
-
 /* The first line with an entry that is off by more than `far`, of a table that was compared
  * with the tensor; 0 if there is none. */
 uint64_t pe_residual_first_far(pe_request *request, size_t tensor, const pe_view *view,

@@ -230,7 +230,7 @@ AGAIN = {
     "grid": lambda values, *_: values,
     "masked": with_mask,
     "noise": lambda values, *_: values,
-    "decimals": lambda values, form, _: numpy.round(values, form["count"]),
+    "decimals": lambda values, form, _: numpy.rint(values / form["value"]) * form["value"],
     "channels_first": lambda values, *_: values,
     "transposed": lambda values, *_: values,
     "columns": lambda values, *_: values,
