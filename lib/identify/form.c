@@ -96,6 +96,13 @@ bool pe_layer_has(const pe_layer *layer, pe_transform_kind kind)
     return false;
 }
 
+bool pe_layer_is_of_entries(const pe_layer *layer)
+{
+    return pe_layer_has(layer, PE_TRANSFORM_FACTOR) ||
+           pe_layer_has(layer, PE_TRANSFORM_DECIMALS) ||
+           pe_layer_has(layer, PE_TRANSFORM_NOISE);
+}
+
 static bool is_same_view(const pe_view *one, const pe_view *other)
 {
     bool same = one->read == other->read && one->context == other->context &&

@@ -65,6 +65,9 @@ void *pe_layers_keep(pe_layers *layers, void *memory, void (*release)(void *memo
 /* Whether forms of a kind have been undone. */
 bool pe_layer_has(const pe_layer *layer, pe_transform_kind kind);
 
+/* Whether a form that changes entries has been undone, and not where they lie. */
+bool pe_layer_is_of_entries(const pe_layer *layer);
+
 /* Undo a form in all the ways that a layer may have it. False: the view cannot be read, or
  * memory ran out. */
 typedef bool pe_form_undo(pe_layers *layers, const pe_layer *layer);

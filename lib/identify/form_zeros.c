@@ -43,8 +43,8 @@ static uint64_t count_zeros(const pe_view *view, size_t axis, bool last, bool *r
 static bool has_room(const pe_layer *layer)
 {
     const pe_view *view = &layer->view;
-    return layer->is == PE_OTHER_NONE && view->rank >= 2 && view->shape[0] >= 8 &&
-           view->shape[view->rank - 1] >= 2;
+    return layer->is == PE_OTHER_NONE && !pe_layer_is_of_entries(layer) && view->rank >= 2 &&
+           view->shape[0] >= 8 && view->shape[view->rank - 1] >= 2;
 }
 
 bool pe_undo_zero_columns(pe_layers *layers, const pe_layer *layer)

@@ -28,7 +28,8 @@ class Forms(ServerCase):
         """What is left of the table is what the requests make, but for noise."""
         if said["status"] == "unknown":
             return
-        most = 3e-3 + 8 * said.get("noise", 0) + said.get("step", 0)
+        most = 3e-3 + 8 * said.get("noise", 0)
+        most += sum(form["value"] for form in said["forms"] if form["kind"] == "decimals")
         zero = said.get("exceptions", {}).get("rows", [])
         requests = [said["request"], said.get("second")]
         for left, request in zip(undone(table, said), requests):
