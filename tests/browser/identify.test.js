@@ -135,7 +135,7 @@ pageTest(
             '#identify-file',
             await fileOf('reversed.npy', npyOf(64, 16, reversed)),
         );
-        await answered(page, /columns in another order, bit for bit/);
+        await answered(page, /bit for bit; with its columns in another order/);
         await page.waitForSelector('#identify-pictures canvas');
         const told = await captions(page);
         assert.match(told[0], /columns ordered/);
