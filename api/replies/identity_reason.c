@@ -103,15 +103,21 @@ static const struct {
     void (*say)(const pe_claim *claim, const pe_view *view, api_text *text);
     const char *value, *least, *most;
 } CLAIMS[PE_CLAIM_KINDS] = {
-    [PE_CLAIM_CONSTANT] = {"constant", say_constant, .value = "value"},
-    [PE_CLAIM_FEW_ROWS] = {"few_rows", say_few_rows},
-    [PE_CLAIM_NOT_FINITE] = {"not_finite", say_not_finite},
-    [PE_CLAIM_DIAGONALS] = {"diagonals", say_diagonals},
-    [PE_CLAIM_WAVES] = {"waves", say_waves, .least = "lowest", .most = "highest"},
-    [PE_CLAIM_EQUAL_ROWS] = {"equal_rows", say_equal_lines},
-    [PE_CLAIM_EQUAL_COLUMNS] = {"equal_columns", say_equal_lines},
-    [PE_CLAIM_SMOOTH] = {"smooth", say_smooth, .value = "correlation"},
-    [PE_CLAIM_RANDOM] = {"random", say_random, .least = "mean", .most = "deviation"},
+    [PE_CLAIM_CONSTANT] = {.kind = "constant", .say = say_constant, .value = "value"},
+    [PE_CLAIM_FEW_ROWS] = {.kind = "few_rows", .say = say_few_rows},
+    [PE_CLAIM_NOT_FINITE] = {.kind = "not_finite", .say = say_not_finite},
+    [PE_CLAIM_DIAGONALS] = {.kind = "diagonals", .say = say_diagonals},
+    [PE_CLAIM_WAVES] = {.kind = "waves",
+                        .say = say_waves,
+                        .least = "lowest",
+                        .most = "highest"},
+    [PE_CLAIM_EQUAL_ROWS] = {.kind = "equal_rows", .say = say_equal_lines},
+    [PE_CLAIM_EQUAL_COLUMNS] = {.kind = "equal_columns", .say = say_equal_lines},
+    [PE_CLAIM_SMOOTH] = {.kind = "smooth", .say = say_smooth, .value = "correlation"},
+    [PE_CLAIM_RANDOM] = {.kind = "random",
+                         .say = say_random,
+                         .least = "mean",
+                         .most = "deviation"},
 };
 
 /* Add a claim as a sentence. */

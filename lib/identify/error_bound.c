@@ -313,9 +313,9 @@ bool pe_count_misfits(pe_request *wide, pe_request *narrow, size_t tensor,
     double *exact = malloc((size_t)(at_once * columns) * sizeof *exact);
     exact_side side = {.elements = malloc((size_t)(at_once * columns) * sizeof *exact)};
     counts counted = {.is_f64 = true};
-    const bool has_counts =
-        pe_misfits_init(&counted.f32, columns) & pe_misfits_init(&counted.f64, columns);
-    bool good = has_counts && found && exact && side.elements;
+    const bool narrow_counts = pe_misfits_init(&counted.f32, columns);
+    const bool wide_counts = pe_misfits_init(&counted.f64, columns);
+    bool good = narrow_counts && wide_counts && found && exact && side.elements;
     if (!good)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     good = good && open_side(&side, wide, tensor, runner, reterr);
