@@ -177,7 +177,9 @@ size_t pe_formula_pairs(const pe_formula_law *law)
 /* Write frequencies that rise, which pe_wide cannot hold. */
 static double *write_rising(const pe_formula_law *law, size_t count, double *exact)
 {
-    for (size_t i = 0; exact && i < count; i++)
+    if (!exact)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
         exact[i] = pe_power_double(law->rotary.theta,
                                    -(double)i / (double)(law->to_last ? count - 1 : count));
     return exact;

@@ -47,7 +47,7 @@ static void write_list(const coordinate_axes *axes, const char *name, const doub
 static void propose_indices(const coordinate_axes *axes, const char *rest,
                             pe_proposals *proposals)
 {
-    double first[PE_AXES_MAX], reference[PE_AXES_MAX];
+    double first[PE_AXES_MAX] = {0}, reference[PE_AXES_MAX] = {0};
     char index[TEXT], sizes[TEXT] = "";
     bool zero = true, same = true;
     for (size_t a = 0; a < axes->count; a++) {

@@ -96,8 +96,9 @@ size_t pe_wave_law_bases(const pe_wave_law *law, double exponent,
 {
     double finer = 1;
     size_t count = 0;
-    for (size_t i = 0; i < PE_WAVE_BASES; i++, finer /= FINER) {
+    for (size_t i = 0; i < PE_WAVE_BASES; i++) {
         const double base = find_base(law, exponent, finer);
+        finer /= FINER;
         if (count == 0 || base != ret_bases[count - 1])
             ret_bases[count++] = base;
     }
