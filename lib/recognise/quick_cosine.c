@@ -23,6 +23,8 @@ static const double TERMS[2][TERM_COUNT] = {
 
 double pe_quick_cosine(double angle, int quarters)
 {
+    if (!(fabs(angle) < 0x1p52)) /* also no number */
+        return (double)NAN;
     double turns = rint(angle * 0x1.45f306dc9c883p-1);
     double rest = ((angle - turns * QUARTER_1) - turns * QUARTER_2) - turns * QUARTER_3;
     const double square = rest * rest;
