@@ -989,7 +989,6 @@ typedef struct pe_identity {
      * the first of these in radians per row */
     uint64_t waves;
     double frequency;
-    double amplitude; /* of one that turns fast; 0: none does */
     size_t transform_count;
     pe_transform transforms[PE_TRANSFORMS_MAX]; /* axes are those of the view that was given */
     size_t rank; /* of the table without its transforms, which has the tensor's shape but for

@@ -90,11 +90,6 @@ static bool read_dtype(const json_t *tensor, pe_dtype *dtype, pe_error *reterr)
 
 /* ---- the numbers ---- */
 
-typedef struct json_reader {
-    api_numbers numbers;
-    pe_view shape;
-} json_reader;
-
 /* Read a number. What JSON has none for is a text, or null, which stands for the minus infinity
  * of masks. */
 static bool read_number(api_numbers *numbers, const json_t *value)

@@ -176,7 +176,8 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
     char whose[40];
     const bool made = !near && identity->computation.first_off == 0; /* as presets make it */
     const pe_second *second = &identity->second;
-    const bool apart = second->tensor[0] && strcmp(second->query, identity->query) != 0;
+    const bool apart = second->tensor[0] && (second->scheme != identity->scheme ||
+                                             strcmp(second->query, identity->query) != 0);
     api_text_add(text, "This is %s%s%s%s of %s with", near ? "nearly " : "", identity->tensor,
                  second->tensor[0] && !apart ? " and " : "", apart ? "" : second->tensor,
                  pe_scheme_describe(identity->scheme)->name);

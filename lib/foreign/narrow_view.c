@@ -1,5 +1,6 @@
 #include "foreign/narrow_view.h"
 
+#include "numerics/decimal.h"
 #include "numerics/dtype.h"
 #include "scheme.h"
 
@@ -94,18 +95,6 @@ static bool is_element(double number, pe_dtype dtype, int digits)
     return has_digits(number, digits);
 }
 
-/* How many digits a printed number has from the first to the last that is not 0. */
-static int count_significant(const char *text)
-{
-    int count = 0, last = 0;
-    for (; *text && *text != 'e'; text++)
-        if (*text >= '0' && *text <= '9') {
-            count += *text != '0' || count > 0;
-            last = *text != '0' ? count : last;
-        }
-    return last;
-}
-
 /* Whether a number is what the shortest decimal of an element reads as in the dtype `own`.
  * *ret_needed: no number of fewer digits than the dtype can tell apart is that decimal. */
 static bool is_decimal(double number, pe_dtype own, pe_dtype dtype, bool *ret_needed)
@@ -123,7 +112,7 @@ static bool is_decimal(double number, pe_dtype own, pe_dtype dtype, bool *ret_ne
     if (!pe_parse_number(text, length, &read) || pe_round_number(read, own) != number)
         return false;
     /* 2^-digits is below a unit of so many decimal places, so these alone say nothing */
-    *ret_needed = count_significant(text) > (int)(pe_dtypes[dtype].digits * LOG10_2);
+    *ret_needed = pe_count_significant(text) > (int)(pe_dtypes[dtype].digits * LOG10_2);
     return true;
 }
 

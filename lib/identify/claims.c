@@ -12,25 +12,11 @@
 #define SOME      8   /* one in so many columns tells something */
 #define WAVE_ROWS 12  /* of which no numbers by chance are a wave */
 
-void pe_note_waves(pe_observation *seen, pe_identity *identity)
-{
-    const pe_observed_wave *waves = seen->columns > 0 ? pe_observation_waves(seen) : NULL;
-    for (uint64_t i = 0; waves && i < seen->columns; i++)
-        if (waves[i].found) {
-            if (identity->waves++ == 0)
-                identity->frequency = waves[i].frequency;
-            if (identity->amplitude == 0 && waves[i].turns > PE_TURN)
-                identity->amplitude = waves[i].amplitude;
-        }
-}
-
 /* ---- claims, each evaluated: whether it holds, and with which numbers ---- */
 
 static bool is_constant(const pe_first_rows *table, pe_claim *ret)
 {
-    ret->value = table->mean;
-    if (table->constant)
-        ret->value = table->entries[0];
+    ret->value = table->entries[0];
     return table->constant;
 }
 

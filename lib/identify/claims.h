@@ -6,9 +6,6 @@
 #include "identify/search_runner.h"
 #include "recognise/observation.h"
 
-/* Note in the identity which columns are waves. */
-void pe_note_waves(pe_observation *seen, pe_identity *identity);
-
 /* Put the claims that hold into the identity, the most telling one first; of a table that a
  * request was found for only that it is constant, and then the request only if it makes the
  * bits. Fewer without memory, if the view cannot be read, or if the runner ends it. */

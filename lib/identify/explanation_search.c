@@ -2,10 +2,10 @@
 
 #include "foreign/repeats.h"
 #include "identify/candidates.h"
-#include "identify/claims.h"
 #include "identify/form.h"
 #include "identify/judged_request.h"
 #include "identify/price.h"
+#include "numerics/dd.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +14,8 @@
 
 #define COMPARED_MAX 24 /* requests that are compared in full with one view */
 #define LAYERS_MAX   20 /* that are searched */
-#define LAYER_WORK                                                                             \
-    0x1p20                 /* entries that searching a layer takes as long as, beside its own  \
-                            */
+/* Searching a layer takes as long as so many entries of it, beside its own. */
+#define LAYER_WORK  0x1p20
 #define LAYERS_WORK 0x1p26 /* of all layers */
 #define COMPARED    0x1p26 /* entries that are compared in full */
 #define LARGE       0x1p21 /* entries of a table of which a match is enough */
@@ -42,9 +41,7 @@ static bool begin_view(search *self, const pe_view *view, pe_observation *ret_se
 {
     if (!pe_observation_begin(ret_seen, view)) {
         pe_observation_end(ret_seen);
-        pe_error_add(self->reterr, PE_MALFORMED, "body", "",
-                     "a table that can be read and held in part");
-        return false;
+        return pe_layers_refuse(&self->layers);
     }
     ret_seen->set = self->terms->set;
     ret_seen->set_name = self->terms->set_name;
@@ -147,25 +144,33 @@ static double add_price(const pe_price *price)
     return price->request + price->forms + price->misfits;
 }
 
+static bool is_cheaper(const pe_identity *one, const pe_identity *other)
+{
+    return one->status != PE_IDENTITY_UNKNOWN &&
+           (other->status == PE_IDENTITY_UNKNOWN ||
+            add_price(&one->price) < add_price(&other->price));
+}
+
 /* The bits of forms with which an explanation can be better: the table without them has been
  * computed by the same arithmetic. */
 static double bound_forms(const pe_identity *best)
 {
-    if (best->status == PE_IDENTITY_UNKNOWN || best->misfits.count > 0)
-        return best->status == PE_IDENTITY_UNKNOWN ? INFINITY : add_price(&best->price);
+    if (best->status == PE_IDENTITY_UNKNOWN)
+        return INFINITY;
+    if (best->misfits.count > 0)
+        return add_price(&best->price);
     return best->price.request + best->price.forms +
            (best->arithmetic == PE_ARITHMETIC_F32_LIKE ? PE_PRICE_ARITHMETIC : 0);
 }
 
-/* Keep what was found if it is cheaper than the best, and than the table itself. */
+/* Keep what was found if it is cheaper than the best, and than the table itself; `table`: the
+ * bits of that. */
 static void keep_cheaper(pe_identity *found, pe_identity *best, double table)
 {
     const size_t proposed = best->proposed + found->proposed;
     const size_t compared = best->compared + found->compared;
-    if (found->status != PE_IDENTITY_UNKNOWN &&
-        found->price.request + found->price.forms < PRICE_MAX * table &&
-        (best->status == PE_IDENTITY_UNKNOWN ||
-         add_price(&found->price) < add_price(&best->price)))
+    if (is_cheaper(found, best) &&
+        found->price.request + found->price.forms < PRICE_MAX * table)
         *best = *found;
     best->proposed = proposed;
     best->compared = compared;
@@ -205,17 +210,29 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
     return true;
 }
 
-/* Note which columns of a layer are waves. */
-static void note_waves(pe_layer *layer, pe_observation *seen, pe_identity *best)
+/* Keep how many columns are waves, if these are the most yet. */
+static void keep_waves(const pe_identity *found, pe_identity *best)
+{
+    if (found->waves <= best->waves)
+        return;
+    best->waves = found->waves;
+    best->frequency = found->frequency;
+}
+
+/* Note which columns of a layer are waves, and the amplitude of one that turns fast. */
+static void note_waves(pe_layer *layer, const pe_observation *seen, pe_identity *best)
 {
     pe_identity noted = {.waves = 0};
-    pe_note_waves(seen, &noted);
-    layer->amplitude = noted.amplitude;
-    if (noted.waves > best->waves) {
-        best->waves = noted.waves;
-        best->frequency = noted.frequency;
-        best->amplitude = noted.amplitude;
+    for (uint64_t i = 0; layer->waves && i < seen->columns; i++) {
+        const pe_observed_wave *wave = &layer->waves[i];
+        if (!wave->found)
+            continue;
+        if (noted.waves++ == 0)
+            noted.frequency = wave->frequency;
+        if (layer->amplitude == 0 && wave->turns > PE_TURN)
+            layer->amplitude = wave->amplitude;
     }
+    keep_waves(&noted, best);
 }
 
 /* Find the cheapest request of a view. `layer`: whose view it is, if that is the only one. */
@@ -230,8 +247,8 @@ static bool search_view(search *self, const pe_view *view, const pe_view *other,
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
     good = good && judge_candidates(self, &seen, other, forms, best);
     if (good && layer) {
+        layer->waves = seen.columns > 0 ? pe_observation_waves(&seen) : NULL;
         note_waves(layer, &seen, best);
-        layer->waves = seen.waves;
         if (seen.waves && !pe_layers_keep(&self->layers, seen.waves, free))
             good = false;
         seen.waves = NULL;
@@ -294,17 +311,10 @@ static bool search_layer(search *self, pe_layer *layer)
                          layer, first))
             return false;
     }
-    const bool cheaper = first->status != PE_IDENTITY_UNKNOWN &&
-                         (self->best->status == PE_IDENTITY_UNKNOWN ||
-                          add_price(&first->price) < add_price(&self->best->price));
-    if (cheaper)
+    if (is_cheaper(first, self->best))
         note_layer(layer, first);
     keep_cheaper(first, self->best, INFINITY);
-    if (first->waves > self->best->waves) {
-        self->best->waves = first->waves;
-        self->best->frequency = first->frequency;
-        self->best->amplitude = first->amplitude;
-    }
+    keep_waves(first, self->best);
     self->layers.least = bound_forms(self->best);
     return true;
 }
@@ -367,8 +377,7 @@ bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
                          .first = &found[2],
                          .left = COMPARED,
                          .reterr = reterr};
-        pe_layers_begin(&self->layers, view, reterr);
-        good = search_layers(self);
+        good = pe_layers_begin(&self->layers, view, reterr) && search_layers(self);
         pe_layers_done(&self->layers);
     } else {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");

@@ -27,7 +27,15 @@ static void remove_unit_axes(pe_layer *layer)
         layer->other = pe_view_squeezed(&layer->other);
 }
 
-void pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr)
+bool pe_layers_refuse(pe_layers *layers)
+{
+    if (layers->reterr->count == 0)
+        pe_error_add(layers->reterr, PE_MALFORMED, "body", "",
+                     "a table that can be read and held in part");
+    return false;
+}
+
+bool pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr)
 {
     pe_layer whole = {.view = *view};
     for (size_t axis = 0; axis < view->rank; axis++)
@@ -38,6 +46,7 @@ void pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr)
     layers->room = HELD_MAX;
     layers->reterr = reterr;
     pe_layers_add(layers, &whole);
+    return layers->count > 0 || pe_layers_refuse(layers);
 }
 
 void pe_layers_done(pe_layers *layers)
@@ -121,6 +130,17 @@ static bool read_held(void *context, uint64_t offset, void *dst, size_t size)
     return true;
 }
 
+pe_view pe_view_held(const pe_view *view, void *elements)
+{
+    pe_view held = *view;
+    held.read = read_held;
+    held.context = elements;
+    held.offset = 0;
+    held.swapped = false;
+    pe_view_set_row_major(&held);
+    return held;
+}
+
 /* Let a view that is not row-major be so, as what reads it line by line needs. False: it is too
  * large to be held, or cannot be read, or memory ran out. */
 static bool pack_view(pe_layers *layers, pe_view *view)
@@ -138,11 +158,7 @@ static bool pack_view(pe_layers *layers, pe_view *view)
     if (!elements || !pe_view_read_elements(view, 0, view->shape[0], elements))
         return false;
     layers->room -= bytes;
-    view->read = read_held;
-    view->context = elements;
-    view->offset = 0;
-    view->swapped = false;
-    pe_view_set_row_major(view);
+    *view = pe_view_held(view, elements);
     return true;
 }
 
@@ -162,4 +178,19 @@ void pe_layers_add(pe_layers *layers, const pe_layer *layer)
     if (pack_view(layers, &added->view) &&
         (added->is == PE_OTHER_NONE || pack_view(layers, &added->other)))
         layers->count++;
+}
+
+void pe_layers_add_two(pe_layers *layers, const pe_layer *layer, pe_transform form, pe_other is,
+                       const pe_view views[2])
+{
+    pe_layer beneath = pe_layer_beneath(layer);
+    if (!pe_layer_note(&beneath, form))
+        return;
+    for (size_t axis = form.axis;
+         views[0].rank < layer->view.rank && axis + 1 < layer->view.rank; axis++)
+        beneath.axes[axis] = layer->axes[axis + 1];
+    beneath.is = is;
+    beneath.view = views[0];
+    beneath.other = views[1];
+    pe_layers_add(layers, &beneath);
 }

@@ -43,9 +43,13 @@ typedef struct pe_layers {
     pe_error *reterr;
 } pe_layers;
 
-/* Begin with a table as it is given. */
-void pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr);
+/* Begin with a table as it is given. False, and a problem, if it cannot be read. pe_layers_done
+ * frees what is held either way. */
+bool pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr);
 void pe_layers_done(pe_layers *layers);
+
+/* Add the problem that a view cannot be read, unless there is another one. Returns false. */
+bool pe_layers_refuse(pe_layers *layers);
 
 /* A layer beneath another, whose view is still that one's: for being changed and added. */
 pe_layer pe_layer_beneath(const pe_layer *layer);
@@ -56,6 +60,14 @@ bool pe_layer_note(pe_layer *layer, pe_transform transform);
 /* Add a layer to those that are searched, without its axes of size 1, unless it is there, or
  * costs too much. */
 void pe_layers_add(pe_layers *layers, const pe_layer *layer);
+
+/* Add the layer of two views that a form splits a layer into, along its axis if that is gone.
+ */
+void pe_layers_add_two(pe_layers *layers, const pe_layer *layer, pe_transform form, pe_other is,
+                       const pe_view views[2]);
+
+/* The same view of row-major elements in memory, which outlive it. */
+pe_view pe_view_held(const pe_view *view, void *elements);
 
 /* Memory that is released with the layers; NULL, and a problem, without it. pe_layers_keep
  * takes what there is, and releases it at once if it cannot be kept: NULL then. */

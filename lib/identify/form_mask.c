@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MASKED_BYTES_MAX ((uint64_t)8 << 20) /* of a table that is looked at */
 #define LEAST_MASK       (-1000.0)
@@ -129,14 +128,6 @@ static bool fill_lines(const mask *self, filling how, pe_dtype dtype, double *li
     return true;
 }
 
-/* Read elements of the filled table: a pe_view's function. */
-static bool read_filled(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const unsigned char *elements = context;
-    memcpy(dst, elements + offset, size);
-    return true;
-}
-
 static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, filling how,
                        double *lines)
 {
@@ -157,11 +148,7 @@ static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *sel
         pe_layers_hold(layers, (size_t)pe_view_elements(self->view) * pe_dtype_size(dtype));
     if (!elements || !fill_lines(self, how, dtype, lines, elements, &fits))
         return false;
-    beneath.view.read = read_filled;
-    beneath.view.context = elements;
-    beneath.view.offset = 0;
-    beneath.view.swapped = false;
-    pe_view_set_row_major(&beneath.view);
+    beneath.view = pe_view_held(&layer->view, elements);
     if (fits)
         pe_layers_add(layers, &beneath);
     return true;

@@ -19,10 +19,7 @@ bool pe_forms_undo(pe_layers *layers, const pe_layer *layer)
         return true;
     for (size_t i = 0; good && i < PE_COUNT(FORMS); i++)
         good = (i > 0 && FORMS[i].undo == FORMS[i - 1].undo) || FORMS[i].undo(layers, layer);
-    if (!good && layers->reterr->count == 0)
-        pe_error_add(layers->reterr, PE_MALFORMED, "body", "",
-                     "a table that can be read and held in part");
-    return good;
+    return good || pe_layers_refuse(layers);
 }
 
 const char *pe_form_name(const pe_transform *form)

@@ -61,20 +61,10 @@ pe_view pe_view_half(const pe_view *view, bool alternating, uint64_t which)
 
 /* ---- undoing ---- */
 
-/* Add a layer of two tensors, which may have lost an axis. */
 static void add_tensors(pe_layers *layers, const pe_layer *layer, pe_transform form,
                         const pe_view views[2])
 {
-    pe_layer beneath = pe_layer_beneath(layer);
-    if (!pe_layer_note(&beneath, form))
-        return;
-    for (size_t axis = form.axis;
-         views[0].rank < layer->view.rank && axis + 1 < layer->view.rank; axis++)
-        beneath.axes[axis] = layer->axes[axis + 1];
-    beneath.is = PE_OTHER_TENSOR;
-    beneath.view = views[0];
-    beneath.other = views[1];
-    pe_layers_add(layers, &beneath);
+    pe_layers_add_two(layers, layer, form, PE_OTHER_TENSOR, views);
 }
 
 bool pe_undo_pair(pe_layers *layers, const pe_layer *layer)

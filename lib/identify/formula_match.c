@@ -50,12 +50,12 @@ void pe_matched_law_done(pe_matched_law *law)
     free(law->pairs);
 }
 
-const char *pe_matched_law_text(const pe_matched_law *law, size_t formula)
+static const char *read_text(const pe_matched_law *law, size_t formula)
 {
     return law->known ? pe_formula_text(&law->law, law->quotient, formula) : NULL;
 }
 
-float pe_matched_law_number(const pe_matched_law *law, size_t formula, uint64_t column)
+static float compute_number(const pe_matched_law *law, size_t formula, uint64_t column)
 {
     const size_t pair = law->pairs[column];
     return pe_formula_number(&law->law, law->quotient, formula, pair, law->exact[pair]);
@@ -83,7 +83,7 @@ static uint64_t count_misses(const pe_matched_law *law, pe_frequency_test *test,
 {
     uint64_t off = 0;
     for (uint64_t c = 0; c < law->count; c++) {
-        float number = pe_matched_law_number(law, formula, c);
+        float number = compute_number(law, formula, c);
         if (test(context, c, number, 0))
             continue;
         if (!test(context, c, number, 1) && !test(context, c, number, -1))
@@ -97,7 +97,7 @@ void pe_match_formulas(const pe_matched_law *law, pe_frequency_test *test, void 
                        pe_computation *computation)
 {
     const char *text;
-    for (size_t i = 0; (text = pe_matched_law_text(law, i)); i++) {
+    for (size_t i = 0; (text = read_text(law, i)); i++) {
         uint64_t off = count_misses(law, test, context, i);
         if (off == 0 || (off <= law->count && !pe_formula_is_exact(i)))
             keep_formula(computation, text, off);

@@ -23,10 +23,6 @@ bool pe_matched_law_init(pe_matched_law *law, const pe_request *wide,
                          const pe_exact_waves *waves, bool quotient, double factor);
 void pe_matched_law_done(pe_matched_law *law);
 
-/* The text of a formula; NULL: there are not so many. Its number for a column. */
-const char *pe_matched_law_text(const pe_matched_law *law, size_t formula);
-float pe_matched_law_number(const pe_matched_law *law, size_t formula, uint64_t column);
-
 /* Whether a frequency (or divisor) that is `floats` floats above a number gives a column as
  * well as the one that was chosen for it. */
 typedef bool pe_frequency_test(void *context, uint64_t column, float number, int floats);

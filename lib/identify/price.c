@@ -1,5 +1,7 @@
 #include "identify/price.h"
 
+#include "numerics/decimal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,28 +17,11 @@
 #define WHOLE_BITS    128 /* of a row or a column that is another */
 #define WHOLE_MAX     1e7
 
-/* How many digits a decimal has, without zeros at either end. */
-static size_t count_digits(const char *text)
-{
-    size_t digits = 0, zeros = 0;
-    for (; *text && *text != 'e'; text++) {
-        if (*text < '0' || *text > '9')
-            continue;
-        if (*text == '0') {
-            zeros += digits > 0;
-            continue;
-        }
-        digits += zeros + 1;
-        zeros = 0;
-    }
-    return digits;
-}
-
 static double price_decimal(double number)
 {
     char text[PE_PRINT_MAX];
     pe_print_number(text, number);
-    return DIGIT_BITS * (double)count_digits(text) + EXPONENT_BITS + (number < 0);
+    return DIGIT_BITS * (double)pe_count_significant(text) + EXPONENT_BITS + (number < 0);
 }
 
 double pe_price_number(double number)

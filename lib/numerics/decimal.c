@@ -68,3 +68,14 @@ void pe_print_prepare(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_tables);
 }
+
+int pe_count_significant(const char *text)
+{
+    int count = 0, last = 0;
+    for (; *text && *text != 'e'; text++)
+        if (*text >= '0' && *text <= '9') {
+            count += *text != '0' || count > 0;
+            last = *text != '0' ? count : last;
+        }
+    return last;
+}

@@ -102,4 +102,7 @@ static inline pe_decimal pe_find_shortest_decimal(uint64_t bits, pe_binary_forma
     return shortest;
 }
 
+/* How many digits a printed number has from the first to the last that is not 0. */
+int pe_count_significant(const char *text);
+
 #endif

@@ -297,6 +297,28 @@ START_TEST(a_set_that_cannot_be_had_is_told)
 }
 END_TEST
 
+static bool read_nothing(void *context, uint64_t offset, void *dst, size_t size)
+{
+    (void)context, (void)offset, (void)dst, (void)size;
+    return false;
+}
+
+START_TEST(what_cannot_be_read_is_told_however_it_lies)
+{
+    pe_view view = {
+        .read = read_nothing, .element = PE_ELEMENT_F32, .rank = 2, .shape = {64, 16}};
+    pe_identity identity;
+    pe_error error;
+    pe_view_set_row_major(&view);
+    for (int turn = 0; turn < 2; turn++, view = pe_view_transposed(&view, 0, 1)) {
+        ck_assert_int_eq(
+            pe_identify_table(&view, NULL, NULL, &UNIT_LIMITS, NULL, &identity, &error),
+            PE_MALFORMED);
+        ck_assert_ptr_nonnull(unit_problem(&error, "body"));
+    }
+}
+END_TEST
+
 Suite *identify_suite(void)
 {
     const TTest *const tests[] = {
@@ -308,6 +330,7 @@ Suite *identify_suite(void)
         tables_of_a_stored_set_are_recognised_bit_for_bit,
         sums_may_be_off_by_their_terms_and_no_more,
         a_set_that_cannot_be_had_is_told,
+        what_cannot_be_read_is_told_however_it_lies,
         NULL,
     };
     return unit_suite("identify", tests);
