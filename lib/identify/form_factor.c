@@ -118,25 +118,39 @@ static double find_divisor(const double *entries, size_t count)
     return isfinite(least) ? least : 0;
 }
 
-/* The slope of the first lines of a bias, to that of as many heads; 0: they do not fall
- * steadily. False: the view cannot be read. */
-static bool find_slope(const pe_view *view, double *ret_factor)
+/* The slope of the last line of a head of a bias; 0: it is not straight. False: the view cannot
+ * be read. */
+static bool find_slope(const pe_view *view, uint64_t head, double *ret_slope)
 {
-    pe_view row = *view;
-    double entries[4];
-    *ret_factor = 0;
-    if (view->rank < 2)
-        return true;
-    row = pe_view_at(&row, 0, 0);
+    pe_view row = pe_view_at(view, 0, head);
+    double first, middle, last;
     while (row.rank > 1)
         row = pe_view_at(&row, 0, row.shape[0] - 1);
-    if (row.shape[0] < 4)
+    const uint64_t end = row.shape[0] - 1;
+    *ret_slope = 0;
+    if (end < 3)
         return true;
-    if (!pe_view_read(&row, 0, 4, entries))
+    if (!pe_view_read(&row, 0, 1, &first) || !pe_view_read(&row, end / 2, 1, &middle) ||
+        !pe_view_read(&row, end, 1, &last))
         return false;
-    const double step = entries[1] - entries[0];
-    if (step != 0 && fabs(entries[3] - entries[2] - step) <= 1e-2 * fabs(step))
-        *ret_factor = fabs(step) / exp2(-8 / (double)view->shape[0]);
+    const double slope = (last - first) / (double)end;
+    if (fabs(first + slope * (double)(end / 2) - middle) <= 1e-2 * fabs(last - first))
+        *ret_slope = fabs(slope);
+    return true;
+}
+
+/* What slopes of a bias are of those of ALiBi, which are powers of the first one; 0: they are
+ * none. False: the view cannot be read. */
+static bool find_slope_factor(const pe_view *view, double *ret_factor)
+{
+    double first, second;
+    *ret_factor = 0;
+    if (view->rank != 3 || view->shape[0] < 2)
+        return true;
+    if (!find_slope(view, 0, &first) || !find_slope(view, 1, &second))
+        return false;
+    if (second > 0)
+        *ret_factor = first * first / second;
     return true;
 }
 
@@ -148,7 +162,7 @@ static bool undo_others(pe_layers *layers, const pe_layer *layer)
     double entries[PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], factors[4] = {layer->amplitude};
     size_t count;
     if (!pe_view_read_sample(&layer->view, entries, &count) ||
-        !find_slope(&layer->view, &factors[1]))
+        !find_slope_factor(&layer->view, &factors[1]))
         return false;
     factors[2] = entries[0];
     factors[3] = find_divisor(entries, count);

@@ -687,6 +687,14 @@ class Bloom(RelativeCase):
             self.assertIn(found["status"], ("match", "exact"), heads)
             self.assertIn("tensor=slopes", found["request"]["url"])
 
+    def test_biases_of_kernels_that_take_powers_of_two(self):
+        for heads, length in ((8, 128), (12, 64), (16, 256), (32, 32)):
+            exact = self.fetch(f"/v1/encodings/alibi?length={length}&heads={heads}")
+            found = self.identify(npy(exact * F(numpy.log2(numpy.e))))
+            asked = f"alibi?length={length}&heads={heads}&"
+            self.assertIn(asked, found["request"]["url"] + "&")
+            self.assertIn("times 1.44269504;", found["summary"])
+
     def test_float32_slopes_times_distances(self):
         for heads in (12, 20, 32):
             exact = self.fetch(f"/v1/encodings/alibi?length=1&heads={heads}&tensor=slopes")
