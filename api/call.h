@@ -7,8 +7,8 @@
 struct api_service {
     const api_host *host;
     pe_cache *cache;
-    api_reply *out_of_memory; /* prepared at the start, since it needs memory itself */
-    struct api_kept *kept;    /* documents that are built once */
+    api_reply *out_of_memory;          /* prepared at the start, since it needs memory itself */
+    struct api_fixed_documents *fixed; /* documents that are built once */
     const struct api_route *routes;
     size_t route_count;
 };

@@ -5,7 +5,7 @@
 #include "http/want_digest.h"
 #include "replies/access.h"
 #include "replies/digest.h"
-#include "replies/kept.h"
+#include "replies/fixed_documents.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
@@ -248,8 +248,8 @@ api_service *api_service_new(const api_host *host, pe_cache *cache)
     api_document_watch_memory();
     service->out_of_memory = api_problem(
         API_OUT_OF_MEMORY, "the server is out of memory; try again later", NULL, NULL);
-    service->kept = api_kept_new();
-    if (service->out_of_memory && service->kept)
+    service->fixed = api_fixed_documents_new();
+    if (service->out_of_memory && service->fixed)
         return service;
     api_service_free(service);
     return NULL;
@@ -259,7 +259,7 @@ void api_service_free(api_service *service)
 {
     if (!service)
         return;
-    api_kept_free(service->kept);
+    api_fixed_documents_free(service->fixed);
     api_reply_unref(service->out_of_memory);
     free(service);
 }

@@ -323,7 +323,7 @@ sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitiz
 	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.2 --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
 TSAN := -O1 -g1 -fsanitize=thread
-TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list disconnects preparations deadlines store changes
+TSAN_SUITES := cache flight fixed_documents attachments shortcuts buffer runner workers job_list disconnects preparations deadlines store changes
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" KERNEL_CFLAGS= SUITES="$(TSAN_SUITES)" \
 		$(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests

@@ -4,7 +4,7 @@
 #include "formats/registry.h"
 #include "replies/cacheable.h"
 #include "replies/document.h"
-#include "replies/kept.h"
+#include "replies/fixed_documents.h"
 #include "replies/reply.h"
 #include "json/schema.h"
 
@@ -81,7 +81,7 @@ api_reply *api_get_info(const api_call *call)
     const api_store *store = call->service->host->store;
     api_totals totals;
     store->totals(store->context, &totals.sets, &totals.bytes);
-    return api_kept_totals_reply(call, &totals, describe_service);
+    return api_reply_totals(call, &totals, describe_service);
 }
 
 /* The reply of a health check: {"status": …}. */

@@ -11,8 +11,8 @@
 #include "models/tensors.h"
 #include "replies/cacheable.h"
 #include "replies/document.h"
+#include "replies/fixed_documents.h"
 #include "replies/json_post.h"
-#include "replies/kept.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "json/document.h"
@@ -55,7 +55,7 @@ static json_t *build_list(const api_call *call)
 
 api_reply *api_list_models(const api_call *call)
 {
-    return api_kept_reply(call, API_KEPT_MODELS, build_list);
+    return api_reply_fixed(call, API_FIXED_MODELS, build_list);
 }
 
 /* Whether the answer is the plan. A range with a star is no wish for a file of tensors. */

@@ -9,8 +9,8 @@
 #include "openapi/contract.h"
 #include "openapi/entries.h"
 #include "replies/comparison.h"
+#include "replies/fixed_documents.h"
 #include "replies/identity.h"
-#include "replies/kept.h"
 #include "json/schema.h"
 
 #include <ctype.h>
@@ -347,5 +347,5 @@ static json_t *build_document(const api_call *call)
 
 api_reply *api_get_openapi(const api_call *call)
 {
-    return api_kept_reply(call, API_KEPT_OPENAPI, build_document);
+    return api_reply_fixed(call, API_FIXED_OPENAPI, build_document);
 }

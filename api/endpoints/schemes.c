@@ -2,7 +2,7 @@
  */
 #include "call.h"
 #include "openapi/similarity.h"
-#include "replies/kept.h"
+#include "replies/fixed_documents.h"
 #include "replies/problem.h"
 #include "json/schema.h"
 
@@ -109,7 +109,7 @@ static json_t *build_scheme(const api_call *call)
 
 api_reply *api_list_schemes(const api_call *call)
 {
-    return api_kept_reply(call, API_KEPT_SCHEMES, build_list);
+    return api_reply_fixed(call, API_FIXED_SCHEMES, build_list);
 }
 
 api_reply *api_describe_scheme(const api_call *call)
@@ -120,5 +120,5 @@ api_reply *api_describe_scheme(const api_call *call)
     size_t index = 0;
     while (pe_scheme_at(index) != scheme)
         index++;
-    return api_kept_reply(call, API_KEPT_SCHEME + index, build_scheme);
+    return api_reply_fixed(call, API_FIXED_SCHEME + index, build_scheme);
 }

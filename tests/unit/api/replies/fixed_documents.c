@@ -212,7 +212,7 @@ START_TEST(the_document_of_the_totals_is_kept_until_they_change)
 }
 END_TEST
 
-Suite *kept_suite(void)
+Suite *fixed_documents_suite(void)
 {
     const TTest *const tests[] = {
         a_document_is_built_by_a_worker_and_then_a_hit_in_every_coding,
@@ -222,5 +222,5 @@ Suite *kept_suite(void)
         the_document_of_the_totals_is_kept_until_they_change,
         NULL,
     };
-    return unit_suite("kept", tests);
+    return unit_suite("fixed_documents", tests);
 }

@@ -1,6 +1,6 @@
 /* Kept documents. The thread that turns a document's state from absent to building owns its
  * forms until it says that they are ready, from when on they are constant. */
-#include "replies/kept.h"
+#include "replies/fixed_documents.h"
 
 #include "bytes/body.h"
 #include "bytes/gzip.h"
@@ -13,71 +13,76 @@
 #define CACHE_CONTROL "public, no-cache"
 #define CODINGS       (API_GZIP + 1)
 
-typedef enum kept_state { KEPT_ABSENT, KEPT_BUILDING, KEPT_READY } kept_state;
+typedef enum document_state {
+    DOCUMENT_ABSENT,
+    DOCUMENT_BUILDING,
+    DOCUMENT_READY
+} document_state;
 
 /* A document in one content coding. */
-typedef struct kept_form {
+typedef struct coded_form {
     api_coded_text text;
     api_reply *whole; /* the reply to all requests without conditions */
-} kept_form;
+} coded_form;
 
-typedef struct kept_document {
-    atomic_int state; /* a kept_state */
-    kept_form forms[CODINGS];
-} kept_document;
+typedef struct fixed_document {
+    atomic_int state; /* a document_state */
+    coded_form forms[CODINGS];
+} fixed_document;
 
 /* The document of some totals; the form of a coding is made when it is first asked for. */
-typedef struct kept_totals {
+typedef struct totals_document {
     api_totals totals;
-    kept_form forms[CODINGS];
-} kept_totals;
+    coded_form forms[CODINGS];
+} totals_document;
 
-struct api_kept {
-    _Atomic(kept_totals *) totals; /* a thread takes it out while it uses it */
+struct api_fixed_documents {
+    _Atomic(totals_document *) totals; /* a thread takes it out while it uses it */
     size_t count;
-    kept_document documents[];
+    fixed_document documents[];
 };
 
-api_kept *api_kept_new(void)
+api_fixed_documents *api_fixed_documents_new(void)
 {
-    size_t count = API_KEPT_SCHEME + pe_scheme_count();
-    api_kept *kept = calloc(1, sizeof *kept + count * sizeof *kept->documents);
-    if (kept)
-        kept->count = count;
-    return kept;
+    size_t count = API_FIXED_SCHEME + pe_scheme_count();
+    api_fixed_documents *documents =
+        calloc(1, sizeof *documents + count * sizeof *documents->documents);
+    if (documents)
+        documents->count = count;
+    return documents;
 }
 
-static void drop_forms(kept_form forms[CODINGS])
+static void drop_forms(coded_form forms[CODINGS])
 {
     for (api_coding coding = API_IDENTITY; coding < CODINGS; coding++) {
         api_reply_unref(forms[coding].whole);
         api_body_unref(forms[coding].text.body);
-        forms[coding] = (kept_form){.whole = NULL};
+        forms[coding] = (coded_form){.whole = NULL};
     }
 }
 
-static void free_totals(kept_totals *kept)
+static void free_totals(totals_document *document)
 {
-    if (kept)
-        drop_forms(kept->forms);
-    free(kept);
+    if (document)
+        drop_forms(document->forms);
+    free(document);
 }
 
-void api_kept_free(api_kept *kept)
+void api_fixed_documents_free(api_fixed_documents *documents)
 {
-    if (!kept)
+    if (!documents)
         return;
-    for (size_t i = 0; i < kept->count; i++)
-        drop_forms(kept->documents[i].forms);
-    free_totals(atomic_load(&kept->totals));
-    free(kept);
+    for (size_t i = 0; i < documents->count; i++)
+        drop_forms(documents->documents[i].forms);
+    free_totals(atomic_load(&documents->totals));
+    free(documents);
 }
 
 /* ---- building ---- */
 
 /* Fill the form of a coding with a body, whose reference is taken over. False without memory;
  * what there is of the form is dropped later. */
-static bool fill_form(kept_form *form, api_coding coding, api_body *body)
+static bool fill_form(coded_form *form, api_coding coding, api_body *body)
 {
     if (!body)
         return false;
@@ -87,10 +92,10 @@ static bool fill_form(kept_form *form, api_coding coding, api_body *body)
 }
 
 /* Build all forms of a document, or none without memory. */
-static bool build_forms(const api_call *call, kept_document *document,
+static bool build_forms(const api_call *call, fixed_document *document,
                         api_document_builder *build)
 {
-    kept_form *plain = &document->forms[API_IDENTITY], *gzip = &document->forms[API_GZIP];
+    coded_form *plain = &document->forms[API_IDENTITY], *gzip = &document->forms[API_GZIP];
     size_t bytes;
     if (fill_form(plain, API_IDENTITY, api_document_body(build(call))) &&
         fill_form(gzip, API_GZIP, api_gzip_body(plain->text.body, &bytes)))
@@ -100,26 +105,26 @@ static bool build_forms(const api_call *call, kept_document *document,
 }
 
 /* Make sure that a document is ready, building it if no other thread does. False: it is not. */
-static bool make_ready(const api_call *call, kept_document *document,
+static bool make_ready(const api_call *call, fixed_document *document,
                        api_document_builder *build)
 {
     const api_host *host = call->service->host;
     int state = atomic_load_explicit(&document->state, memory_order_acquire);
-    if (state == KEPT_ABSENT && call->request->quick) {
+    if (state == DOCUMENT_ABSENT && call->request->quick) {
         api_not_yet(call, API_LATER);
         return false;
     }
-    if (state == KEPT_ABSENT &&
-        atomic_compare_exchange_strong(&document->state, &state, KEPT_BUILDING)) {
+    if (state == DOCUMENT_ABSENT &&
+        atomic_compare_exchange_strong(&document->state, &state, DOCUMENT_BUILDING)) {
         bool built = build_forms(call, document, build);
-        atomic_store_explicit(&document->state, built ? KEPT_READY : KEPT_ABSENT,
+        atomic_store_explicit(&document->state, built ? DOCUMENT_READY : DOCUMENT_ABSENT,
                               memory_order_release);
         host->landed(host->context);
         return built;
     }
-    if (state == KEPT_BUILDING)
+    if (state == DOCUMENT_BUILDING)
         api_not_yet(call, API_BUSY);
-    return state == KEPT_READY;
+    return state == DOCUMENT_READY;
 }
 
 /* ---- answering ---- */
@@ -131,15 +136,15 @@ static bool wants_document(const api_call *call)
            !api_call_header(call, API_HEADER_IF_NONE_MATCH);
 }
 
-static api_reply *make_reply(const api_call *call, const kept_form *form)
+static api_reply *make_reply(const api_call *call, const coded_form *form)
 {
     return wants_document(call) ? api_reply_ref(form->whole)
                                 : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
 }
 
-api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build)
+api_reply *api_reply_fixed(const api_call *call, size_t index, api_document_builder *build)
 {
-    kept_document *document = &call->service->kept->documents[index];
+    fixed_document *document = &call->service->fixed->documents[index];
     api_coding coding;
     api_reply *refusal;
     if (!api_choose_text_coding(call, &coding, &refusal))
@@ -153,44 +158,45 @@ api_reply *api_kept_reply(const api_call *call, size_t index, api_document_build
 
 /* Take the document of these totals out of its place, or a new one without forms. NULL without
  * memory. */
-static kept_totals *take_totals(api_kept *all, const api_totals *totals)
+static totals_document *take_totals(api_fixed_documents *all, const api_totals *totals)
 {
-    kept_totals *kept = atomic_exchange(&all->totals, NULL);
-    if (kept && kept->totals.sets == totals->sets && kept->totals.bytes == totals->bytes)
-        return kept;
-    free_totals(kept);
-    kept = calloc(1, sizeof *kept);
-    if (kept)
-        kept->totals = *totals;
-    return kept;
+    totals_document *document = atomic_exchange(&all->totals, NULL);
+    if (document && document->totals.sets == totals->sets &&
+        document->totals.bytes == totals->bytes)
+        return document;
+    free_totals(document);
+    document = calloc(1, sizeof *document);
+    if (document)
+        document->totals = *totals;
+    return document;
 }
 
 /* Make the form of a coding, unless it is there. False without memory. */
-static bool make_form(const api_call *call, kept_totals *kept, api_coding coding,
+static bool make_form(const api_call *call, totals_document *document, api_coding coding,
                       api_totals_builder *build)
 {
-    kept_form *plain = &kept->forms[API_IDENTITY], *form = &kept->forms[coding];
+    coded_form *plain = &document->forms[API_IDENTITY], *form = &document->forms[coding];
     size_t bytes;
     if (!plain->whole &&
-        !fill_form(plain, API_IDENTITY, api_document_body(build(call, &kept->totals))))
+        !fill_form(plain, API_IDENTITY, api_document_body(build(call, &document->totals))))
         return false;
     return form->whole || fill_form(form, coding, api_gzip_body(plain->text.body, &bytes));
 }
 
-api_reply *api_kept_totals_reply(const api_call *call, const api_totals *totals,
-                                 api_totals_builder *build)
+api_reply *api_reply_totals(const api_call *call, const api_totals *totals,
+                            api_totals_builder *build)
 {
-    api_kept *all = call->service->kept;
+    api_fixed_documents *all = call->service->fixed;
     api_coding coding;
     api_reply *reply;
     if (!api_choose_text_coding(call, &coding, &reply))
         return reply;
-    kept_totals *kept = take_totals(all, totals);
-    if (!kept || !make_form(call, kept, coding, build)) {
-        free_totals(kept);
+    totals_document *document = take_totals(all, totals);
+    if (!document || !make_form(call, document, coding, build)) {
+        free_totals(document);
         return NULL;
     }
-    reply = make_reply(call, &kept->forms[coding]);
-    free_totals(atomic_exchange(&all->totals, kept));
+    reply = make_reply(call, &document->forms[coding]);
+    free_totals(atomic_exchange(&all->totals, document));
     return reply;
 }

@@ -1,21 +1,21 @@
 /* Documents that never change while the process runs: each is built and compressed once, by the
  * first request for it, and kept with the service. One more document is kept until the totals
  * of the store change. Together they take less than 1 MB. */
-#ifndef API_KEPT_H
-#define API_KEPT_H
+#ifndef API_FIXED_DOCUMENTS_H
+#define API_FIXED_DOCUMENTS_H
 
 #include "call.h"
 
 #include <jansson.h>
 
 /* The documents; those of the schemes follow, in the order of the registry. */
-enum { API_KEPT_OPENAPI, API_KEPT_MODELS, API_KEPT_SCHEMES, API_KEPT_SCHEME };
+enum { API_FIXED_OPENAPI, API_FIXED_MODELS, API_FIXED_SCHEMES, API_FIXED_SCHEME };
 
-typedef struct api_kept api_kept;
+typedef struct api_fixed_documents api_fixed_documents;
 
 /* All documents, none built yet. NULL if memory ran out. */
-api_kept *api_kept_new(void);
-void api_kept_free(api_kept *kept);
+api_fixed_documents *api_fixed_documents_new(void);
+void api_fixed_documents_free(api_fixed_documents *kept);
 
 /* Builds a document; what it holds must depend on nothing that changes. */
 typedef json_t *api_document_builder(const api_call *call);
@@ -24,7 +24,7 @@ typedef json_t *api_document_builder(const api_call *call);
  * caches must revalidate it. If it is not there yet, a quick request is told API_LATER, and
  * another one builds it; whoever comes meanwhile is told API_BUSY. NULL without memory, or
  * after api_not_yet; a document that lacked memory is built by the next request. Any thread. */
-api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build);
+api_reply *api_reply_fixed(const api_call *call, size_t index, api_document_builder *build);
 
 /* What the sets come to. */
 typedef struct api_totals {
@@ -38,7 +38,7 @@ typedef json_t *api_totals_builder(const api_call *call, const api_totals *total
 /* Answer with the document of these totals in the same way. It is built again
  * only if they have changed, or another thread is just using it. NULL without memory. Any
  * thread. */
-api_reply *api_kept_totals_reply(const api_call *call, const api_totals *totals,
-                                 api_totals_builder *build);
+api_reply *api_reply_totals(const api_call *call, const api_totals *totals,
+                            api_totals_builder *build);
 
 #endif
