@@ -201,7 +201,8 @@ pe_status pe_explain_mismatch(pe_request *request, const char *query, size_t ten
                               pe_explanation *ret_explanation, pe_error *reterr)
 {
     const pe_tensor *wanted = pe_request_tensor(request, tensor);
-    pe_trial trial = {.scheme = request->values.scheme,
+    pe_trial trial = {.subject = &pe_table_subject,
+                      .scheme = request->values.scheme,
                       .dtype = wanted->dtype,
                       .format = wanted->dtype,
                       .query = query,

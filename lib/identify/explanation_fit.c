@@ -93,12 +93,32 @@ static bool all_fit(pe_compared_lines *self, pe_trial *trial, const pe_view *vie
     return good;
 }
 
-bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const pe_view *view,
-                   double factor)
+/* Note how far some lines are off. */
+static void measure_lines(pe_compared_lines *self, pe_trial *trial, const pe_view *view,
+                          double factor)
+{
+    const uint64_t count = pe_view_lines(view);
+    trial->far = 0;
+    for (uint64_t i = 0; i < PE_TRIAL_LINES; i++) {
+        const uint64_t line = i * (count - 1) / (PE_TRIAL_LINES - 1);
+        if (!pe_compared_lines_read(self, trial, view, line, line))
+            trial->far = INFINITY;
+        for (uint64_t c = 0; trial->far < INFINITY && c < self->columns; c++) {
+            const double error = self->found[c] - factor * self->exact[c];
+            trial->far += isfinite(error) ? error * error : 0;
+        }
+    }
+}
+
+static bool table_fits(pe_trial *trial, const char *query, const char *tensor,
+                       const pe_view *view, double factor)
 {
     pe_compared_lines self = {.request = NULL};
     const uint64_t count = pe_view_lines(view);
     bool good = pe_compared_lines_open(&self, trial, query, tensor, view);
+    trial->far = INFINITY;
+    if (good && trial->measures)
+        measure_lines(&self, trial, view, factor);
     /* the last lines first: where positions are large, requests differ most */
     for (uint64_t i = 0; good && i < PE_TRIAL_LINES; i++) {
         const uint64_t line = (count - 1) - i * (count - 1) / (PE_TRIAL_LINES - 1);
@@ -107,17 +127,10 @@ bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const
     good = good && pe_trial_spend(trial, pe_request_price(self.request)) &&
            all_fit(&self, trial, view, factor);
     pe_compared_lines_close(&self);
-    if (good) {
-        pe_explanation *found = trial->found;
-        found->found = true;
-        found->factor = factor;
-        snprintf(found->query, sizeof found->query, "%s", query);
-        snprintf(found->tensor, sizeof found->tensor, "%s", tensor);
-    }
     return good;
 }
 
-bool pe_trial_measure_factor(pe_trial *trial, double *ret_factor)
+static bool measure_table_factor(pe_trial *trial, double *ret_factor)
 {
     pe_compared_lines self = {.request = NULL};
     const uint64_t count = pe_view_lines(&trial->view);
@@ -137,23 +150,5 @@ bool pe_trial_measure_factor(pe_trial *trial, double *ret_factor)
     return good && squares > 0 && products != 0 && isfinite(*ret_factor);
 }
 
-bool pe_trial_fits_changed(pe_trial *trial, const char *const *changes)
-{
-    char query[PE_IDENTITY_QUERY_MAX], before[PE_IDENTITY_QUERY_MAX];
-    pe_explanation *found = trial->found;
-    snprintf(query, sizeof query, "%s", trial->query);
-    found->change_count = 0;
-    for (; changes[0]; changes += 2) {
-        memcpy(before, query, sizeof before);
-        pe_change_query(before, changes[0], changes[1][0] ? changes[1] : NULL, query);
-        if (strcmp(before, query) == 0 || found->change_count == PE_CHANGES_MAX)
-            continue;
-        pe_change *change = &found->changes[found->change_count++];
-        snprintf(change->name, sizeof change->name, "%s", changes[0]);
-        snprintf(change->value, sizeof change->value, "%s", changes[1]);
-    }
-    if (pe_trial_fits(trial, query, trial->tensor, &trial->view, 1))
-        return true;
-    found->change_count = 0;
-    return false;
-}
+const pe_trial_subject pe_table_subject = {
+    .fits = table_fits, .measure_factor = measure_table_factor, .is_table = true};

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define REQUEST_PRICE 0x1p17 /* of making a request and a stream, and reading some lines */
 
@@ -15,11 +16,31 @@ bool pe_trial_spend(pe_trial *trial, double price)
     return enough;
 }
 
-pe_request *pe_trial_make_request(pe_trial *trial, const char *query, pe_dtype dtype)
+const pe_parameter *pe_trial_find_parameter(const pe_trial *trial, const char *name)
+{
+    const pe_parameter *row = pe_parameter_find(&trial->scheme->info, name);
+    for (size_t i = 0; !row && i < trial->subject->option_count; i++)
+        if (strcmp(trial->subject->options[i].name, name) == 0)
+            row = &trial->subject->options[i];
+    return row;
+}
+
+/* The request of a query's arguments that are no options. */
+static pe_request *parse_request(const pe_trial *trial, const char *query, pe_dtype dtype)
 {
     const pe_dtype real = dtype == PE_I32 ? PE_F32 : dtype;
-    pe_request *request =
-        pe_parse_query(trial->scheme, query, pe_dtype_name(real), trial->limits);
+    char text[PE_IDENTITY_QUERY_MAX], before[PE_IDENTITY_QUERY_MAX];
+    snprintf(text, sizeof text, "%s", query);
+    for (size_t i = 0; i < trial->subject->option_count; i++) {
+        memcpy(before, text, sizeof before);
+        pe_change_query(before, trial->subject->options[i].name, NULL, text);
+    }
+    return pe_parse_query(trial->scheme, text, pe_dtype_name(real), trial->limits);
+}
+
+pe_request *pe_trial_make_request(pe_trial *trial, const char *query, pe_dtype dtype)
+{
+    pe_request *request = parse_request(trial, query, dtype);
     if (request &&
         !pe_trial_spend(trial, REQUEST_PRICE + pe_request_preparation_price(request))) {
         pe_request_unref(request);
@@ -28,26 +49,85 @@ pe_request *pe_trial_make_request(pe_trial *trial, const char *query, pe_dtype d
     return request;
 }
 
+/* Write a value as the text of an argument; false if it is too long for one. */
+static bool write_text(const pe_parameter *row, const pe_value *value, char dst[PE_PRINT_MAX])
+{
+    char number[PE_PRINT_MAX];
+    size_t used = 0;
+    if (row->type != PE_REAL_LIST && row->type != PE_INTEGER_LIST)
+        return snprintf(dst, PE_PRINT_MAX, "%s", pe_value_text(row, value, number)) <
+               PE_PRINT_MAX;
+    for (size_t i = 0; i < value->count && used < PE_PRINT_MAX; i++)
+        used += (size_t)snprintf(dst + used, PE_PRINT_MAX - used, "%s%s", i > 0 ? "," : "",
+                                 pe_plain_number(value->items[i], number));
+    return used < PE_PRINT_MAX;
+}
+
+/* Read the value of an option, which is no list. */
+static bool read_option(const pe_trial *trial, const pe_parameter *row, pe_value *ret_value,
+                        char ret_text[PE_PRINT_MAX])
+{
+    char text[PE_IDENTITY_QUERY_MAX];
+    pe_owned_value value = {.value = {.present = false}};
+    pe_error error;
+    pe_error_init(&error);
+    const char *given = pe_find_query_text(trial->query, row->name, text);
+    if (given || row->default_text)
+        pe_parameter_read(row, given ? given : row->default_text, PE_KIND_ANY, NULL, &value,
+                          &error);
+    *ret_value = value.value;
+    const bool has = value.value.present && write_text(row, &value.value, ret_text);
+    pe_owned_value_done(&value);
+    return has;
+}
+
 bool pe_trial_read_value(pe_trial *trial, const char *name, pe_value *ret_value,
                          char ret_text[PE_PRINT_MAX])
 {
     const size_t index = pe_parameter_index(&trial->scheme->info, name);
-    const pe_dtype real = trial->dtype == PE_I32 ? PE_F32 : trial->dtype;
-    pe_request *request =
-        pe_parse_query(trial->scheme, trial->query, pe_dtype_name(real), trial->limits);
-    bool has = request && index < trial->scheme->info.parameter_count;
-    if (has) {
-        const pe_parameter *row = pe_parameter_at(&trial->scheme->info, index);
+    const pe_parameter *row = pe_trial_find_parameter(trial, name);
+    if (row && index == pe_all_parameter_count(&trial->scheme->info))
+        return read_option(trial, row, ret_value, ret_text);
+    pe_request *request = row ? parse_request(trial, trial->query, trial->dtype) : NULL;
+    if (request)
         *ret_value = *pe_request_value(request, index);
-        has = ret_value->present && row->type != PE_STORED && row->type != PE_REAL_LIST &&
-              row->type != PE_INTEGER_LIST;
-        if (has) {
-            char number[PE_PRINT_MAX];
-            snprintf(ret_text, PE_PRINT_MAX, "%s", pe_value_text(row, ret_value, number));
-        }
-    }
+    const bool has = request && ret_value->present && write_text(row, ret_value, ret_text);
     pe_request_unref(request);
     return has;
+}
+
+bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const pe_view *view,
+                   double factor)
+{
+    pe_explanation *found = trial->found;
+    if (!trial->subject->fits(trial, query, tensor, view, factor))
+        return false;
+    found->found = true;
+    found->factor = factor;
+    snprintf(found->query, sizeof found->query, "%s", query);
+    snprintf(found->tensor, sizeof found->tensor, "%s", tensor);
+    return true;
+}
+
+bool pe_trial_fits_changed(pe_trial *trial, const char *const *changes)
+{
+    char query[PE_IDENTITY_QUERY_MAX], before[PE_IDENTITY_QUERY_MAX];
+    pe_explanation *found = trial->found;
+    snprintf(query, sizeof query, "%s", trial->query);
+    found->change_count = 0;
+    for (; changes[0]; changes += 2) {
+        memcpy(before, query, sizeof before);
+        pe_change_query(before, changes[0], changes[1][0] ? changes[1] : NULL, query);
+        if (strcmp(before, query) == 0 || found->change_count == PE_CHANGES_MAX)
+            continue;
+        pe_change *change = &found->changes[found->change_count++];
+        snprintf(change->name, sizeof change->name, "%s", changes[0]);
+        snprintf(change->value, sizeof change->value, "%s", changes[1]);
+    }
+    if (pe_trial_fits(trial, query, trial->tensor, &trial->view, 1))
+        return true;
+    found->change_count = 0;
+    return false;
 }
 
 bool pe_trial_say(pe_trial *trial, const char *kind, const char *sentence, ...)

@@ -14,13 +14,6 @@ static double find_accuracy(const pe_trial *trial)
     return fmax(1e-4, pe_dtypes[trial->format].unit / 4);
 }
 
-static const pe_parameter *find_row(pe_trial *trial, const char *name)
-{
-    const pe_scheme_info *info = &trial->scheme->info;
-    const size_t index = pe_parameter_index(info, name);
-    return index < info->parameter_count ? &info->parameters[index] : NULL;
-}
-
 /* The text of a parameter; "" if it has no value. */
 static const char *value_text(pe_trial *trial, const char *name, char dst[PE_PRINT_MAX])
 {
@@ -32,7 +25,7 @@ static const char *value_text(pe_trial *trial, const char *name, char dst[PE_PRI
 
 /* ---- other tensors ---- */
 
-static bool find_tensor(pe_trial *trial)
+bool pe_find_tensor(pe_trial *trial)
 {
     const pe_scheme_info *info = &trial->scheme->info;
     for (size_t i = 0; i < info->tensor_count; i++)
@@ -46,7 +39,7 @@ static bool find_tensor(pe_trial *trial)
 /* ---- signs and factors ---- */
 
 /* Sines of negated positions have the other sign, and cosines are the same. */
-static bool find_negated(pe_trial *trial)
+bool pe_find_negated(pe_trial *trial)
 {
     pe_value step, offset;
     char text[2][PE_PRINT_MAX], negated[2][PE_PRINT_MAX];
@@ -95,11 +88,11 @@ static double name_factor(pe_trial *trial, double factor, char dst[96])
     return factor;
 }
 
-static bool find_factor(pe_trial *trial)
+bool pe_find_factor(pe_trial *trial)
 {
     double measured;
     char text[PE_PRINT_MAX], name[96];
-    if (trial->dtype == PE_I32 || !pe_trial_measure_factor(trial, &measured) ||
+    if (trial->dtype == PE_I32 || !trial->subject->measure_factor(trial, &measured) ||
         fabs(measured) < 1e-30)
         return false;
     const double named = name_factor(trial, measured, name);
@@ -156,16 +149,15 @@ static const char *kind_of_choice(const char *name)
                                         : "parameter";
 }
 
-/* Try the other choices of every parameter, one at a time. */
-static bool find_choice(pe_trial *trial)
+/* Try the other choices of parameters, one at a time. */
+static bool try_choices(pe_trial *trial, const pe_parameter *rows, size_t count)
 {
-    const pe_scheme_info *info = &trial->scheme->info;
-    for (size_t i = 0; i < info->parameter_count; i++) {
-        const pe_parameter *row = &info->parameters[i];
+    for (size_t i = 0; i < count; i++) {
+        const pe_parameter *row = &rows[i];
         const char *kind = kind_of_choice(row->name);
         char text[PE_PRINT_MAX];
         if (strcmp(row->name, "rope_type") == 0)
-            continue; /* with its keys: find_scaling */
+            continue; /* with its keys: pe_find_scaling */
         for (size_t c = 0; row->type == PE_CHOICE && row->choices[c]; c++)
             if (try_value(trial, kind, row->name, row->choices[c]))
                 return true;
@@ -178,8 +170,19 @@ static bool find_choice(pe_trial *trial)
     return false;
 }
 
+bool pe_find_option(pe_trial *trial)
+{
+    return try_choices(trial, trial->subject->options, trial->subject->option_count);
+}
+
+bool pe_find_choice(pe_trial *trial)
+{
+    return try_choices(trial, trial->scheme->info.parameters,
+                       trial->scheme->info.parameter_count);
+}
+
 /* Bases that models have. */
-static bool find_base(pe_trial *trial)
+bool pe_find_base(pe_trial *trial)
 {
     static const char *const BASES[] = {
         "10000",   "500000",   "1000000",  "100",    "1000",    "100000",  "50000",   "150000",
@@ -188,14 +191,14 @@ static bool find_base(pe_trial *trial)
         "10",      "256",      "10500",    "26650",  "500",     "5200000"};
     static const char *const NAMES[] = {"rope_theta", "base"};
     for (size_t n = 0; n < PE_COUNT(NAMES); n++)
-        for (size_t i = 0; find_row(trial, NAMES[n]) && i < PE_COUNT(BASES); i++)
+        for (size_t i = 0; pe_trial_find_parameter(trial, NAMES[n]) && i < PE_COUNT(BASES); i++)
             if (try_value(trial, "base", NAMES[n], BASES[i]))
                 return true;
     return false;
 }
 
 /* Other numbers that are often wrong. */
-static bool find_number(pe_trial *trial)
+bool pe_find_number(pe_trial *trial)
 {
     static const char *const NUMBERS[][2] = {
         {"step", "1"},           {"step", "0.5"},          {"step", "0.25"},
@@ -206,8 +209,9 @@ static bool find_number(pe_trial *trial)
         {"max_distance", "32"},  {"alibi_bias_max", "8"},  {"alibi_bias_max", "16"},
         {"amplitude", "1"},      {"attention_factor", "1"}};
     for (size_t i = 0; i < PE_COUNT(NUMBERS); i++)
-        if (find_row(trial, NUMBERS[i][0]) &&
-            (strcmp(NUMBERS[i][0], "step") != 0 || !find_row(trial, "rope_type")) &&
+        if (pe_trial_find_parameter(trial, NUMBERS[i][0]) &&
+            (strcmp(NUMBERS[i][0], "step") != 0 ||
+             !pe_trial_find_parameter(trial, "rope_type")) &&
             try_value(trial, "parameter", NUMBERS[i][0], NUMBERS[i][1]))
             return true;
     return false;
@@ -263,14 +267,14 @@ static bool try_scaling(pe_trial *trial, const char *type, const char *factor,
         before, type, factor, length, original ? original : "");
 }
 
-static bool find_scaling(pe_trial *trial)
+bool pe_find_scaling(pe_trial *trial)
 {
     static const char *const FACTORS[] = {"2",  "4",  "8",   "16",  "32",  "64", "3",
                                           "5",  "10", "40",  "6",   "12",  "20", "24",
                                           "48", "80", "100", "128", "1.5", "2.5"};
     static const char *const LENGTHS[] = {"2048", "4096", "8192", "16384", "32768"};
     const size_t blended = 10; /* factors of yarn and llama3 */
-    if (!find_row(trial, "rope_type"))
+    if (!pe_trial_find_parameter(trial, "rope_type"))
         return false;
     if (find_added_scaling(trial))
         return true;
@@ -286,7 +290,7 @@ static bool find_scaling(pe_trial *trial)
     return false;
 }
 
-static bool find_preset(pe_trial *trial)
+bool pe_find_preset(pe_trial *trial)
 {
     const pe_scheme_info *info = &trial->scheme->info;
     for (size_t i = 0; i < info->preset_count; i++) {
@@ -308,7 +312,7 @@ static bool find_preset(pe_trial *trial)
 /* ---- the values ---- */
 
 /* Nothing is wrong but the arithmetic, the dtype of the values, or what stands for a mask. */
-static bool find_values(pe_trial *trial)
+bool pe_find_values(pe_trial *trial)
 {
     const char *format = trial->format == PE_BF16 ? "bfloat16" : "float16";
     const bool rounded = trial->format != trial->dtype;
@@ -334,12 +338,17 @@ static bool find_values(pe_trial *trial)
 
 bool pe_find_mistake(pe_trial *trial)
 {
-    static bool (*const MISTAKES[])(pe_trial *) = {
-        find_values,           find_tensor,    find_negated, find_factor,  pe_find_shift,
-        find_choice,           find_base,      find_number,  find_scaling, find_preset,
-        pe_find_narrow_angles, pe_find_overlap};
+    enum { TABLE, ANY };
+    static const struct {
+        int subjects;
+        bool (*find)(pe_trial *);
+    } MISTAKES[] = {
+#define MISTAKE(subjects, find) {subjects, find},
+#include "identify/mistakes.def"
+    };
     for (size_t i = 0; i < PE_COUNT(MISTAKES) && !trial->runner.ended; i++)
-        if (MISTAKES[i](trial))
+        if ((MISTAKES[i].subjects == ANY || trial->subject->is_table) &&
+            MISTAKES[i].find(trial))
             return true;
     return false;
 }

@@ -40,6 +40,22 @@ bool pe_find_query_set(const pe_limits *limits, const char *name, pe_set **ret_s
     return *ret_set != NULL;
 }
 
+const char *pe_find_query_text(const char *query, const char *name,
+                               char dst[PE_IDENTITY_QUERY_MAX])
+{
+    const size_t length = strlen(name);
+    for (const char *part = query; *part; part += *part == '&') {
+        const size_t size = strcspn(part, "&");
+        if (size > length && strncmp(part, name, length) == 0 && part[length] == '=') {
+            snprintf(dst, PE_IDENTITY_QUERY_MAX, "%.*s", (int)(size - length - 1),
+                     part + length + 1);
+            return dst;
+        }
+        part += size;
+    }
+    return NULL;
+}
+
 void pe_change_query(const char *query, const char *name, const char *text,
                      char dst[PE_IDENTITY_QUERY_MAX])
 {

@@ -12,6 +12,10 @@ pe_request *pe_parse_query(const pe_scheme *scheme, const char *query, const cha
 bool pe_find_query_set(const pe_limits *limits, const char *name, pe_set **ret_set,
                        pe_error *reterr);
 
+/* The text of an argument of the query, in `dst`; NULL if it has none of that name. */
+const char *pe_find_query_text(const char *query, const char *name,
+                               char dst[PE_IDENTITY_QUERY_MAX]);
+
 /* Write the query with another text of a parameter, or without it if the text is NULL. */
 void pe_change_query(const char *query, const char *name, const char *text,
                      char dst[PE_IDENTITY_QUERY_MAX]);

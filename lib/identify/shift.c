@@ -123,25 +123,32 @@ static void end_search(row_search *self, pe_request *request)
     free(self->elements);
 }
 
-/* Queries that begin elsewhere, of relative schemes. */
-static bool find_query_shift(pe_trial *trial)
+/* Try the positions, or queries, that begin a few steps before or behind. */
+static bool try_offsets(pe_trial *trial, const char *name)
 {
-    pe_value offset;
+    pe_value offset, step = {.real = 1};
     char text[PE_PRINT_MAX];
-    if (!pe_trial_read_value(trial, "query_offset", &offset, text))
+    const char *const changes[] = {name, text, NULL};
+    if (!pe_trial_read_value(trial, name, &offset, text))
         return false;
+    if (strcmp(name, "offset") == 0 && !pe_trial_read_value(trial, "step", &step, text))
+        step.real = 1;
     for (int shift = 1; shift <= 4; shift++)
         for (int side = 1; side >= -1; side -= 2) {
-            const char *const changes[] = {"query_offset", text, NULL};
-            pe_print_number(text, offset.real + side * shift);
+            pe_print_number(text, offset.real + side * shift * step.real);
             if (pe_trial_fits_changed(trial, changes))
-                return pe_trial_say(
-                    trial, "shift",
-                    "Shifted by %d quer%s: row r of the table is row r %c %d of "
-                    "the exact one, query_offset=%s.",
-                    shift, shift == 1 ? "y" : "ies", side > 0 ? '+' : '-', shift, text);
+                return pe_trial_say(trial, "shift",
+                                    "Shifted by %d row%s: row r is row r %c %d of the exact "
+                                    "one, %s=%s.",
+                                    shift, shift == 1 ? "" : "s", side > 0 ? '+' : '-', shift,
+                                    name, text);
         }
     return false;
+}
+
+bool pe_find_next_offset(pe_trial *trial)
+{
+    return try_offsets(trial, "query_offset") || try_offsets(trial, "offset");
 }
 
 bool pe_find_shift(pe_trial *trial)
@@ -150,7 +157,7 @@ bool pe_find_shift(pe_trial *trial)
     char text[PE_PRINT_MAX];
     if (trial->view.rank != 2 || !pe_trial_read_value(trial, "offset", &offset, text) ||
         !pe_trial_read_value(trial, "step", &step, text))
-        return find_query_shift(trial);
+        return false;
     row_search self = {.columns = trial->view.shape[1],
                        .middle = trial->view.shape[0] / 2,
                        .dtype = trial->dtype};
