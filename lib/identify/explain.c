@@ -109,7 +109,7 @@ static bool find_rows(pe_trial *trial, const pe_view *shape)
     const char *given = trial->query;
     pe_change_query(given, "length", text, query);
     trial->query = query;
-    bool found = pe_find_shift(trial);
+    bool found = pe_find_proposed_request(trial);
     trial->query = given;
     return found;
 }

@@ -150,5 +150,7 @@ static bool measure_table_factor(pe_trial *trial, double *ret_factor)
     return good && squares > 0 && products != 0 && isfinite(*ret_factor);
 }
 
-const pe_trial_subject pe_table_subject = {
-    .fits = table_fits, .measure_factor = measure_table_factor, .is_table = true};
+const pe_trial_subject pe_table_subject = {.name = "table",
+                                           .fits = table_fits,
+                                           .measure_factor = measure_table_factor,
+                                           .is_table = true};

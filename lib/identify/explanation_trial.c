@@ -49,36 +49,20 @@ pe_request *pe_trial_make_request(pe_trial *trial, const char *query, pe_dtype d
     return request;
 }
 
-/* Write a value as the text of an argument; false if it is too long for one. */
-static bool write_text(const pe_parameter *row, const pe_value *value, char dst[PE_PRINT_MAX])
-{
-    char number[PE_PRINT_MAX];
-    size_t used = 0;
-    if (row->type != PE_REAL_LIST && row->type != PE_INTEGER_LIST)
-        return snprintf(dst, PE_PRINT_MAX, "%s", pe_value_text(row, value, number)) <
-               PE_PRINT_MAX;
-    for (size_t i = 0; i < value->count && used < PE_PRINT_MAX; i++)
-        used += (size_t)snprintf(dst + used, PE_PRINT_MAX - used, "%s%s", i > 0 ? "," : "",
-                                 pe_plain_number(value->items[i], number));
-    return used < PE_PRINT_MAX;
-}
-
-/* Read the value of an option, which is no list. */
+/* Read the value of an option, which is a choice or a number. */
 static bool read_option(const pe_trial *trial, const pe_parameter *row, pe_value *ret_value,
                         char ret_text[PE_PRINT_MAX])
 {
     char text[PE_IDENTITY_QUERY_MAX];
     pe_owned_value value = {.value = {.present = false}};
     pe_error error;
-    pe_error_init(&error);
     const char *given = pe_find_query_text(trial->query, row->name, text);
+    pe_error_init(&error);
     if (given || row->default_text)
         pe_parameter_read(row, given ? given : row->default_text, PE_KIND_ANY, NULL, &value,
                           &error);
     *ret_value = value.value;
-    const bool has = value.value.present && write_text(row, &value.value, ret_text);
-    pe_owned_value_done(&value);
-    return has;
+    return ret_value->present && pe_write_value_text(row, ret_value, ret_text);
 }
 
 bool pe_trial_read_value(pe_trial *trial, const char *name, pe_value *ret_value,
@@ -91,7 +75,8 @@ bool pe_trial_read_value(pe_trial *trial, const char *name, pe_value *ret_value,
     pe_request *request = row ? parse_request(trial, trial->query, trial->dtype) : NULL;
     if (request)
         *ret_value = *pe_request_value(request, index);
-    const bool has = request && ret_value->present && write_text(row, ret_value, ret_text);
+    const bool has =
+        request && ret_value->present && pe_write_value_text(row, ret_value, ret_text);
     pe_request_unref(request);
     return has;
 }

@@ -13,6 +13,7 @@ struct pe_trial;
 
 /* What is explained: a table, or the result of an application. */
 typedef struct pe_trial_subject {
+    const char *name; /* in sentences: "table", "result" */
     /* Whether it is that of a request times a factor: every entry is within trial->tolerance.
      * A query may have the options below besides the scheme's arguments. `view` is trial->view
      * or, of a table, another view of it. Notes trial->found's entries, differing and max_abs

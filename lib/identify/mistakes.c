@@ -1,7 +1,11 @@
 #include "identify/mistakes.h"
 
+#include "identify/changed_values.h"
+
+#include "numerics/dd.h"
 #include "numerics/dtype.h"
 #include "recognise/observation.h"
+#include "recognise/rotary_laws.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -14,15 +18,6 @@ static double find_accuracy(const pe_trial *trial)
     return fmax(1e-4, pe_dtypes[trial->format].unit / 4);
 }
 
-/* The text of a parameter; "" if it has no value. */
-static const char *value_text(pe_trial *trial, const char *name, char dst[PE_PRINT_MAX])
-{
-    pe_value value;
-    dst[0] = '\0';
-    pe_trial_read_value(trial, name, &value, dst);
-    return dst;
-}
-
 /* ---- other tensors ---- */
 
 bool pe_find_tensor(pe_trial *trial)
@@ -31,8 +26,7 @@ bool pe_find_tensor(pe_trial *trial)
     for (size_t i = 0; i < info->tensor_count; i++)
         if (strcmp(info->tensors[i].name, trial->tensor) != 0 &&
             pe_trial_fits(trial, trial->query, info->tensors[i].name, &trial->view, 1))
-            return pe_trial_say(trial, "tensor", "The table is the tensor %s, not %s.",
-                                info->tensors[i].name, trial->tensor);
+            return pe_say_changes(trial, trial->tensor);
     return false;
 }
 
@@ -114,57 +108,22 @@ bool pe_find_factor(pe_trial *trial)
 
 /* ---- parameters ---- */
 
-/* Try another value of a parameter. */
-static bool try_value(pe_trial *trial, const char *kind, const char *name, const char *text)
-{
-    char before[PE_PRINT_MAX];
-    const char *const changes[] = {name, text, NULL};
-    if (strcmp(value_text(trial, name, before), text) == 0 ||
-        !pe_trial_fits_changed(trial, changes))
-        return false;
-    if (!before[0])
-        return pe_trial_say(trial, kind,
-                            "The table is that of %s=%s, which the request leaves "
-                            "out.",
-                            name, text);
-    if (strcmp(kind, "width") == 0)
-        return pe_trial_say(trial, kind, "%s: the table is that of table=%s, not %s.",
-                            strcmp(text, "full") == 0 ? "Full width for half"
-                                                      : "Half width for full",
-                            text, before);
-    if (strcmp(kind, "layout") == 0)
-        return pe_trial_say(trial, kind,
-                            "The columns are in another order: the table is that of layout=%s, "
-                            "not %s.",
-                            text, before);
-    return pe_trial_say(trial, kind, "The table is that of %s=%s, not %s.", name, text, before);
-}
-
-/* What a change of a choice is called. */
-static const char *kind_of_choice(const char *name)
-{
-    return strcmp(name, "layout") == 0  ? "layout"
-           : strcmp(name, "table") == 0 ? "width"
-           : strcmp(name, "mask") == 0  ? "mask"
-                                        : "parameter";
-}
-
 /* Try the other choices of parameters, one at a time. */
 static bool try_choices(pe_trial *trial, const pe_parameter *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const pe_parameter *row = &rows[i];
-        const char *kind = kind_of_choice(row->name);
         char text[PE_PRINT_MAX];
         if (strcmp(row->name, "rope_type") == 0)
             continue; /* with its keys: pe_find_scaling */
         for (size_t c = 0; row->type == PE_CHOICE && row->choices[c]; c++)
-            if (try_value(trial, kind, row->name, row->choices[c]))
+            if (pe_try_value(trial, row->name, row->choices[c]))
                 return true;
         if (row->type == PE_BOOLEAN &&
-            try_value(trial, kind, row->name,
-                      strcmp(value_text(trial, row->name, text), "true") == 0 ? "false"
-                                                                              : "true"))
+            pe_try_value(trial, row->name,
+                         strcmp(pe_trial_value_text(trial, row->name, text), "true") == 0
+                             ? "false"
+                             : "true"))
             return true;
     }
     return false;
@@ -184,36 +143,120 @@ bool pe_find_choice(pe_trial *trial)
 /* Bases that models have. */
 bool pe_find_base(pe_trial *trial)
 {
-    static const char *const BASES[] = {
-        "10000",   "500000",   "1000000",  "100",    "1000",    "100000",  "50000",   "150000",
-        "160000",  "250000",   "200000",   "300000", "1500000", "2000000", "3000000", "5000000",
-        "8000000", "10000000", "25000000", "11000",  "5000",    "20000",   "30000",   "40000",
-        "10",      "256",      "10500",    "26650",  "500",     "5200000"};
     static const char *const NAMES[] = {"rope_theta", "base"};
+    char text[PE_PRINT_MAX];
     for (size_t n = 0; n < PE_COUNT(NAMES); n++)
-        for (size_t i = 0; pe_trial_find_parameter(trial, NAMES[n]) && i < PE_COUNT(BASES); i++)
-            if (try_value(trial, "base", NAMES[n], BASES[i]))
+        for (size_t i = 0; pe_trial_find_parameter(trial, NAMES[n]) && i < PE_ROTARY_THETAS;
+             i++) {
+            pe_print_number(text, pe_rotary_thetas[i]);
+            if (pe_try_value(trial, NAMES[n], text))
                 return true;
+        }
     return false;
 }
 
-/* Other numbers that are often wrong. */
+/* Try numbers that the right one may be: a multiple, a neighbour, the square, or one that
+ * another number of the request was multiplied with. */
+static bool try_near_numbers(pe_trial *trial, const pe_parameter *row, double x)
+{
+    pe_value factor = {.real = NAN};
+    char text[PE_PRINT_MAX];
+    pe_trial_read_value(trial, "factor", &factor, text);
+    const double numbers[] = {1,
+                              2 * x,
+                              x / 2,
+                              4 * x,
+                              x / 4,
+                              8 * x,
+                              x / 8,
+                              x + 1,
+                              x - 1,
+                              x * x,
+                              x * factor.real,
+                              x / factor.real,
+                              x * PE_TURN,
+                              x / PE_TURN,
+                              x * PE_TURN / 360,
+                              x * 360 / PE_TURN};
+    for (size_t i = 0; i < PE_COUNT(numbers); i++) {
+        if (!isfinite(numbers[i]) || numbers[i] == 0 ||
+            (row->type == PE_INTEGER && numbers[i] != rint(numbers[i])))
+            continue;
+        pe_print_number(text, numbers[i]);
+        if (pe_try_value(trial, row->name, text))
+            return true;
+    }
+    return false;
+}
+
 bool pe_find_number(pe_trial *trial)
 {
-    static const char *const NUMBERS[][2] = {
-        {"step", "1"},           {"step", "0.5"},          {"step", "0.25"},
-        {"step", "2"},           {"first_index", "1"},     {"first_index", "-1"},
-        {"first_index", "0"},    {"first_index", "0.5"},   {"partial_rotary_factor", "0.5"},
-        {"num_buckets", "32"},   {"num_buckets", "64"},    {"num_buckets", "128"},
-        {"max_distance", "128"}, {"max_distance", "64"},   {"max_distance", "256"},
-        {"max_distance", "32"},  {"alibi_bias_max", "8"},  {"alibi_bias_max", "16"},
-        {"amplitude", "1"},      {"attention_factor", "1"}};
-    for (size_t i = 0; i < PE_COUNT(NUMBERS); i++)
-        if (pe_trial_find_parameter(trial, NUMBERS[i][0]) &&
-            (strcmp(NUMBERS[i][0], "step") != 0 ||
-             !pe_trial_find_parameter(trial, "rope_type")) &&
-            try_value(trial, "parameter", NUMBERS[i][0], NUMBERS[i][1]))
+    const pe_scheme_info *info = &trial->scheme->info;
+    pe_value value;
+    char text[PE_PRINT_MAX];
+    for (size_t i = 0; i < info->parameter_count; i++) {
+        const pe_parameter *row = &info->parameters[i];
+        if ((row->type == PE_INTEGER || (row->type == PE_REAL && !row->choices)) &&
+            !row->counts_rows && pe_trial_read_value(trial, row->name, &value, text) &&
+            try_near_numbers(trial, row, value.real))
             return true;
+    }
+    return false;
+}
+
+/* Try two items of a list in each other's place. */
+static bool try_exchanged_items(pe_trial *trial, const pe_parameter *row)
+{
+    char before[PE_PRINT_MAX], text[PE_PRINT_MAX], *items[8];
+    size_t count = 0;
+    pe_trial_value_text(trial, row->name, before);
+    for (char *rest = before, *item; count < PE_COUNT(items) && (item = strsep(&rest, ","));)
+        items[count++] = item;
+    for (size_t one = 0; one < count; one++)
+        for (size_t other = one + 1; other < count; other++) {
+            size_t used = 0;
+            for (size_t i = 0; i < count; i++)
+                used +=
+                    (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? "," : "",
+                                     items[i == one     ? other
+                                           : i == other ? one
+                                                        : i]);
+            if (pe_try_value(trial, row->name, text))
+                return true;
+        }
+    return false;
+}
+
+bool pe_find_exchanged_items(pe_trial *trial)
+{
+    const pe_scheme_info *info = &trial->scheme->info;
+    for (size_t i = 0; i < info->parameter_count; i++) {
+        const pe_parameter *row = &info->parameters[i];
+        if ((row->type == PE_REAL_LIST || row->type == PE_INTEGER_LIST) && !row->counts_rows &&
+            try_exchanged_items(trial, row))
+            return true;
+    }
+    return false;
+}
+
+/* ---- positions ---- */
+
+/* Positions, or queries, that begin a few steps before or behind. */
+bool pe_find_offset(pe_trial *trial)
+{
+    static const char *const NAMES[] = {"query_offset", "offset"};
+    pe_value offset, step;
+    char text[PE_PRINT_MAX];
+    for (int i = 0; i < 16; i++) {
+        const char *name = NAMES[i / 8];
+        const double shift = (i % 8 / 2 + 1) * (i % 2 ? -1 : 1);
+        if (!pe_trial_read_value(trial, name, &offset, text))
+            continue;
+        const bool steps = i >= 8 && pe_trial_read_value(trial, "step", &step, text);
+        pe_print_number(text, offset.real + shift * (steps ? step.real : 1));
+        if (pe_try_value(trial, name, text))
+            return true;
+    }
     return false;
 }
 
@@ -222,7 +265,7 @@ bool pe_find_number(pe_trial *trial)
 #define SCALING_KEYS 20
 
 /* Leave out the scaling that the request has. */
-static bool find_added_scaling(pe_trial *trial)
+bool pe_find_scaling(pe_trial *trial)
 {
     const pe_scheme_info *info = &trial->scheme->info;
     const char *changes[2 * SCALING_KEYS + 5] = {"rope_type", "", "preset", ""};
@@ -232,62 +275,8 @@ static bool find_added_scaling(pe_trial *trial)
             changes[at++] = info->parameters[i].name;
             changes[at++] = "";
         }
-    if (strcmp(value_text(trial, "rope_type", type), "default") == 0 ||
-        !pe_trial_fits_changed(trial, changes))
-        return false;
-    return pe_trial_say(
-        trial, "scaling",
-        "The frequencies are not scaled: the table is that without rope_type=%s.", type);
-}
-
-/* Try a scaling by the factors that models have. */
-static bool try_scaling(pe_trial *trial, const char *type, const char *factor,
-                        const char *original)
-{
-    char before[PE_PRINT_MAX];
-    const char *const changes[] = {"rope_type",
-                                   type,
-                                   "factor",
-                                   factor,
-                                   original ? "original_max_position_embeddings" : NULL,
-                                   original,
-                                   NULL};
-    if (!pe_trial_fits_changed(trial, changes))
-        return false;
-    const char *length = original ? ", original_max_position_embeddings=" : "";
-    if (strcmp(value_text(trial, "rope_type", before), "default") == 0)
-        return pe_trial_say(trial, "scaling",
-                            "A scaling is forgotten: the table is that of rope_type=%s, "
-                            "factor=%s%s%s.",
-                            type, factor, length, original ? original : "");
-    return pe_trial_say(
-        trial, "scaling",
-        "Another scaling than rope_type=%s of the request: the table is that of "
-        "rope_type=%s, factor=%s%s%s.",
-        before, type, factor, length, original ? original : "");
-}
-
-bool pe_find_scaling(pe_trial *trial)
-{
-    static const char *const FACTORS[] = {"2",  "4",  "8",   "16",  "32",  "64", "3",
-                                          "5",  "10", "40",  "6",   "12",  "20", "24",
-                                          "48", "80", "100", "128", "1.5", "2.5"};
-    static const char *const LENGTHS[] = {"2048", "4096", "8192", "16384", "32768"};
-    const size_t blended = 10; /* factors of yarn and llama3 */
-    if (!pe_trial_find_parameter(trial, "rope_type"))
-        return false;
-    if (find_added_scaling(trial))
-        return true;
-    for (size_t i = 0; i < PE_COUNT(FACTORS); i++) {
-        if (try_scaling(trial, "linear", FACTORS[i], NULL) ||
-            try_scaling(trial, "ntk", FACTORS[i], NULL))
-            return true;
-        for (size_t k = 0; i < blended && k < PE_COUNT(LENGTHS); k++)
-            if (try_scaling(trial, "yarn", FACTORS[i], LENGTHS[k]) ||
-                try_scaling(trial, "llama3", FACTORS[i], LENGTHS[k]))
-                return true;
-    }
-    return false;
+    pe_trial_value_text(trial, "rope_type", type);
+    return type[0] && strcmp(type, "default") != 0 && pe_try_changes(trial, changes);
 }
 
 bool pe_find_preset(pe_trial *trial)

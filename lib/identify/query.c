@@ -1,10 +1,26 @@
 /* Requests as the queries that schemes propose. */
 #include "identify/query.h"
 
+#include "requests/parameters.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define ARGUMENTS 24
+
+bool pe_write_value_text(const pe_parameter *row, const pe_value *value, char dst[PE_PRINT_MAX])
+{
+    char number[PE_PRINT_MAX];
+    size_t used = 0;
+    dst[0] = '\0';
+    if (row->type != PE_REAL_LIST && row->type != PE_INTEGER_LIST)
+        return snprintf(dst, PE_PRINT_MAX, "%s", pe_value_text(row, value, number)) <
+               PE_PRINT_MAX;
+    for (size_t i = 0; i < value->count && used < PE_PRINT_MAX; i++)
+        used += (size_t)snprintf(dst + used, PE_PRINT_MAX - used, "%s%s", i > 0 ? "," : "",
+                                 pe_plain_number(value->items[i], number));
+    return used < PE_PRINT_MAX;
+}
 
 pe_request *pe_parse_query(const pe_scheme *scheme, const char *query, const char *dtype,
                            const pe_limits *limits)

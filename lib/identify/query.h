@@ -12,6 +12,10 @@ pe_request *pe_parse_query(const pe_scheme *scheme, const char *query, const cha
 bool pe_find_query_set(const pe_limits *limits, const char *name, pe_set **ret_set,
                        pe_error *reterr);
 
+/* Write a value as the text of an argument; false if it is too long for one. */
+bool pe_write_value_text(const pe_parameter *row, const pe_value *value,
+                         char dst[PE_PRINT_MAX]);
+
 /* The text of an argument of the query, in `dst`; NULL if it has none of that name. */
 const char *pe_find_query_text(const char *query, const char *name,
                                char dst[PE_IDENTITY_QUERY_MAX]);
