@@ -81,12 +81,25 @@ bool pe_trial_read_value(pe_trial *trial, const char *name, pe_value *ret_value,
     return has;
 }
 
+static void note_nearest(pe_trial *trial, const char *query, const char *tensor)
+{
+    pe_nearest *nearest = &trial->nearest;
+    nearest->far = trial->far;
+    snprintf(nearest->query, sizeof nearest->query, "%s", query);
+    snprintf(nearest->tensor, sizeof nearest->tensor, "%s", tensor);
+    nearest->change_count = trial->found->change_count;
+    memcpy(nearest->changes, trial->found->changes, sizeof nearest->changes);
+}
+
 bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const pe_view *view,
                    double factor)
 {
     pe_explanation *found = trial->found;
-    if (!trial->subject->fits(trial, query, tensor, view, factor))
+    if (!trial->subject->fits(trial, query, tensor, view, factor)) {
+        if (trial->measures && factor == 1 && trial->far < trial->nearest.far)
+            note_nearest(trial, query, tensor);
         return false;
+    }
     found->found = true;
     found->factor = factor;
     snprintf(found->query, sizeof found->query, "%s", query);
@@ -101,6 +114,8 @@ bool pe_trial_fits_changed(pe_trial *trial, const char *const *changes)
     snprintf(query, sizeof query, "%s", trial->query);
     found->change_count = 0;
     for (; changes[0]; changes += 2) {
+        if (!changes[0][0])
+            continue;
         memcpy(before, query, sizeof before);
         pe_change_query(before, changes[0], changes[1][0] ? changes[1] : NULL, query);
         if (strcmp(before, query) == 0 || found->change_count == PE_CHANGES_MAX)

@@ -29,6 +29,14 @@ typedef struct pe_trial_subject {
 
 extern const pe_trial_subject pe_table_subject; /* explanation_fit.c */
 
+/* A request that comes near to a subject. */
+typedef struct pe_nearest {
+    double far; /* the trial's */
+    char query[PE_IDENTITY_QUERY_MAX], tensor[32];
+    size_t change_count;
+    pe_change changes[PE_CHANGES_MAX];
+} pe_nearest;
+
 /* What all trials of a subject share. */
 typedef struct pe_trial {
     const pe_trial_subject *subject;
@@ -43,9 +51,10 @@ typedef struct pe_trial {
     pe_tolerance tolerance; /* bounded, if the scheme has bounds */
     const pe_limits *limits;
     pe_search_runner runner;
-    double left;   /* multiply-adds that may still be spent */
-    bool measures; /* `far` is asked for */
-    double far;    /* sum of the squares that some rows of the request tried last are off by */
+    pe_nearest nearest; /* of those that were measured */
+    double left;        /* multiply-adds that may still be spent */
+    bool measures;      /* `far` is asked for */
+    double far; /* sum of the squares that some rows of the request tried last are off by */
     pe_explanation *found;
     pe_error *reterr;
 } pe_trial;
@@ -76,7 +85,7 @@ bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const
                    double factor);
 
 /* The same with other values of parameters: name, value, name, value, …, NULL; a
- * value "" leaves the parameter out. Notes the changes. */
+ * value "" leaves the parameter out, and a name "" is passed over. Notes the changes. */
 bool pe_trial_fits_changed(pe_trial *trial, const char *const *changes);
 
 #endif

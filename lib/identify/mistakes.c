@@ -325,7 +325,8 @@ bool pe_find_values(pe_trial *trial)
     return false;
 }
 
-bool pe_find_mistake(pe_trial *trial)
+/* Try all mistakes in turn. */
+static bool find_one(pe_trial *trial)
 {
     enum { TABLE, ANY };
     static const struct {
@@ -340,4 +341,53 @@ bool pe_find_mistake(pe_trial *trial)
             MISTAKES[i].find(trial))
             return true;
     return false;
+}
+
+#define LESS 0.9 /* of what is left without a mistake, where it is one of two */
+
+/* Say the mistake that was found second after the first one. */
+static void say_both(pe_trial *trial, const char *tensor)
+{
+    pe_explanation *found = trial->found, second = *found;
+    found->change_count = trial->nearest.change_count;
+    memcpy(found->changes, trial->nearest.changes, sizeof found->changes);
+    memcpy(found->tensor, trial->nearest.tensor, sizeof found->tensor);
+    pe_say_changes(trial, tensor);
+    const size_t used = strlen(found->sentence);
+    snprintf(found->sentence + used, sizeof found->sentence - used, " Besides: %s",
+             second.sentence);
+    memcpy(found->tensor, second.tensor, sizeof found->tensor);
+    for (size_t i = 0; i < second.change_count && found->change_count < PE_CHANGES_MAX; i++)
+        found->changes[found->change_count++] = second.changes[i];
+    found->kind = "several";
+}
+
+/* Find two mistakes at once: the one after which least is left, and another one besides. */
+static bool find_two(pe_trial *trial)
+{
+    const char *query = trial->query;
+    char tensor[sizeof trial->tensor];
+    memcpy(tensor, trial->tensor, sizeof tensor);
+    trial->measures = true;
+    trial->nearest.far = INFINITY;
+    pe_trial_fits(trial, query, tensor, &trial->view, 1);
+    trial->nearest.far *= LESS;
+    const double before = trial->nearest.far;
+    bool found = isfinite(before) && find_one(trial);
+    trial->measures = false;
+    if (found || !(trial->nearest.far < before))
+        return found;
+    trial->query = trial->nearest.query;
+    memcpy(trial->tensor, trial->nearest.tensor, sizeof trial->tensor);
+    found = find_one(trial);
+    trial->query = query;
+    memcpy(trial->tensor, tensor, sizeof trial->tensor);
+    if (found)
+        say_both(trial, tensor);
+    return found;
+}
+
+bool pe_find_mistake(pe_trial *trial)
+{
+    return find_one(trial) || find_two(trial);
 }

@@ -70,20 +70,10 @@ static bool try_difference(pe_trial *trial, difference *self)
     if (!pe_trial_fits_changed(trial, self->changes))
         return false;
     for (size_t i = self->count; self->count > 1 && i-- > 0;) {
-        difference fewer = *self;
-        for (size_t k = 0, at = 0; k < self->count; k++)
-            if (k != i) {
-                fewer.changes[2 * at] = self->changes[2 * k];
-                memcpy(fewer.texts[at], self->texts[k], sizeof fewer.texts[at]);
-                fewer.changes[2 * at + 1] = fewer.texts[at];
-                at++;
-            }
-        fewer.changes[2 * --fewer.count] = NULL;
-        if (!pe_trial_fits_changed(trial, fewer.changes))
-            continue;
-        *self = fewer;
-        for (size_t k = 0; k < self->count; k++)
-            self->changes[2 * k + 1] = self->texts[k];
+        const char *name = self->changes[2 * i];
+        self->changes[2 * i] = "";
+        if (!pe_trial_fits_changed(trial, self->changes))
+            self->changes[2 * i] = name;
     }
     return pe_trial_fits_changed(trial, self->changes);
 }
