@@ -233,10 +233,13 @@ pe_status pe_explain_mismatch(pe_request *request, const char *query, size_t ten
     bool found = find_table_mistake(&trial, &shape);
     if (!found && (trial.format = find_format(&trial)) != trial.dtype) {
         widen_tolerance(&trial);
+        pe_candidates_done(&trial.proposed);
+        trial.looked = false;
         found = find_table_mistake(&trial, &shape);
         if (found)
             add_format(&trial);
     }
+    pe_candidates_done(&trial.proposed);
     ret_explanation->found = found;
     return reterr->status;
 }
@@ -245,11 +248,12 @@ uint64_t pe_explain_footprint(const pe_request *request, size_t tensor)
 {
     const pe_tensor *wanted = pe_request_tensor(request, tensor);
     return 2 * pe_stream_footprint(request, tensor, PE_STREAM_FAST) +
-           64 * (wanted->elements / wanted->rows) + ((uint64_t)4 << 20);
+           64 * (wanted->elements / wanted->rows) + ((uint64_t)6 << 20);
 }
 
 double pe_explain_price(const pe_request *request, size_t tensor)
 {
-    (void)tensor;
-    return 4 * pe_request_price(request) + 0x1p28;
+    const pe_tensor *wanted = pe_request_tensor(request, tensor);
+    return 4 * pe_request_price(request) + 0x1p28 +
+           2 * PE_PROPOSALS_PRICE((double)(wanted->elements / wanted->rows));
 }

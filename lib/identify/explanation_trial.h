@@ -4,10 +4,14 @@
 #define PE_EXPLANATION_TRIAL_H
 
 #include "foreign/comparison.h"
+#include "identify/candidates.h"
 #include "identify/query.h"
 #include "identify/search_runner.h"
 
 #define PE_TRIAL_LINES 9
+
+/* What looking for proposals costs: laws are compared column by column. */
+#define PE_PROPOSALS_PRICE(columns) (0x1p25 + 0x1p20 * (columns))
 
 struct pe_trial;
 
@@ -51,6 +55,8 @@ typedef struct pe_trial {
     pe_tolerance tolerance; /* bounded, if the scheme has bounds */
     const pe_limits *limits;
     pe_search_runner runner;
+    pe_candidates proposed; /* by the scheme for the table, once it has looked */
+    bool looked;
     pe_nearest nearest; /* of those that were measured */
     double left;        /* multiply-adds that may still be spent */
     bool measures;      /* `far` is asked for */

@@ -162,22 +162,8 @@ static bool try_near_numbers(pe_trial *trial, const pe_parameter *row, double x)
     pe_value factor = {.real = NAN};
     char text[PE_PRINT_MAX];
     pe_trial_read_value(trial, "factor", &factor, text);
-    const double numbers[] = {1,
-                              2 * x,
-                              x / 2,
-                              4 * x,
-                              x / 4,
-                              8 * x,
-                              x / 8,
-                              x + 1,
-                              x - 1,
-                              x * x,
-                              x * factor.real,
-                              x / factor.real,
-                              x * PE_TURN,
-                              x / PE_TURN,
-                              x * PE_TURN / 360,
-                              x * 360 / PE_TURN};
+    const double numbers[] = {1,     2 * x, x / 2, 4 * x, x / 4,           8 * x,
+                              x / 8, x + 1, x - 1, x * x, x * factor.real, x / factor.real};
     for (size_t i = 0; i < PE_COUNT(numbers); i++) {
         if (!isfinite(numbers[i]) || numbers[i] == 0 ||
             (row->type == PE_INTEGER && numbers[i] != rint(numbers[i])))
@@ -241,6 +227,30 @@ bool pe_find_exchanged_items(pe_trial *trial)
 
 /* ---- positions ---- */
 
+/* Angles in another unit. */
+bool pe_find_unit(pe_trial *trial)
+{
+    static const struct {
+        double ratio;
+        const char *what;
+    } UNITS[] = {{PE_TURN / 360, "π/180 times that, as degrees taken for radians"},
+                 {360 / PE_TURN, "180/π times that, as radians taken for degrees"},
+                 {PE_TURN, "2π times that, as of turns"},
+                 {1 / PE_TURN, "1/(2π) of that, as in turns"}};
+    pe_value step;
+    char before[PE_PRINT_MAX], text[PE_PRINT_MAX];
+    const char *const changes[] = {"step", text, NULL};
+    for (size_t i = 0; i < PE_COUNT(UNITS); i++) {
+        if (!pe_trial_read_value(trial, "step", &step, before))
+            return false;
+        pe_print_number(text, step.real * UNITS[i].ratio);
+        if (pe_trial_fits_changed(trial, changes))
+            return pe_trial_say(trial, "parameter", "The %s is that of step=%s, not %s: %s.",
+                                trial->subject->name, text, before, UNITS[i].what);
+    }
+    return false;
+}
+
 /* Positions, or queries, that begin a few steps before or behind. */
 bool pe_find_offset(pe_trial *trial)
 {
@@ -264,13 +274,14 @@ bool pe_find_offset(pe_trial *trial)
 
 #define SCALING_KEYS 20
 
-/* Leave out the scaling that the request has. */
+/* Leave out the scaling that the request has; one of its preset is `default` then. */
 bool pe_find_scaling(pe_trial *trial)
 {
     const pe_scheme_info *info = &trial->scheme->info;
-    const char *changes[2 * SCALING_KEYS + 5] = {"rope_type", "", "preset", ""};
-    char type[PE_PRINT_MAX];
-    for (size_t i = 0, at = 4; i < info->parameter_count && at < 2 * SCALING_KEYS; i++)
+    char type[PE_PRINT_MAX], preset[PE_IDENTITY_QUERY_MAX];
+    const bool has = pe_find_query_text(trial->query, "preset", preset) != NULL;
+    const char *changes[2 * SCALING_KEYS + 3] = {"rope_type", has ? "default" : ""};
+    for (size_t i = 0, at = 2; i < info->parameter_count && at < 2 * SCALING_KEYS; i++)
         if (info->parameters[i].when && strcmp(info->parameters[i].when, "rope_type") == 0) {
             changes[at++] = info->parameters[i].name;
             changes[at++] = "";
@@ -279,9 +290,13 @@ bool pe_find_scaling(pe_trial *trial)
     return type[0] && strcmp(type, "default") != 0 && pe_try_changes(trial, changes);
 }
 
+/* A preset, where the request has none. */
 bool pe_find_preset(pe_trial *trial)
 {
     const pe_scheme_info *info = &trial->scheme->info;
+    char text[PE_IDENTITY_QUERY_MAX];
+    if (pe_find_query_text(trial->query, "preset", text))
+        return false;
     for (size_t i = 0; i < info->preset_count; i++) {
         const char *const changes[] = {"preset", info->presets[i].name, NULL};
         if (!pe_trial_fits_changed(trial, changes))

@@ -1,16 +1,13 @@
 /* A mistake that is found by what a scheme proposes for the table: the parameters in which that
  * request differs from the one that was asked. */
 #include "foreign/narrow_view.h"
-#include "identify/candidates.h"
 #include "identify/changed_values.h"
+#include "identify/compared_lines.h"
 #include "identify/mistakes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SEARCH_PRICE 0x1p25 /* of looking at a table, beside that of its entries */
-#define ENTRY_PRICE  64
 
 /* The values that a proposed request has otherwise than the one that was asked. */
 typedef struct difference {
@@ -53,23 +50,13 @@ static bool find_difference(const pe_trial *trial, const pe_request *asked,
     return true;
 }
 
-/* Note the values as the changes of what was found. */
-static void note_changes(pe_explanation *found, const difference *self)
-{
-    found->change_count = self->count;
-    for (size_t i = 0; i < self->count; i++) {
-        snprintf(found->changes[i].name, sizeof found->changes[i].name, "%s",
-                 self->changes[2 * i]);
-        snprintf(found->changes[i].value, sizeof found->changes[i].value, "%s", self->texts[i]);
-    }
-}
-
 /* Try the request that was asked with these values, without those that change nothing. */
 static bool try_difference(pe_trial *trial, difference *self)
 {
-    if (!pe_trial_fits_changed(trial, self->changes))
-        return false;
-    for (size_t i = self->count; self->count > 1 && i-- > 0;) {
+    const bool fits = pe_trial_fits_changed(trial, self->changes);
+    if (!fits || self->count == 1)
+        return fits;
+    for (size_t i = self->count; i-- > 0;) {
         const char *name = self->changes[2 * i];
         self->changes[2 * i] = "";
         if (!pe_trial_fits_changed(trial, self->changes))
@@ -92,7 +79,7 @@ static bool try_linear(pe_trial *trial, const difference *self)
     return strcmp(before, "default") == 0 && pe_trial_fits_changed(trial, changes);
 }
 
-/* Try a proposal: what was asked with its values, else itself. */
+/* Try what was asked with the values of a proposal. */
 static bool try_proposal(pe_trial *trial, const pe_request *asked, const pe_proposal *proposal)
 {
     char given[sizeof trial->tensor];
@@ -107,10 +94,6 @@ static bool try_proposal(pe_trial *trial, const pe_request *asked, const pe_prop
     memcpy(trial->tensor, proposal->tensor, sizeof given);
     found = try_linear(trial, &self) || try_difference(trial, &self);
     memcpy(trial->tensor, given, sizeof given);
-    if (!found && pe_trial_fits(trial, proposal->query, proposal->tensor, &trial->view, 1)) {
-        note_changes(trial->found, &self);
-        found = true;
-    }
     return found && pe_say_changes(trial, trial->tensor);
 }
 
@@ -141,24 +124,31 @@ static bool is_constant(const pe_observation *seen)
     return count > 0 && same == count;
 }
 
-bool pe_find_proposed_request(pe_trial *trial)
+/* Collect what the scheme proposes, once. */
+static void collect_proposals(pe_trial *trial)
 {
     pe_narrow_view narrow;
     pe_observation seen;
-    pe_candidates candidates = {.count = 0};
-    bool found = false;
-    if (!pe_trial_spend(trial,
-                        SEARCH_PRICE + ENTRY_PRICE * (double)pe_view_elements(&trial->view)) ||
-        !begin_view(trial, &narrow, &seen))
-        return false;
-    pe_request *asked = pe_trial_make_request(trial, trial->query, trial->dtype);
-    if (asked && !is_constant(&seen) &&
-        pe_candidates_collect(&candidates, trial->scheme, &seen))
-        for (size_t i = 0;
-             !found && i < candidates.count && pe_search_may_continue(&trial->runner); i++)
-            found = try_proposal(trial, asked, candidates.items[i].proposal);
-    pe_candidates_done(&candidates);
+    const double columns = (double)pe_view_columns(&trial->view);
+    if (trial->looked || !pe_trial_spend(trial, PE_PROPOSALS_PRICE(columns)))
+        return;
+    trial->looked = true;
+    if (!begin_view(trial, &narrow, &seen))
+        return;
+    if (!is_constant(&seen))
+        pe_candidates_collect(&trial->proposed, trial->scheme, &seen);
     pe_observation_end(&seen);
+}
+
+bool pe_find_proposed_request(pe_trial *trial)
+{
+    bool found = false;
+    collect_proposals(trial);
+    pe_request *asked = pe_trial_make_request(trial, trial->query, trial->dtype);
+    for (size_t i = 0;
+         asked && !found && i < trial->proposed.count && pe_search_may_continue(&trial->runner);
+         i++)
+        found = try_proposal(trial, asked, trial->proposed.items[i].proposal);
     pe_request_unref(asked);
     return found;
 }
