@@ -37,23 +37,52 @@ static bool find_transposed(pe_trial *trial, const pe_view *shape)
     return false;
 }
 
-/* An axis along which the same table is repeated. */
+/* The first row of a view that is not the exact tensor's; the count of rows if all are. */
+static uint64_t find_wrong_row(pe_trial *trial, const pe_view *view)
+{
+    const uint64_t rows = view->rank > 0 ? view->shape[0] : 1, lines = pe_view_lines(view);
+    pe_compared_lines compared = {.request = NULL};
+    uint64_t line = 0;
+    if (pe_compared_lines_open(&compared, trial, trial->query, trial->tensor, view))
+        while (line < lines && pe_compared_lines_fit(&compared, trial, view, line, line, 1))
+            line++;
+    pe_compared_lines_close(&compared);
+    return line * rows / lines;
+}
+
+/* Say that some tables along an axis are right, and not all. */
+static bool say_wrong_tables(pe_trial *trial, size_t axis, uint64_t wrong, uint64_t first)
+{
+    const unsigned long long extent = trial->view.shape[axis];
+    const pe_view one = pe_view_at(&trial->view, axis, first);
+    return pe_trial_say(trial, "batch",
+                        "Of the %llu tables of axis %zu, %llu %s wrong, and the others are the "
+                        "exact one: table %llu of axis %zu is wrong from row %llu.",
+                        extent, axis, (unsigned long long)wrong, wrong == 1 ? "is" : "are",
+                        (unsigned long long)first, axis,
+                        (unsigned long long)find_wrong_row(trial, &one));
+}
+
+/* An axis along which the same table is repeated, or wrong at some indices. */
 static bool find_batch(pe_trial *trial, const pe_view *shape)
 {
     for (size_t axis = 0; axis < trial->view.rank; axis++) {
         const uint64_t extent = trial->view.shape[axis];
+        uint64_t wrong = 0, first = 0;
         pe_view one = pe_view_at(&trial->view, axis, 0);
-        uint64_t index = 0;
         if (!has_shape(&one, shape) || extent > BATCH_MAX)
             continue;
-        while (index < extent && pe_trial_fits(trial, trial->query, trial->tensor, &one, 1) &&
-               ++index < extent)
-            one = pe_view_at(&trial->view, axis, index);
-        if (index == extent)
+        for (uint64_t i = 0; i < extent && !trial->runner.ended; i++) {
+            one = pe_view_at(&trial->view, axis, i);
+            if (!pe_trial_fits(trial, trial->query, trial->tensor, &one, 1) && wrong++ == 0)
+                first = i;
+        }
+        if (wrong == 0)
             return pe_trial_say(trial, "repeated",
                                 "Axis %zu has %llu tables, and each of them is the exact one.",
                                 axis, (unsigned long long)extent);
-        trial->found->found = false;
+        if (wrong < extent && trial->left > 0 && !trial->runner.ended)
+            return say_wrong_tables(trial, axis, wrong, first);
     }
     return false;
 }
@@ -114,20 +143,6 @@ static bool find_rows(pe_trial *trial, const pe_view *shape)
     return found;
 }
 
-/* Another number of columns. */
-static bool find_columns(pe_trial *trial)
-{
-    const uint64_t columns = pe_view_columns(&trial->view);
-    for (unsigned times = 1; times <= 2; times++) {
-        char text[PE_PRINT_MAX];
-        const char *const changes[] = {"dim", text, NULL};
-        snprintf(text, sizeof text, "%llu", (unsigned long long)times * columns);
-        if (pe_trial_fits_changed(trial, changes))
-            return pe_trial_say(trial, "columns", "The table is that of dim=%s.", text);
-    }
-    return false;
-}
-
 /* ---- the whole ---- */
 
 /* What the values of a table in a wider dtype may have been rounded to: that of all lines. */
@@ -158,7 +173,7 @@ static bool find_table_mistake(pe_trial *trial, const pe_view *shape)
     if (has_shape(&trial->view, shape))
         return pe_find_mistake(trial) || find_transposed(trial, shape);
     return find_transposed(trial, shape) || find_batch(trial, shape) ||
-           find_rows(trial, shape) || find_columns(trial) || pe_find_mistake(trial);
+           find_rows(trial, shape) || pe_find_mistake(trial);
 }
 
 /* Add of what the values are, where the sentence is of something else. */

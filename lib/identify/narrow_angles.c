@@ -1,5 +1,6 @@
 /* Explaining by angles in 16 bits: positions, frequencies or their products were rounded to
- * bfloat16 or float16 before the sine and the cosine. */
+ * bfloat16 or float16 before the sine and the cosine. And by frequencies that no request has:
+ * those of yarn with its ramp the other way round. */
 #include "identify/compared_lines.h"
 #include "identify/mistakes.h"
 #include "numerics/dtype.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What was rounded to 16 bits; the rest is float32. */
 typedef struct recipe {
@@ -170,6 +172,22 @@ static bool are_lines(columns *self, pe_trial *trial, const recipe *rounds, pe_d
     return true;
 }
 
+static void free_columns(columns *self)
+{
+    free(self->frequencies);
+    free(self->amplitudes);
+    free(self->line);
+}
+
+/* Note that all lines are those of a recipe. */
+static void note_lines(const columns *self, pe_trial *trial)
+{
+    trial->found->found = true;
+    trial->found->entries = pe_view_elements(&trial->view);
+    trial->found->differing = self->differing;
+    trial->found->max_abs = self->max_abs;
+}
+
 bool pe_find_narrow_angles(pe_trial *trial)
 {
     static const struct {
@@ -184,16 +202,75 @@ bool pe_find_narrow_angles(pe_trial *trial)
             const size_t format = i % PE_COUNT(FORMATS);
             found = are_lines(&self, trial, rounds, FORMATS[format].dtype);
             if (found) {
-                trial->found->found = true;
-                trial->found->entries = pe_view_elements(&trial->view);
-                trial->found->differing = self.differing;
-                trial->found->max_abs = self.max_abs;
+                note_lines(&self, trial);
                 pe_trial_say(trial, "angles", "%s to %s before the sines and cosines.",
                              rounds->text, FORMATS[format].name);
             }
         }
-    free(self.frequencies);
-    free(self.amplitudes);
-    free(self.line);
+    free_columns(&self);
     return found;
+}
+
+/* Whether the table is that of a query's yarn, but that the frequencies which it keeps are
+ * divided by the factor, and those that it divides are kept: w' = w0 (1 + 1/factor) - w, with
+ * w0 those of factor=1. */
+static bool is_reversed(pe_trial *trial, const char *query, double factor)
+{
+    static const recipe UNROUNDED = {.text = NULL};
+    const char *given = trial->query;
+    char plain[PE_IDENTITY_QUERY_MAX];
+    columns self = {.count = 0}, whole = {.count = 0};
+    trial->query = query;
+    bool found = read_columns(&self, trial);
+    pe_change_query(query, "factor", "1", plain);
+    trial->query = plain;
+    found = found && read_columns(&whole, trial);
+    trial->query = given;
+    for (uint64_t c = 0; found && c < self.count; c++)
+        self.frequencies[c] = whole.frequencies[c] * (1 + 1 / factor) - self.frequencies[c];
+    found = found && are_lines(&self, trial, &UNROUNDED, PE_F32);
+    if (found)
+        note_lines(&self, trial);
+    free_columns(&self);
+    free_columns(&whole);
+    return found;
+}
+
+/* Write the query with beta_fast or beta_slow such that its bound of the ramp is `steps`
+ * indices farther. */
+static bool move_bound(pe_trial *trial, const char *query, const char *name, double steps,
+                       char dst[PE_IDENTITY_QUERY_MAX])
+{
+    pe_value beta, theta, dim, part;
+    char text[PE_PRINT_MAX];
+    if (!pe_trial_read_value(trial, name, &beta, text) ||
+        !pe_trial_read_value(trial, "rope_theta", &theta, text) ||
+        !pe_trial_read_value(trial, "dim", &dim, text) ||
+        !pe_trial_read_value(trial, "partial_rotary_factor", &part, text))
+        return false;
+    pe_print_number(text, beta.real * pow(theta.real, -2 * steps / (dim.real * part.real)));
+    pe_change_query(query, name, text, dst);
+    return true;
+}
+
+/* With the betas exchanged, Hugging Face's ramp falls, between the same bounds but for their
+ * rounding: that of beta_fast down and that of beta_slow up. */
+bool pe_find_reversed_ramp(pe_trial *trial)
+{
+    pe_value type, factor;
+    char text[PE_PRINT_MAX], one[PE_IDENTITY_QUERY_MAX], both[PE_IDENTITY_QUERY_MAX];
+    if (!pe_trial_read_value(trial, "rope_type", &type, text) || strcmp(text, "yarn") != 0 ||
+        !pe_trial_read_value(trial, "factor", &factor, text))
+        return false;
+    if (is_reversed(trial, trial->query, factor.real))
+        return pe_trial_say(
+            trial, "scaling",
+            "The ramp of rope_type=yarn is the other way round: frequencies that "
+            "are kept are divided, and those that are divided are kept.");
+    return move_bound(trial, trial->query, "beta_fast", 1, one) &&
+           move_bound(trial, one, "beta_slow", -1, both) &&
+           is_reversed(trial, both, factor.real) &&
+           pe_trial_say(trial, "scaling",
+                        "beta_fast and beta_slow are exchanged, which turns the "
+                        "ramp of rope_type=yarn round.");
 }
