@@ -796,6 +796,7 @@ typedef struct pe_tolerance {
                     * and the finite exact entries of its row (along the last axis) are equal to
                     * it
                     */
+    bool decides;  /* it was asked for; else entries need not be within it */
 } pe_tolerance;
 
 /* Whether pe_tolerance.bounded is known of a scheme: not if its entries are sums whose terms

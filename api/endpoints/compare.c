@@ -107,8 +107,11 @@ static void check_tensor_is_named(const comparing *self, pe_error *error)
 static void check_tolerance(const comparing *self, pe_error *error)
 {
     if (self->judgement.tolerance.bounded && !pe_scheme_is_bounded(self->scheme))
-        api_refuse_arithmetic(self->options, API_COMPARE_TOLERANCE,
-                              "entries of this scheme are sums whose terms may cancel", error);
+        api_refuse_arithmetic(
+            self->options, API_COMPARE_TOLERANCE,
+            "entries of this scheme, or their angles, are sums whose terms may "
+            "cancel",
+            error);
 }
 
 /* The exact tensor. */

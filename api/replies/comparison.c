@@ -242,9 +242,11 @@ api_judgement api_read_judgement(const pe_options *options, size_t row, bool any
         values[i] = pe_options_value(options, row + i - API_COMPARE_TOLERANCE);
     const pe_value *absolute = values[API_COMPARE_TOLERANCE];
     const size_t named = (size_t)absolute->integer;
-    return (api_judgement){absolute->present || values[API_COMPARE_ULPS]->present ||
-                               values[API_COMPARE_RTOL]->present,
-                           {.absolute = absolute->real,
+    const bool judged = absolute->present || values[API_COMPARE_ULPS]->present ||
+                        values[API_COMPARE_RTOL]->present;
+    return (api_judgement){judged,
+                           {.decides = judged,
+                            .absolute = absolute->real,
                             .ulps = values[API_COMPARE_ULPS]->real,
                             .relative = values[API_COMPARE_RTOL]->real,
                             .bounded = named > 0,

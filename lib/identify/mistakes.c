@@ -327,9 +327,10 @@ bool pe_find_values(pe_trial *trial)
                                 "The values are %s numbers in a file of %s; "
                                 "but for that rounding they are right.",
                                 format, pe_dtype_name(trial->dtype));
-        return pe_trial_say(trial, "arithmetic",
-                            "No mistake: every entry is within what float32 "
-                            "arithmetic may lose.");
+        return pe_trial_say(
+            trial, "arithmetic", "%s: every entry is within what float32 arithmetic may lose.",
+            trial->tolerance.decides ? "Right for float32, and outside this tolerance"
+                                     : "No mistake");
     }
     trial->tolerance.any_mask = true;
     if (!any_mask && pe_trial_fits(trial, trial->query, trial->tensor, &trial->view, 1))

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const SPACINGS[] = {"geometric", "linear", NULL};
 enum spacing { GEOMETRIC, LINEAR };
@@ -269,12 +270,35 @@ static bool prepare(void *context, pe_pace *pace)
     return true;
 }
 
+/* What entries lose where angles are rounded: that of the largest coordinate, since those near
+ * 0 are often as far off. Waves know their frequencies modulo one turn alone. */
+static void write_losses(const fourier *state, pe_window window, double *dst)
+{
+    const double farthest = pe_points_magnitude(&state->points);
+    const size_t columns = state->lattice.columns;
+    memset(dst, 0, columns * sizeof *dst);
+    for (size_t a = 0; a < state->points.axes; a++)
+        for (size_t i = 0; i < state->bands[a].count; i++) {
+            const pe_lattice_axis *axis = &state->lattice.axes[a];
+            const double w = pe_bands_radians(&state->bands[a], i);
+            const double lost = farthest * w * (8 + 3 * fabs(log(w)));
+            dst[axis->sines + i * axis->stride] = lost;
+            dst[axis->cosines + i * axis->stride] = lost;
+        }
+    for (uint64_t r = 1; r < window.rows; r++) /* of which all lose the same */
+        memcpy(dst + r * columns, dst, columns * sizeof *dst);
+}
+
 static void fill(const void *context, pe_window window, void *dst)
 {
     const fourier *state = context;
     const pe_dtype dtype = state->lattice.dtype;
     const size_t axes = state->points.axes, columns = state->lattice.columns;
     const size_t first = input_column(state);
+    if (dtype == PE_LOSS) {
+        write_losses(state, window, dst);
+        return;
+    }
     pe_lattice_fill(&state->lattice, window.first, window.rows, dst);
     if (state->input == NONE || state->lattice.kept)
         return;
@@ -309,6 +333,6 @@ const pe_scheme pe_scheme_fourier = {
     .prepare = prepare,
     .fill = fill,
     .release = pe_lattice_done,
-    .errors = PE_ERRORS_OF_SUMS,
+    .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

@@ -1,9 +1,11 @@
 /* Frequencies of bands in 256 bits. */
 #include "waves/bands.h"
 
+#include "numerics/dd.h"
 #include "numerics/fixed.h"
 #include "waves/wave.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A frequency / divisor in turns. */
@@ -67,4 +69,16 @@ pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions)
     else
         set_geometric(bands, positions, frequencies);
     return frequencies;
+}
+
+double pe_bands_radians(const pe_bands *bands, size_t band)
+{
+    const double unit = bands->unit == PE_BAND_RADIAN      ? 1
+                        : bands->unit == PE_BAND_HALF_TURN ? PE_TURN / 2
+                                                           : PE_TURN;
+    const double part = bands->count > 1 ? (double)band / (double)(bands->count - 1) : 0;
+    if (bands->multiples)
+        return unit * bands->low * (double)(band + 1);
+    return unit * (bands->linear ? bands->low + (bands->high - bands->low) * part
+                                 : bands->low * pow(bands->high / bands->low, part));
 }

@@ -25,4 +25,7 @@ typedef struct pe_bands {
  * out. */
 pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions);
 
+/* A frequency in radians, about. */
+double pe_bands_radians(const pe_bands *bands, size_t band);
+
 #endif
