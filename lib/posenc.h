@@ -1142,6 +1142,7 @@ typedef enum pe_qkv {
     PE_QKV_GROUPED  /* for each key its queries, the key and the value */
 } pe_qkv;
 
+#define PE_POSITION_AXES_MAX 4
 typedef struct pe_apply_options {
     pe_dtype dtype; /* of the result; PE_DTYPE_COUNT: the input's */
     double scale;   /* of PE_APPLY_ADD, at most 2^60 in magnitude; 1 changes nothing */
@@ -1158,6 +1159,12 @@ typedef struct pe_apply_options {
     const pe_view *position_ids;
     int64_t first_position;
 
+    /* Where positions are such on several axes, of a rotation with the tensor `axis`: how many
+     * axes. The positions are [position_axes, batch, length] and so on, or [batch, length,
+     * position_axes], and row r of the encoding is at first_position + r on every axis. */
+    size_t position_axes; /* at most PE_POSITION_AXES_MAX; 0: there is no such axis */
+    bool position_axes_last;
+
     /* Of PE_APPLY_ROTATE. Heads lie in the last axis where no axis is called so. Queries, keys
      * and values lie in one tensor along an axis `qkv`, and values stay as they are: of `heads`
      * queries, `kv_heads` keys and as many values; or of one each if there is an axis `heads`,
@@ -1165,8 +1172,9 @@ typedef struct pe_apply_options {
     bool inverse;             /* turn the other way */
     uint64_t heads, kv_heads; /* 0: not given; 1, and as many as heads, for an axis `qkv` */
     pe_qkv qkv;               /* what lies in the last axis where no axis is called `qkv` */
-    int64_t rotary_offset;    /* the first column that is turned, which `dim` are; below 0 from
-                               * the end, -dim for the last ones; others stay as they are */
+    bool partial; /* `dim` columns are turned, others stay as they are; else all are */
+    int64_t
+        rotary_offset; /* the first of these; below 0 from the end, -dim for the last ones */
     pe_output_layout output_layout;
     bool query_factors; /* multiply queries by the request's temperature and softmax_factor */
     bool without_rotation; /* and do not turn anything; only with query_factors */

@@ -28,7 +28,7 @@ typedef struct applying {
     api_table_format format;
     pe_options *given, *tolerances;
     pe_apply_options options;
-    char first[32], rows[32]; /* of position_ids, as texts of arguments */
+    char first[32], rows[32 * PE_POSITION_AXES_MAX]; /* of positions, as texts of arguments */
     bool any_mask;
     char *target; /* of the encoding, from malloc; where it is compared */
     api_applied *applied;
@@ -113,6 +113,7 @@ static void read_options(applying *self, pe_error *error)
         .heads = (uint64_t)pe_options_value(given, API_APPLY_HEADS)->integer,
         .kv_heads = (uint64_t)pe_options_value(given, API_APPLY_KV_HEADS)->integer,
         .qkv = (pe_qkv)find_choice(given, API_APPLY_QKV),
+        .partial = pe_options_value(given, API_APPLY_ROTARY_OFFSET)->present,
         .rotary_offset = pe_options_value(given, API_APPLY_ROTARY_OFFSET)->integer,
         .output_layout = (pe_output_layout)find_choice(given, API_APPLY_OUTPUT_LAYOUT),
         .query_factors = pe_options_value(given, API_APPLY_QUERY_FACTORS)->integer != 0,
@@ -123,53 +124,88 @@ static void read_options(applying *self, pe_error *error)
 
 /* ---- positions of rows ---- */
 
-/* Refuse an argument that a request gives; false if it does not. */
-static bool refuse_argument(const applying *self, const char *name, pe_error *error)
+#define ANY_AXES ((size_t)-1) /* as many as the last extent says */
+
+/* How a scheme is asked for the positions that the file has. */
+typedef struct position_kind {
+    const char *parameter;    /* that the schemes of this kind have */
+    const char *first, *rows; /* arguments: the first position, how many there are */
+    size_t axes;              /* of positions: several of each row; 0: one */
+    const char *others[9];    /* arguments, each with the text that it must have, or "" */
+} position_kind;
+
+static const position_kind POSITION_KINDS[] = {
+    {"query_offset", "query_offset", "query_length", 0, {"positions", "", "step", ""}},
+    {"positions", "offset", "length", 0, {"positions", "", "step", ""}},
+    {"mrope_section", "first_position", "text", 3, {"position_ids", "", "grids", ""}},
+    {"row_order",
+     "first_index",
+     "sizes",
+     ANY_AXES,
+     {"row_order", "zipped", "prefix", "0", "suffix", "0", "repeats", "1"}},
+    {.parameter = NULL},
+};
+
+/* Add an argument, or refuse the one that a request gives; "" is not added. */
+static void add_argument(api_arguments *arguments, const char *name, const char *text,
+                         pe_error *error)
 {
-    const pe_argument *given =
-        api_argument_find(self->arguments.items, self->arguments.count, name);
+    const pe_argument *given = api_argument_find(arguments->items, arguments->count, name);
     if (given)
         pe_error_add(error, PE_MALFORMED, name, given->text ? given->text : "",
-                     "left out with the tensor " API_APPLY_POSITIONS
+                     "left out with the tensor " API_APPLY_POSITIONS " or " API_APPLY_BOUNDS
                      ", which has the positions");
-    return given != NULL;
-}
-
-/* Add an argument, or refuse the one that a request gives. */
-static void add_argument(applying *self, const char *name, const char *text, pe_error *error)
-{
-    api_arguments *arguments = &self->arguments;
-    if (!refuse_argument(self, name, error) && arguments->count < API_ARGUMENTS_MAX)
+    else if (*text && arguments->count < API_ARGUMENTS_MAX)
         arguments->items[arguments->count++] = (pe_argument){.name = name, .text = text};
 }
 
-/* Ask for the rows of all positions of the file's tensor of these, if it has one and the scheme
- * has a use for it. False: they are wrong, which was added to `error`. */
+/* Write the arguments that ask for the rows of a range of positions, on all axes. */
+static void add_range(applying *self, const position_kind *kind, pe_position_range range,
+                      pe_error *error)
+{
+    size_t used = 0;
+    snprintf(self->first, sizeof self->first, "%.0f", range.first);
+    for (size_t axis = 0;
+         axis == 0 || (kind->axes == ANY_AXES && axis < self->options.position_axes); axis++)
+        used += (size_t)snprintf(self->rows + used, sizeof self->rows - used, "%s%.0f",
+                                 axis > 0 ? "," : "", range.last - range.first + 1);
+    add_argument(&self->arguments, kind->first, self->first, error);
+    add_argument(&self->arguments, kind->rows, self->rows, error);
+    for (const char *const *other = kind->others; *other; other += 2)
+        add_argument(&self->arguments, other[0], other[1], error);
+}
+
+/* Ask for the rows of all positions that the file has tensors of, if it has any and the scheme
+ * has a use for them. False: they are wrong, which was added to `error`. */
 static bool read_positions(applying *self, pe_error *error)
 {
-    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
-    const pe_view *ids = NULL;
+    const position_kind *kind = POSITION_KINDS;
+    pe_apply_options *options = &self->options;
     pe_position_range range;
-    bool rows = pe_parameter_find(info, "positions");
-    bool queries = pe_parameter_find(info, "query_offset");
-    if ((rows || queries) && !api_applied_find_positions(self->applied, &ids, error))
+    const pe_view *ids;
+    while (kind->parameter &&
+           !pe_parameter_find(pe_scheme_describe(self->scheme), kind->parameter))
+        kind++;
+    if (!kind->parameter)
+        return true;
+    if (!api_applied_find_positions(self->applied, strcmp(kind->rows, "length") == 0, &ids,
+                                    error))
         return false;
     if (!ids)
         return true;
-    if (pe_find_position_range(ids, self->scheme, self->call->service->host->runner, &range,
-                               error) != PE_OK)
-        return false;
-    snprintf(self->first, sizeof self->first, "%.0f", range.first);
-    snprintf(self->rows, sizeof self->rows, "%.0f", range.last - range.first + 1);
-    self->options.position_ids = ids;
-    self->options.first_position = (int64_t)range.first;
-    if (rows)
-        (void)refuse_argument(self, "step", error);
-    if (rows && refuse_argument(self, "positions", error))
-        return true;
-    add_argument(self, queries ? "query_offset" : "offset", self->first, error);
-    add_argument(self, queries ? "query_length" : "length", self->rows, error);
-    return true;
+    const uint64_t last = ids->rank > 1 ? ids->shape[ids->rank - 1] : 0;
+    options->position_ids = ids;
+    options->position_axes_last = kind->axes == ANY_AXES;
+    options->position_axes = options->position_axes_last ? (size_t)last : kind->axes;
+    if (options->position_axes_last && (last == 0 || last > PE_POSITION_AXES_MAX))
+        pe_error_add(error, PE_OUT_OF_RANGE, API_APPLY_POSITIONS, "",
+                     "[length, axes] or [batch, length, axes], of at most %d axes",
+                     PE_POSITION_AXES_MAX);
+    else if (pe_find_position_range(ids, self->scheme, self->call->service->host->runner,
+                                    &range, error) == PE_OK)
+        add_range(self, kind, range, error);
+    options->first_position = error->count == 0 ? (int64_t)range.first : 0;
+    return error->count == 0;
 }
 
 /* ---- finding ---- */
@@ -182,21 +218,18 @@ static double estimate_price(const applying *self)
            api_applied_price(self->applied, request, &self->options);
 }
 
-/* Find the tensors, and check what applying the encoding to them costs. */
-static void find_tensors(applying *self, pe_error *reterr)
+/* Find the tensors, before what follows is asked: a name that is none of theirs comes first. */
+static bool find_tensors(applying *self, pe_error *reterr)
 {
     const api_applied_names names = {.inputs = find_text(self, API_APPLY_INPUTS),
                                      .result = find_text(self, API_APPLY_RESULT),
                                      .against = find_text(self, API_APPLY_AGAINST)};
-    uint64_t limit = self->call->service->host->compute_cost;
     if (!api_applied_find(self->applied, self->scheme, &names, reterr))
-        return;
+        return false;
     if (self->options.dtype == PE_DTYPE_COUNT && names.against)
         (void)pe_element_is_real(api_applied_get(self->applied, 0)->compared.element,
                                  &self->options.dtype);
-    if (limit > 0)
-        pe_request_check_price(self->representation.request, estimate_price(self), limit,
-                               reterr);
+    return true;
 }
 
 /* Find the model that the request follows instead of a scheme, and the scheme of its part. */
@@ -218,6 +251,7 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
     const api_format *asked;
     pe_error error;
     bool is_npy = self->format == API_TABLE_NPY;
+    uint64_t limit = self->call->service->host->compute_cost;
     pe_error_init(&error);
     api_arguments_from_query(self->call->query, arguments, &error);
     self->applied = api_applied_new(self->call->request, is_npy);
@@ -228,10 +262,11 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
     if (!api_applied_load(self->applied, reterr) || !read_model(self, reterr))
         return true;
     read_options(self, &error);
-    if (!read_positions(self, reterr))
+    const size_t own = arguments->count;
+    if (!read_positions(self, reterr) || !find_tensors(self, reterr))
         return true;
     if (self->follows_model)
-        api_apply_model_add(&self->model, self->options.query_factors, arguments, reterr);
+        api_apply_model_add(&self->model, self->options.query_factors, own, arguments, reterr);
     if (reterr->count > 0)
         return true;
     if (find_text(self, API_APPLY_AGAINST))
@@ -248,12 +283,22 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
     if (is_npy && self->options.dtype == PE_BF16)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "dtype", "bf16",
                      "another one: npy has no bf16, but safetensors has");
-    if (reterr->count == 0)
-        find_tensors(self, reterr);
+    if (reterr->count == 0 && limit > 0)
+        pe_request_check_price(self->representation.request, estimate_price(self), limit,
+                               reterr);
     return true;
 }
 
 /* ---- answering ---- */
+
+/* Say that pairs lie otherwise than the model has them. */
+static api_reply *add_note(const applying *self, api_reply *reply)
+{
+    if (self->follows_model && self->model.other_layout)
+        api_reply_add(reply, "Note", "the model's weights in transformers have layout=%s",
+                      self->model.other_layout);
+    return reply;
+}
 
 static api_reply *apply_encoding(void *job)
 {
@@ -274,12 +319,12 @@ static api_reply *apply_encoding(void *job)
         .judgement = api_read_judgement(self->tolerances, 0, self->any_mask),
         .runner = host->runner};
     if (find_text(self, API_APPLY_AGAINST))
-        return api_apply_compare(self->applied, &comparison);
+        return add_note(self, api_apply_compare(self->applied, &comparison));
     api_reply *reply = api_passing_reply(200, api_table_media_type(self->format));
     api_reply_set_reads_request(reply);
     api_body *body = api_body_applied(self->applied);
     self->applied = NULL;
-    return api_reply_with_body(reply, body, false);
+    return add_note(self, api_reply_with_body(reply, body, false));
 }
 
 /* The price of what is computed before the answer begins: entries are prepared as doubles and

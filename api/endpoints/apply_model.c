@@ -36,6 +36,9 @@ static const char *const OWN[] = {
     "length",       "offset", "step", "positions", "text", "grids", "query_length",
     "query_offset", "sizes",  "seed", "table",     "set",  NULL};
 
+/* Those that are of no use where a request lists positions. */
+static const char *const OF_ROWS[] = {"offset", "grids", "merge_size", NULL};
+
 /* Arguments of the plan itself. */
 static const char *const PLANNED[] = {"seq_len", "image", "frames", "convention", NULL};
 
@@ -108,16 +111,35 @@ static bool make_plan(api_apply_model *model, const api_call *call, const char *
 
 /* ---- arguments ---- */
 
-/* Refuse arguments that the model does not leave open and has another text for. */
-static void refuse_contradicting_arguments(const api_model_part *part,
-                                           const api_arguments *arguments, pe_error *reterr)
+/* Whether an argument says how the pairs of a rotation lie: in other programs' weights they lie
+ * otherwise than in the model's, with the same angles. */
+static bool is_pairing(const pe_scheme *scheme, const pe_argument *given)
 {
-    for (size_t i = 0; i < arguments->count; i++) {
-        const pe_argument *given = &arguments->items[i];
+    size_t count;
+    return strcmp(given->name, "layout") == 0 &&
+           pe_scheme_applications(scheme, &count)->kind == PE_APPLY_ROTATE;
+}
+
+/* Refuse those of `count` arguments that the model does not leave open and has another text
+ * for. */
+static void refuse_contradicting_arguments(api_apply_model *model, const pe_scheme *scheme,
+                                           const pe_argument *arguments, size_t count,
+                                           pe_error *reterr)
+{
+    const api_model_part *part = model->chosen.part;
+    for (size_t i = 0; i < count; i++) {
+        const pe_argument *given = &arguments[i];
         const pe_argument *other = api_argument_find(part->arguments, part->count, given->name);
+        const bool pairing = is_pairing(scheme, given);
         const char *own = other ? other->text : NULL;
+        if (pairing && !own)
+            own = pe_parameter_find(pe_scheme_describe(scheme), given->name)->default_text;
         if (has_name(OWN, given->name) || (own && given->text && strcmp(given->text, own) == 0))
             continue;
+        if (pairing) {
+            model->other_layout = own;
+            continue;
+        }
         if (own)
             pe_error_add(reterr, PE_OUT_OF_RANGE, given->name, given->text ? given->text : "",
                          "left out, or %s, as the part %s of the model has it", own,
@@ -138,12 +160,14 @@ static void add_argument(api_arguments *arguments, const char *name, const char 
  * request says. */
 static void add_part(const api_model_part *part, api_arguments *arguments)
 {
-    const bool placed = find_argument(arguments, "positions");
+    const bool placed = find_argument(arguments, "positions") ||
+                        find_argument(arguments, "first_position") ||
+                        find_argument(arguments, "first_index");
     for (size_t i = 0; i < part->count; i++) {
         const pe_argument *own = &part->arguments[i];
         bool rows = strcmp(own->name, "length") == 0 || strcmp(own->name, "query_length") == 0;
-        bool first = strcmp(own->name, "offset") == 0 && placed;
-        if (!rows && !first && strcmp(own->name, "dtype") != 0 &&
+        bool other = placed && has_name(OF_ROWS, own->name);
+        if (!rows && !other && strcmp(own->name, "dtype") != 0 &&
             !find_argument(arguments, own->name) && arguments->count < API_ARGUMENTS_MAX)
             arguments->items[arguments->count++] = *own;
     }
@@ -164,14 +188,14 @@ static void add_factors(api_apply_model *model, api_arguments *arguments)
     add_argument(arguments, "temperature_length", model->numbers[1]);
 }
 
-void api_apply_model_add(api_apply_model *model, bool query_factors, api_arguments *arguments,
-                         pe_error *reterr)
+void api_apply_model_add(api_apply_model *model, bool query_factors, size_t own,
+                         api_arguments *arguments, pe_error *reterr)
 {
     const api_model_part *part = model->chosen.part;
     const pe_scheme *scheme = pe_scheme_find(part->scheme);
     for (size_t i = 0; scheme && i < arguments->count; i++)
         arguments->items[i].name = pe_scheme_current_name(scheme, arguments->items[i].name);
-    refuse_contradicting_arguments(part, arguments, reterr);
+    refuse_contradicting_arguments(model, scheme, arguments->items, own, reterr);
     if (part->state == API_PART_TRAINED && !find_argument(arguments, "set"))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "",
                      "the name of a set, as the table of the part %s of the model is "

@@ -23,6 +23,8 @@ typedef struct api_apply_model {
     json_t *config;
     api_model_plan *plan;
     api_chosen_part chosen;
+    const char
+        *other_layout; /* of pairs, which the part has and the request has not; or NULL */
     char numbers[2][PE_PRINT_MAX]; /* of a temperature, as texts of arguments */
 } api_apply_model;
 
@@ -33,10 +35,11 @@ typedef struct api_apply_model {
 bool api_apply_model_read(api_apply_model *ret_model, const api_call *call, const char *config,
                           api_arguments *arguments, pe_error *reterr);
 
-/* Add the part's arguments to those of a request for its scheme. What these say otherwise is a
- * problem. The model must outlive them. */
-void api_apply_model_add(api_apply_model *model, bool query_factors, api_arguments *arguments,
-                         pe_error *reterr);
+/* Add the part's arguments to those of a request for its scheme. What the first `own` of these
+ * say otherwise is a problem, but for how pairs lie, which is noted. The model must outlive
+ * them. */
+void api_apply_model_add(api_apply_model *model, bool query_factors, size_t own,
+                         api_arguments *arguments, pe_error *reterr);
 void api_apply_model_done(api_apply_model *model);
 
 #endif

@@ -41,18 +41,30 @@ const char *api_applied_config(const api_applied *applied)
     return text ? text : json_string_value(json_object_get(metadata, "config"));
 }
 
-bool api_applied_find_positions(api_applied *applied, const pe_view **ret_positions,
-                                pe_error *reterr)
+/* Take a tensor out of those that may be inputs. */
+static bool take_view(api_applied *self, const char *name, pe_view *ret_view, pe_error *reterr)
 {
-    char name[API_SET_NAME_MAX + 1];
-    *ret_positions = NULL;
-    if (!json_object_get(applied->root, API_APPLY_POSITIONS))
-        return true;
-    if (!api_safetensors_find(&applied->file, applied->root, applied->data, API_APPLY_POSITIONS,
-                              NULL, &applied->positions, name, reterr))
-        return false;
-    applied->has_positions = true;
+    char found[API_SET_NAME_MAX + 1];
+    bool good = api_safetensors_find(&self->file, self->root, self->data, name, NULL, ret_view,
+                                     found, reterr);
+    json_object_del(self->root, name);
+    return good;
+}
+
+bool api_applied_find_positions(api_applied *applied, bool sequences,
+                                const pe_view **ret_positions, pe_error *reterr)
+{
+    const json_t *root = applied->root;
+    pe_view bounds, first;
+    bool shifted = json_object_get(root, API_APPLY_OFFSETS);
     *ret_positions = &applied->positions;
+    if (json_object_get(root, API_APPLY_POSITIONS))
+        return take_view(applied, API_APPLY_POSITIONS, &applied->positions, reterr);
+    if (sequences && json_object_get(root, API_APPLY_BOUNDS))
+        return take_view(applied, API_APPLY_BOUNDS, &bounds, reterr) &&
+               (!shifted || take_view(applied, API_APPLY_OFFSETS, &first, reterr)) &&
+               api_sequences_read(applied, &bounds, shifted ? &first : NULL, reterr);
+    *ret_positions = NULL;
     return true;
 }
 
@@ -150,7 +162,8 @@ static bool refuse_names(const search *self, const char *given)
         list_name(names, sizeof names, self->applied->applications[i].input);
     pe_error_add(self->error, PE_OUT_OF_RANGE, "body", given,
                  "a safetensors file of %s that are called %s, or as inputs says, or of one "
-                 "such tensor%s",
+                 "such tensor%s; positions of rows are " API_APPLY_POSITIONS
+                 ", or " API_APPLY_BOUNDS " with or without " API_APPLY_OFFSETS,
                  compared ? "tensors besides that of against" : "tensors", names,
                  compared ? " of any name" : ", which may have any name");
     return false;
@@ -191,7 +204,7 @@ static bool add_input(const search *self, size_t application, const char *name)
     return true;
 }
 
-/* The tensors of a file besides those that are compared and positions. */
+/* The tensors of a file besides those that are compared. */
 typedef struct members {
     size_t count, known;         /* all; those with names of inputs */
     const char *only, *stranger; /* one of them; one that is no input, or NULL */
@@ -214,8 +227,7 @@ static members count_members(const search *self)
     members found = {.only = NULL};
     json_object_foreach(self->applied->root, name, value)
     {
-        if (strcmp(name, API_SET_METADATA) == 0 || has_name(&self->against, name) ||
-            (self->applied->has_positions && strcmp(name, API_APPLY_POSITIONS) == 0))
+        if (strcmp(name, API_SET_METADATA) == 0 || has_name(&self->against, name))
             continue;
         bool known = is_input(self, name);
         found.count++;

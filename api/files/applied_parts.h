@@ -6,14 +6,16 @@
 
 #include <jansson.h>
 
+typedef struct api_sequences api_sequences;
+
 struct api_applied {
     api_request request; /* whose body is the file */
     bool is_npy;
     api_file file;
     json_t *root; /* the header of a safetensors file */
     size_t data;  /* where the file's data begins */
-    bool has_positions;
     pe_view positions;
+    api_sequences *sequences; /* or NULL */
     const pe_application *applications;
     size_t application_count;
     size_t count;                   /* of results */
@@ -22,5 +24,10 @@ struct api_applied {
     bool is_compared;
     api_applied_tensor results[PE_TENSORS_MAX];
 };
+
+/* Read the positions of sequences; `first` may be NULL. False: a problem was added to reterr.
+ */
+bool api_sequences_read(api_applied *applied, const pe_view *bounds, const pe_view *first,
+                        pe_error *reterr);
 
 #endif

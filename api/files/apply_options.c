@@ -69,13 +69,13 @@ const pe_parameter api_apply_options[API_APPLY_OPTIONS] = {
                                "grouped: for each key its queries, the key and the value"},
     [API_APPLY_ROTARY_OFFSET] = {.name = "rotary_offset",
                                  .type = PE_INTEGER,
-                                 .default_text = "0",
                                  .minimum = -65536,
                                  .maximum = 65536,
                                  .unit = "columns",
                                  .help = "the first column of a head that is turned, and dim "
                                          "are; -dim for the last ones, as DeepSeek has them; "
-                                         "the others stay as they are"},
+                                         "the others stay as they are; without it a head has "
+                                         "dim columns"},
     [API_APPLY_OUTPUT_LAYOUT] = {.name = "output_layout",
                                  .type = PE_CHOICE,
                                  .choices = LAYOUTS,

@@ -482,12 +482,14 @@ class Service:
         found: Document = self._send(path, array, parameters).json()
         return found
 
-    def apply(self, tensors: Any, scheme: str, **parameters: Any) -> Any:
-        """The encoding applied to an array, or to arrays by name; with `against` the comparison
-        of the array of that name with the exact result."""
+    def apply(self, tensors: Any, scheme: Optional[str] = None, **parameters: Any) -> Any:
+        """The encoding of a scheme, or of a layer of `model`, applied to an array, or to arrays
+        by name; with `against` the comparison of the array of that name with the exact
+        result."""
         given = list(tensors.values()) if isinstance(tensors, Mapping) else [tensors]
         as_torch = any(map(_is_torch, given)) or _wants_torch(parameters)
-        answer = self._send(f"/v1/apply/{quote(scheme, safe='')}", tensors, parameters)
+        path = "/v1/apply" + (f"/{quote(scheme, safe='')}" if scheme else "")
+        answer = self._send(path, tensors, parameters)
         if answer.fields["content-type"] == JSON:
             return answer.json()
         if answer.fields["content-type"] == NPY:

@@ -30,8 +30,9 @@ static const api_field COMMON_FIELDS[] = {
     {"Access-Control-Allow-Origin", "*"},
     {"Access-Control-Expose-Headers",
      "Accept-Ranges, Cache-Status, Content-Disposition, Content-Encoding, Content-Length, "
-     "Content-Range, ETag, Link, Repr-Digest, Server-Timing, Tensor-Byte-Order, Tensor-Dtype, "
-     "Tensor-Name, Tensor-Names, Tensor-Shape, Tensors-Converted, traceparent, X-Request-Id"},
+     "Content-Range, ETag, Link, Note, Repr-Digest, Server-Timing, Tensor-Byte-Order, "
+     "Tensor-Dtype, Tensor-Name, Tensor-Names, Tensor-Shape, Tensors-Converted, traceparent, "
+     "X-Request-Id"},
     {"Cross-Origin-Resource-Policy", "cross-origin"},
     {"X-Content-Type-Options", "nosniff"},
 };

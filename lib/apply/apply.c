@@ -40,19 +40,23 @@ static bool set_columns(pe_apply *self, const pe_apply_options *options, pe_erro
 {
     const int64_t dim = pe_get_integer(&self->exact->values, "dim");
     const int64_t columns = (int64_t)self->binding.columns, offset = options->rotary_offset;
-    const int64_t wanted = offset < 0 ? columns : dim + offset;
+    const int64_t first = !options->partial ? 0 : offset < 0 ? columns + offset : offset;
     char given[32];
-    self->rule.first = (size_t)(columns - dim);
-    if (columns >= dim && columns == wanted && (offset >= 0 || offset == -dim))
+    self->rule.first = (size_t)first;
+    if (first >= 0 && (options->partial ? columns >= first + dim : columns == dim))
         return true;
     pe_print_number(given, (double)columns);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
-                 "%llu along the last axis of %s, as dim %s",
-                 (unsigned long long)dim + (unsigned long long)(offset < 0 ? 0 : offset),
-                 self->application->input,
-                 offset > 0   ? "and rotary_offset say"
-                 : offset < 0 ? "says, or more, with rotary_offset=-dim"
-                              : "says");
+    if (options->partial)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
+                     "such that the last axis of %s has the dim=%lld columns from "
+                     "rotary_offset=%lld on",
+                     self->application->input, (long long)dim, (long long)offset);
+    else
+        pe_error_add(
+            reterr, PE_OUT_OF_RANGE, "shape", given,
+            "%lld along the last axis of %s, as dim says; or more, with rotary_offset, "
+            "the first column that is turned",
+            (long long)dim, self->application->input);
     return false;
 }
 
@@ -65,6 +69,11 @@ static bool fits_complex(const pe_apply *self, const pe_apply_options *options,
         return true;
     const pe_parameter *row = pe_parameter_find(info, "layout");
     const char *layout = row->choices[pe_get_choice(&self->exact->values, "layout")];
+    if (self->rule.first % 2 > 0) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "rotary_offset", "",
+                     "even for complex numbers, whose parts are columns");
+        return false;
+    }
     if (strcmp(layout, "interleaved") == 0 && options->output_layout != PE_OUTPUT_HALF)
         return true;
     pe_error_add(reterr, PE_OUT_OF_RANGE, "layout", layout,
@@ -170,6 +179,28 @@ static bool open_entries(pe_apply *self, const pe_apply_options *options, const 
                            pe_tensors_are_by_key(self->application), runner, reterr) == PE_OK;
 }
 
+/* Read by which axis of positions each pair turns. */
+static bool read_axis(pe_apply *self, const pe_runner *runner, pe_error *reterr)
+{
+    const int tensor = pe_tensors_find_one(self->exact, "axis");
+    const size_t bytes = self->rule.pairs * sizeof *self->axis;
+    pe_stream *stream = NULL;
+    self->rule.axis = self->axis = malloc(bytes + sizeof *self->axis);
+    if (!self->axis)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for axes");
+    bool good = self->axis && tensor >= 0 && self->rule.axes <= PE_POSITION_AXES_MAX;
+    if (good && pe_stream_new(self->exact, (size_t)tensor, bytes + sizeof *self->axis, runner,
+                              &stream, reterr) == PE_OK)
+        good = pe_stream_read_fully(stream, 0, self->axis, bytes);
+    pe_stream_free(stream);
+    for (size_t p = 0; good && p < self->rule.pairs; p++)
+        good = self->axis[p] < (int32_t)self->rule.axes;
+    if (!good && reterr->status == PE_OK)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "position_ids", "",
+                     "one position of each row for each axis that turns columns");
+    return reterr->status == PE_OK;
+}
+
 /* Read the positions of rows. */
 static bool open_positions(pe_apply *self, const pe_apply_options *options,
                            const pe_runner *runner, pe_error *reterr)
@@ -180,7 +211,7 @@ static bool open_positions(pe_apply *self, const pe_apply_options *options,
     bool good = pe_ids_read(ids, options->first_position, self->binding.positions, self->exact,
                             runner, &self->offsets, reterr) == PE_OK;
     self->binding.offsets = self->offsets;
-    return good;
+    return good && (options->position_axes == 0 || read_axis(self, runner, reterr));
 }
 
 /* Check that the input's rows are as long as those of the table. */
@@ -204,6 +235,7 @@ static void set_rule(pe_apply *self, const pe_apply_options *options)
     self->rule.unsure = self->application->is_rational ? PE_ENTRY_ERROR : 0;
     self->rule.scale = options->scale;
     self->rule.turn = options->inverse ? -1 : 1;
+    self->rule.axes = options->position_axes > 0 ? options->position_axes : 1;
     self->rule.columns = (size_t)self->binding.columns;
     self->rule.results = (size_t)self->binding.results;
 }
@@ -288,6 +320,7 @@ void pe_apply_free(pe_apply *apply)
     pe_row_room_done(&apply->room);
     pe_source_done(&apply->input);
     free(apply->offsets);
+    free(apply->axis);
     free(apply->alternating);
     free(apply->turned.columns);
     free(apply->found);

@@ -93,6 +93,30 @@ static bool refuse_axes(const pe_application *rule, const char *list, const char
     return false;
 }
 
+/* Say how a tensor is sent whose columns do not come last, or lie in two axes; false if that is
+ * not what is wrong. */
+static bool refuse_columns(const pe_application *rule, const pe_axis_names *names,
+                           const pe_axis_names *wanted, const char *given, pe_error *reterr)
+{
+    char order[64] = "";
+    size_t used = 0, count = 0;
+    for (size_t i = 0; i < 2 * names->count && used < sizeof order; i++) {
+        size_t axis = i % names->count;
+        bool column = pe_axes_find_same(wanted, names, axis) + 1 == wanted->count;
+        if (column != (i >= names->count))
+            continue;
+        used += (size_t)snprintf(order + used, sizeof order - used, used > 0 ? ", %zu" : "%zu",
+                                 axis);
+        count += column;
+    }
+    if (rule->kind < PE_APPLY_ROTATE || count == 0 || names->count != names->of)
+        return false;
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", given,
+                 "such that the columns are the last axis: send %s.transpose(%s)%s",
+                 rule->input, order, count > 1 ? ", whose last axes are made one" : "");
+    return true;
+}
+
 /* Check that no name is that of an axis that only the entries or the result have. */
 static bool are_free(const pe_application *rule, const pe_axis_names *names,
                      const pe_axis_names *wanted, const char *given, pe_error *reterr)
@@ -151,9 +175,9 @@ bool pe_axes_name(const pe_application *rule, const char *list, const pe_view *i
     if (input->rank < wanted.count && !asked)
         return pe_axes_refuse_shape(reterr, input, "[..., %.*s] of %s", (int)strcspn(list, "|"),
                                     list, rule->input);
-    bool good = true;
+    bool good = true, split = false;
     if (asked) {
-        good = pe_axes_split(asked, names) && names->of == input->rank;
+        good = split = pe_axes_split(asked, names) && names->of == input->rank;
         for (size_t i = 0; good && i < names->count; i++)
             good = pe_axes_find_same(names, names, i) == i;
         for (size_t i = 0; good && i < wanted.count; i++)
@@ -172,7 +196,53 @@ bool pe_axes_name(const pe_application *rule, const char *list, const pe_view *i
     good = good && insert_axes(names, last, options);
     if (good)
         return !asked || are_free(rule, names, &wanted, asked, reterr);
+    if (asked && split && refuse_columns(rule, names, &wanted, asked, reterr))
+        return false;
     return refuse_axes(rule, list, asked ? asked : "", input->rank, reterr);
+}
+
+/* ---- two readings ---- */
+
+/* Write the names as `axes` has them, with two of them exchanged; those that lie with the
+ * columns, which are the last ones, stay out. */
+static void write_reading(const pe_axis_names *names, size_t one, size_t other, char *dst,
+                          size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < names->of && used < size; i++) {
+        size_t name = i == one ? other : i == other ? one : i;
+        if (i + 1 == names->of)
+            name = names->count - 1;
+        used += (size_t)snprintf(dst + used, size - used, "%s%.*s", i > 0 ? "," : "",
+                                 (int)names->at[name].length, names->at[name].text);
+        if (names->at[name].length == 0 && used < size)
+            used += (size_t)snprintf(dst + used, size - used, name > 0 ? "axis_%zu" : "batch",
+                                     name);
+    }
+}
+
+bool pe_axes_are_clear(const pe_application *rule, const char *list, const pe_axis_names *names,
+                       const uint64_t *extents, pe_error *reterr)
+{
+    pe_axis_names wanted;
+    char readings[2][PE_VIEW_RANK_MAX * PE_AXIS_NAME_SIZE];
+    (void)pe_axes_split(list, &wanted);
+    const size_t heads = pe_axes_find(&wanted, "heads") < wanted.count;
+    if (wanted.count - heads != 2) /* a grid, whose axes come together */
+        return true;
+    const size_t rows = pe_axes_find_same(names, &wanted, wanted.count - 2);
+    for (size_t i = 0; i < rows; i++) {
+        if (extents[i] != extents[rows] || extents[i] == 1)
+            continue;
+        write_reading(names, i, i, readings[0], sizeof readings[0]);
+        write_reading(names, i, rows, readings[1], sizeof readings[1]);
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", "",
+                     "given, as two axes of %s have %llu entries, as many as there are "
+                     "positions: %s or %s",
+                     rule->input, (unsigned long long)extents[i], readings[0], readings[1]);
+        return false;
+    }
+    return true;
 }
 
 /* ---- dividing ---- */
@@ -221,9 +291,12 @@ bool pe_axes_divide(const pe_application *rule, const pe_axis_names *names,
             ret_extents[open] = extent / product;
         else if (product != extent)
             return pe_axes_refuse_shape(
-                reterr, input, "%s%llu along the axis %s of %s, as %s",
+                reterr, input, "%s%llu along the axis %s of %s, as %s%s",
                 unknown ? "a multiple of " : "", (unsigned long long)product, together,
-                rule->input, lie > 1 ? "their extents say" : "heads and kv_heads say");
+                rule->input, lie > 1 ? "their extents say" : "heads and kv_heads say",
+                strcmp(together, "(qkv)") == 0 && product > 0 && extent % product == 0
+                    ? "; or call it (groups,qkv), with qkv=grouped, if it has these of each key"
+                    : "");
     }
     return true;
 }

@@ -30,6 +30,12 @@ size_t pe_axes_find_same(const pe_axis_names *names, const pe_axis_names *of, si
 bool pe_axes_name(const pe_application *rule, const char *list, const pe_view *input,
                   const pe_apply_options *options, pe_axis_names *ret_names, pe_error *reterr);
 
+/* Check that no other axis may be that of the positions, which comes before the columns: none
+ * that has its extent, and is called heads or nothing. False: a problem was added to reterr,
+ * which has both readings. */
+bool pe_axes_are_clear(const pe_application *rule, const char *list, const pe_axis_names *names,
+                       const uint64_t *extents, pe_error *reterr);
+
 /* Divide the axes of an input in which several lie: `known` has the extent of each name, or 0;
  * ret_extents gets all. False: a problem was added to reterr. */
 bool pe_axes_divide(const pe_application *rule, const pe_axis_names *names,

@@ -73,9 +73,8 @@ static uint64_t find_extent(const binder *self, size_t name)
         return of == self->positioned ? 0 : self->entries->shape[of];
     if (self->rule->kind != PE_APPLY_ROTATE)
         return 0;
-    if (name == self->columns && self->options->rotary_offset >= 0)
-        return (uint64_t)pe_get_integer(&self->request->values, "dim") +
-               (uint64_t)self->options->rotary_offset;
+    if (name == self->columns && !self->options->partial)
+        return (uint64_t)pe_get_integer(&self->request->values, "dim");
     if (name == pe_axes_find(&self->names, "qkv"))
         return counts.queries + 2 * counts.keys;
     if (name == pe_axes_find(&self->names, "groups"))
@@ -261,10 +260,13 @@ static bool bind_positions(binder *self)
     if (self->positioned < self->of.count)
         binding->positions = self->entries->shape[self->positioned];
     const pe_id_axes axes = {.length = length < self->names.count ? self->extents[length] : 0,
-                             .batch = batch < self->names.count ? self->extents[batch] : 1};
+                             .batch = batch < self->names.count ? self->extents[batch] : 1,
+                             .count = self->options->position_axes,
+                             .last = self->options->position_axes_last};
     pe_id_strides strides;
     if (!pe_ids_fit(self->options->position_ids, &axes, &strides, self->error))
         return false;
+    binding->axis_stride = strides.axis;
     binding->id_strides[find_place(self, length)] = strides.length;
     if (batch < self->names.count)
         binding->id_strides[find_place(self, batch)] = strides.batch;
@@ -296,7 +298,8 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
     }
     self.columns = pe_axes_find_same(&self.names, &wanted, wanted.count - 1);
     self.positioned = find_positioned(&self);
-    if (!find_extents(&self))
+    if (!find_extents(&self) ||
+        (!options->axes && !pe_axes_are_clear(rule, list, &self.names, self.extents, reterr)))
         return false;
     set_rows(&self);
     set_axes(&self);
@@ -306,13 +309,13 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
     return true;
 }
 
-uint64_t pe_binding_row(const pe_binding *binding, uint64_t row)
+uint64_t pe_binding_row(const pe_binding *binding, uint64_t row, size_t axis)
 {
-    uint64_t of = 0, id = 0;
-    for (size_t axis = binding->rank - 1; axis-- > 0;) {
-        uint64_t extent = binding->shape[axis], index = row % extent;
-        of += index * binding->strides[axis];
-        id += index * binding->id_strides[axis];
+    uint64_t of = 0, id = axis * binding->axis_stride;
+    for (size_t i = binding->rank - 1; i-- > 0;) {
+        uint64_t extent = binding->shape[i], index = row % extent;
+        of += index * binding->strides[i];
+        id += index * binding->id_strides[i];
         row /= extent;
     }
     return binding->offsets ? of + binding->offsets[id] * binding->id_step : of;

@@ -29,6 +29,7 @@ typedef struct pe_binding {
 
     /* positions by row: index i · id_strides[0] + … of the offsets */
     uint64_t id_strides[PE_VIEW_RANK_MAX], id_step, positions; /* and how many there are */
+    uint64_t axis_stride;                                      /* to that on another axis */
     const uint32_t
         *offsets; /* [ids], rows after the first one, set by the caller; NULL: none */
 } pe_binding;
@@ -39,8 +40,8 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
                      const pe_apply_options *options, pe_binding *ret_binding,
                      pe_error *reterr);
 
-/* The first row of the entries for a row of the input. */
-uint64_t pe_binding_row(const pe_binding *binding, uint64_t row);
+/* The first row of the entries for a row of the input, by its position on an axis. */
+uint64_t pe_binding_row(const pe_binding *binding, uint64_t row, size_t axis);
 
 pe_row_role pe_binding_role(const pe_binding *binding, uint64_t row);
 

@@ -80,6 +80,8 @@ static double count_computations(const pe_application *rule, const pe_binding *b
     const uint64_t whole = binding->columns / division->block_results;
     double blocks = (double)whole + 1;
     double rows = (double)pe_entries_chunk_rows(entries->elements / columns, columns, order);
+    if (options->position_axes > 1)
+        rows *= (double)options->position_axes;
     return (order.scattered ? rows : 0) + (binding->together > 1 ? blocks : 0);
 }
 
@@ -172,6 +174,8 @@ uint64_t pe_apply_footprint(const pe_request *request, size_t application, const
     }
     if (options->position_ids)
         bytes += sizeof(uint32_t) * pe_view_elements(options->position_ids);
+    if (options->position_axes > 0)
+        bytes += 2 * sizeof(int32_t) * binding.columns + held; /* and the stream of axes */
     if (options->query_factors)
         bytes += 2 * (2 * PE_ENTRIES_KEPT + held); /* of tensors that are no larger */
     pe_blocks blocks = pe_divide_blocks(rule, &binding, pe_request_tensor(request, tensors[0]),

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* The place of a tensor among those of a request; -1 if there is none. */
-static int find_tensor(const pe_request *request, const char *name)
+int pe_tensors_find_one(const pe_request *request, const char *name)
 {
     for (size_t i = 0; i < pe_request_tensor_count(request); i++)
         if (strcmp(pe_request_tensor(request, i)->name, name) == 0)
@@ -16,7 +15,7 @@ bool pe_tensors_find(const pe_request *request, const pe_application *rule, size
                      pe_error *reterr)
 {
     for (size_t i = 0; i < 2 && rule->tensors[i]; i++) {
-        int found = find_tensor(request, rule->tensors[i]);
+        int found = pe_tensors_find_one(request, rule->tensors[i]);
         if (found < 0 && rule->kind == PE_APPLY_ROTATE)
             pe_error_add(reterr, PE_OUT_OF_RANGE, "cos_sin", "true",
                          "left out: cosines and sines are applied");
@@ -37,7 +36,8 @@ bool pe_tensors_find_factors(const pe_request *request, const pe_application *ru
     ret_factors[0] = ret_factors[1] = -1;
     if (!options->query_factors)
         return true;
-    int row = find_tensor(request, "temperature"), all = find_tensor(request, "softmax_factor");
+    int row = pe_tensors_find_one(request, "temperature"),
+        all = pe_tensors_find_one(request, "softmax_factor");
     if (row < 0 && all < 0) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "query_factors", "true",
                      "left out: the request has neither temperature nor softmax_factor");

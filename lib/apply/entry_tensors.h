@@ -4,6 +4,9 @@
 
 #include "posenc.h"
 
+/* The place of a tensor among those of a request; -1 if there is none. */
+int pe_tensors_find_one(const pe_request *request, const char *name);
+
 /* Find the tensors of an application, at most two; false, and a problem, if the request has
  * another form of them. */
 bool pe_tensors_find(const pe_request *request, const pe_application *rule, size_t *ret_tensors,

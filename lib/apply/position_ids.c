@@ -2,6 +2,7 @@
 #include "apply/position_ids.h"
 
 #include "apply/row_major_source.h"
+#include "requests/parameters.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -17,8 +18,9 @@ static bool refuse_ids(pe_error *reterr, const char *given, const char *allowed)
     return false;
 }
 
-bool pe_ids_fit(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_strides,
-                pe_error *reterr)
+/* Find the strides of one axis's positions. */
+static bool fit_axis(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_strides,
+                     pe_error *reterr)
 {
     uint64_t last = ids->rank > 0 ? ids->shape[ids->rank - 1] : 0;
     uint64_t rows = ids->rank == 2 ? ids->shape[0] : 1;
@@ -42,6 +44,32 @@ bool pe_ids_fit(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_s
                  "here; the axis batch is that which axes calls so, or the first one",
                  (unsigned long long)axes->batch, (unsigned long long)axes->length);
     return false;
+}
+
+bool pe_ids_fit(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_strides,
+                pe_error *reterr)
+{
+    char given[96], text[96];
+    if (axes->count == 0)
+        return fit_axis(ids, axes, ret_strides, reterr);
+    const size_t at = axes->last && ids->rank > 0 ? ids->rank - 1 : 0;
+    if (ids->rank < 2 || ids->shape[at] != axes->count) {
+        pe_write_shape(ids->shape, ids->rank, given, sizeof given);
+        snprintf(text, sizeof text,
+                 axes->last
+                     ? "[length, %llu] or [batch, length, %llu]"
+                     : "[%llu, length] or [%llu, batch, length], of time, height and width",
+                 (unsigned long long)axes->count, (unsigned long long)axes->count);
+        return refuse_ids(reterr, given, text);
+    }
+    const pe_view one = pe_view_at(ids, at, 0);
+    if (!fit_axis(&one, axes, ret_strides, reterr))
+        return false;
+    const uint64_t step = axes->last ? axes->count : 1;
+    *ret_strides = (pe_id_strides){.length = ret_strides->length * step,
+                                   .batch = ret_strides->batch * step,
+                                   .axis = axes->last ? 1 : pe_view_elements(&one)};
+    return true;
 }
 
 /* What is done with some positions; false after a problem was added. */

@@ -4,17 +4,20 @@
 
 #include "posenc.h"
 
-/* The extents of the input's axes that positions may have. */
+/* The extents of the input's axes that positions may have, and their own axes: `count`, or 0.
+ */
 typedef struct pe_id_axes {
-    uint64_t length, batch;
+    uint64_t length, batch, count;
+    bool last; /* these come last, else first */
 } pe_id_axes;
 
 typedef struct pe_id_strides {
-    uint64_t length, batch;
+    uint64_t length, batch, axis;
 } pe_id_strides;
 
 /* Check that positions [batch, length], [1, length], [length] or, of length 1, [batch] fit the
- * input, and find their strides. False: a problem was added to reterr. */
+ * input, each with axes of its own if there are such, and find their strides. False: a problem
+ * was added to reterr. */
 bool pe_ids_fit(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_strides,
                 pe_error *reterr);
 

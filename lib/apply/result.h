@@ -18,6 +18,7 @@ struct pe_apply {
     pe_dtype dtype;          /* of the input */
     pe_binding binding;
     uint32_t *offsets; /* of position_ids, or NULL */
+    int32_t *axis;     /* of positions, by pair, or NULL */
     pe_turned turned;
     pe_row_rule rule;
     pe_row_room room;

@@ -40,13 +40,15 @@ static void set_factor(pe_apply *self, uint64_t entries, pe_row_role role)
 static void fill_row(pe_apply *self, uint64_t row, pe_row_role role, uint64_t first,
                      size_t count, const double *numbers)
 {
-    uint64_t entries = pe_binding_row(&self->binding, row);
-    set_factor(self, entries, role);
+    uint64_t entries[PE_POSITION_AXES_MAX];
+    for (size_t axis = 0; axis < self->rule.axes; axis++)
+        entries[axis] = pe_binding_row(&self->binding, row, axis);
+    set_factor(self, entries[0], role);
     if (role == PE_ROW_VALUE)
         pe_row_keep(&self->rule, &self->room, numbers, self->room.rounded);
     else if (self->rule.kind == PE_APPLY_GATHER || self->rule.kind == PE_APPLY_CONTRACT)
-        pe_row_indexed(&self->rule, &self->room, numbers, &self->indexed, entries, first, count,
-                       &self->entries[0], self->room.rounded);
+        pe_row_indexed(&self->rule, &self->room, numbers, &self->indexed, entries[0], first,
+                       count, &self->entries[0], self->room.rounded);
     else
         pe_row_apply(&self->rule, &self->room, numbers, self->entries, entries,
                      self->room.rounded);
@@ -103,7 +105,7 @@ static bool fill_alternating(pe_apply *self, uint64_t result)
         for (size_t i = 0; i < count; i++)
             row[i] = self->numbers[i * together + r];
         pe_row_apply_part(&self->rule, &self->room, row, &self->entries[0],
-                          pe_binding_row(&self->binding, rows + r), (size_t)first, count,
+                          pe_binding_row(&self->binding, rows + r, 0), (size_t)first, count,
                           self->room.rounded);
         for (size_t i = 0; i < count; i++)
             self->alternating[i * together + r] = self->room.rounded[i];

@@ -94,23 +94,34 @@ void pe_row_apply_part(const pe_row_rule *rule, pe_row_room *room, const double 
 
 /* ---- rotations ---- */
 
+/* By which axis of positions a pair turns. */
+static size_t find_axis(const pe_row_rule *rule, size_t pair)
+{
+    return rule->axes > 1 && rule->axis[pair] > 0 ? (size_t)rule->axis[pair] : 0;
+}
+
 /* The entries of the pairs: cosines (0) or sines (1). */
 static pe_entry_row find_pairs(const pe_row_rule *rule, pe_row_room *room, pe_entries *tables,
-                               size_t which, uint64_t row)
+                               size_t which, const uint64_t *rows)
 {
-    const pe_entry_row entries = pe_entries_rows(&tables[which], row);
     double *hi = room->table[2 * which], *lo = room->table[2 * which + 1];
-    if (!rule->full && !rule->scaled)
-        return entries;
-    for (size_t p = 0; p < rule->pairs; p++) {
-        size_t column = rule->full ? rule->one[p] - rule->first : p;
-        hi[p] = entries.hi[column];
-        if (entries.lo)
-            lo[p] = entries.lo[column];
-        if (rule->scaled) {
-            dd product = dd_mul(find_entry(entries, column), rule->factor);
-            hi[p] = product.hi;
-            lo[p] = product.lo;
+    pe_entry_row entries = {.hi = NULL};
+    for (size_t axis = 0; axis < rule->axes; axis++) {
+        entries = pe_entries_rows(&tables[which], rows[axis]);
+        if (!rule->full && !rule->scaled && rule->axes == 1)
+            return entries;
+        for (size_t p = 0; p < rule->pairs; p++) {
+            size_t column = rule->full ? rule->one[p] - rule->first : p;
+            if (find_axis(rule, p) != axis)
+                continue;
+            hi[p] = entries.hi[column];
+            if (entries.lo)
+                lo[p] = entries.lo[column];
+            if (rule->scaled) {
+                dd product = dd_mul(find_entry(entries, column), rule->factor);
+                hi[p] = product.hi;
+                lo[p] = product.lo;
+            }
         }
     }
     return (pe_entry_row){hi, entries.lo ? lo : NULL};
@@ -120,7 +131,7 @@ static pe_entry_row find_pairs(const pe_row_rule *rule, pe_row_room *room, pe_en
 typedef struct turned_row {
     pe_entry_row entries[2]; /* of the pairs: cosines, sines */
     pe_entries *tables;
-    uint64_t row;
+    const uint64_t *rows;
 } turned_row;
 
 /* An entry of a pair, as exact as it is known. */
@@ -128,9 +139,9 @@ static dd find_exact(const pe_row_rule *rule, const turned_row *turning, size_t 
                      size_t pair)
 {
     size_t column = rule->full ? rule->one[pair] - rule->first : pair;
-    return rule->scaled
-               ? find_entry(turning->entries[which], pair)
-               : find_entry(pe_entries_exact(&turning->tables[which], turning->row), column);
+    const uint64_t row = turning->rows[find_axis(rule, pair)];
+    return rule->scaled ? find_entry(turning->entries[which], pair)
+                        : find_entry(pe_entries_exact(&turning->tables[which], row), column);
 }
 
 /* x · cosine - y · sine of a pair, exactly. Of numbers that are not finite the rounded entries
@@ -182,14 +193,14 @@ static void multiply_row(const pe_row_rule *rule, pe_row_room *room, const doubl
 }
 
 static void rotate_pairs(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                         pe_entries *tables, uint64_t row, double *ret_rounded)
+                         pe_entries *tables, const uint64_t *rows, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const size_t pairs = rule->pairs;
-    const turned_row entries = {.entries = {find_pairs(rule, room, tables, 0, row),
-                                            find_pairs(rule, room, tables, 1, row)},
+    const turned_row entries = {.entries = {find_pairs(rule, room, tables, 0, rows),
+                                            find_pairs(rule, room, tables, 1, rows)},
                                 .tables = tables,
-                                .row = row};
+                                .rows = rows};
     for (size_t p = 0; p < pairs; p++) {
         room->x[p] = numbers[rule->one[p]];
         room->y[p] = numbers[rule->other[p]];
@@ -212,7 +223,7 @@ static void rotate_pairs(const pe_row_rule *rule, pe_row_room *room, const doubl
 
 /* Turn the pairs; the other columns come before, and the pairs are written over them. */
 static void rotate_row(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                       pe_entries *tables, uint64_t row, double *ret_rounded)
+                       pe_entries *tables, const uint64_t *rows, double *ret_rounded)
 {
     bool all = 2 * rule->pairs == rule->columns;
     if (!all && rule->scaled)
@@ -220,7 +231,7 @@ static void rotate_row(const pe_row_rule *rule, pe_row_room *room, const double 
     else if (!all)
         pe_row_keep(rule, room, numbers, ret_rounded);
     if (rule->pairs > 0)
-        rotate_pairs(rule, room, numbers, tables, row, ret_rounded);
+        rotate_pairs(rule, room, numbers, tables, rows, ret_rounded);
 }
 
 /* ---- combinations ---- */
@@ -265,18 +276,19 @@ static void sum_products(const pe_row_rule *rule, pe_row_room *room, const doubl
 }
 
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                  pe_entries *tables, uint64_t row, double *ret_rounded)
+                  pe_entries *tables, const uint64_t *rows, double *ret_rounded)
 {
     switch (rule->kind) {
     case PE_APPLY_ADD:
     case PE_APPLY_MULTIPLY:
-        pe_row_apply_part(rule, room, numbers, &tables[0], row, 0, rule->columns, ret_rounded);
+        pe_row_apply_part(rule, room, numbers, &tables[0], rows[0], 0, rule->columns,
+                          ret_rounded);
         return;
     case PE_APPLY_ROTATE:
-        rotate_row(rule, room, numbers, tables, row, ret_rounded);
+        rotate_row(rule, room, numbers, tables, rows, ret_rounded);
         return;
     case PE_APPLY_COMBINE:
-        sum_products(rule, room, numbers, &tables[0], row, ret_rounded);
+        sum_products(rule, room, numbers, &tables[0], rows[0], ret_rounded);
         return;
     case PE_APPLY_CONTRACT: /* pe_row_indexed */
     case PE_APPLY_GATHER:

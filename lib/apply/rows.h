@@ -17,9 +17,11 @@ typedef struct pe_row_rule {
     size_t first;                /* the first column that a table has */
     const uint32_t *one, *other; /* [pairs]: their columns */
     const uint32_t *to_one, *to_other; /* [pairs]: those of the result */
-    bool full;   /* tables have a column for each of a row, not for each pair */
-    bool scaled; /* the row is multiplied by `factor`, too; all entries are
-                  * known as pairs then */
+    size_t axes;         /* of positions, each of which has a row of the entries: 1, or */
+    const int32_t *axis; /* [pairs]: by which of them a pair turns; below 0: any */
+    bool full;           /* tables have a column for each of a row, not for each pair */
+    bool scaled;         /* the row is multiplied by `factor`, too; all entries are
+                          * known as pairs then */
     dd factor;
 } pe_row_rule;
 
@@ -36,10 +38,10 @@ bool pe_row_room_init(pe_row_room *ret_room, size_t most);
 void pe_row_room_done(pe_row_room *room);
 
 /* Write the results of one row, rounded: NaN, infinities and numbers that the dtype has.
- * `row` is that of the entries in tables[0]; of a rotation, those are the cosines, and the
- * sines are in tables[1]. */
+ * `rows` has that of the entries in tables[0], for each axis of positions; of a rotation, those
+ * are the cosines, and the sines are in tables[1]. */
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                  pe_entries *tables, uint64_t row, double *ret_rounded);
+                  pe_entries *tables, const uint64_t *rows, double *ret_rounded);
 
 /* The same of columns [first, first + count) of a row, for PE_APPLY_ADD and PE_APPLY_MULTIPLY.
  */

@@ -357,6 +357,8 @@ class AllSchemes(ApplyCase):
         """Check all results of a request for all dtypes; returns how many elements."""
         checked = 0
         for name, shape, result, exact in applied_schemes.results(scheme, query):
+            while repeats > 1 and repeats in shape:  # which axis is that of positions?
+                repeats += 1
             for dtype in DTYPES:
                 out = random.choice(list(DTYPES))
                 plain = bool(random.integers(2))

@@ -165,8 +165,8 @@ class Positions(Layouts):
     def test_positions_far_from_each_other_and_negative_ones(self):
         dim = 128
         batch = self.rows(2, 4, dim)
-        table, query = self.table(batch, 2, 4, dim)
-        ids = self.random.integers(-3, 400000, (batch, 4))
+        table, query = self.table(batch, 2, 5, dim)
+        ids = self.random.integers(-3, 400000, (batch, 5))
         found = self.tensors("rope", f"dim={dim}", query=table, position_ids=ids)["query"]
         self.check(found, turn(query, torch.from_numpy(ids)[:, None]), 1e-9)
 
@@ -228,11 +228,210 @@ class Positions(Layouts):
         self.refuse(
             422,
             "body",
-            "axial_rope",
-            "sizes=2,2&dim=8",
-            file_of(query=x, position_ids=ids),
+            "sinusoidal_2d",
+            "height=2&width=2&dim=8",
+            file_of(x=x, position_ids=ids),
             SAFETENSORS,
+            "(given: position_ids)",
         )
+
+
+def turn_by_axis(x, positions, axis, layout="half", base=10000):
+    """Rotate each pair by one of its positions [axes, ..., length], that of axis [dim/2]."""
+    dim = x.shape[-1]
+    of_pair = torch.from_numpy(positions).to(F64)[torch.as_tensor(axis)].movedim(0, -1)
+    angles = of_pair * frequencies(dim, base)
+    if layout == "interleaved":
+        angles = angles.repeat_interleave(2, -1)
+        return x * angles.cos() + rotate_neighbours(x) * angles.sin()
+    angles = torch.cat((angles, angles), -1)
+    return x * angles.cos() + rotate_half(x) * angles.sin()
+
+
+class SeveralAxes(Layouts):
+    """Positions on several axes, as transformers and diffusers hand them on."""
+
+    def chunked(self, section):
+        return numpy.repeat(numpy.arange(3), section)
+
+    def interleaved(self, section):
+        axis = numpy.zeros(sum(section), int)
+        for number in (1, 2):
+            axis[number : 3 * section[number] : 3] = number
+        return axis
+
+    def test_m_rope_by_time_height_and_width(self):
+        section, dim, batch, heads = (16, 24, 24), 128, 2, 3
+        length = self.rows(batch, heads, dim) + 4
+        table, query = self.table(batch, heads, length, dim)
+        ids = self.random.integers(0, 70, (3, batch, length))
+        cases = (
+            ("section_order=chunked", self.chunked(section), section),
+            ("section_order=interleaved", self.interleaved((24, 20, 20)), (24, 20, 20)),
+        )
+        for order, axis, widths in cases:
+            asked = f"dim={dim}&{order}&mrope_section={','.join(map(str, widths))}"
+            for full in ("", "&table=full"):
+                found = self.tensors("mrope", asked + full, query=table, position_ids=ids)
+                self.check(found["query"], turn_by_axis(query, ids[:, :, None], axis))
+            one = self.tensors("mrope", asked, query=table, position_ids=ids[:, :1].copy())
+            flat = self.tensors("mrope", asked, query=table, position_ids=ids[:, 0].copy())
+            numpy.testing.assert_array_equal(one["query"], flat["query"])
+            self.check(flat["query"], turn_by_axis(query, ids[:, None, None, 0], axis))
+
+    def test_the_same_positions_in_the_query(self):
+        """Bit for bit, in float32, at positions far from each other."""
+        ids = self.random.integers(0, 2**24, (3, 36))
+        query = self.random.standard_normal((2, 36, 128)).astype("f4")
+        asked = "dim=128&preset=qwen3_vl&mrope_section=24,20,20&rope_theta=5000000"
+        reply = self.post(
+            "mrope", asked, file_of(query=query, position_ids=ids.astype("i4")), SAFETENSORS
+        )
+        written = self.array(
+            "mrope",
+            f"{asked}&result=query&position_ids=" + ",".join(map(str, ids.ravel())),
+            query,
+        )
+        found = read_file(self.assert_ok(reply).body)["query"][1].view(numpy.float32)
+        numpy.testing.assert_array_equal(found, written)
+
+    def test_a_layer_of_a_model(self):
+        length, dim = 20, 128
+        table, query = self.table(2, 4, length, dim)
+        ids = self.random.integers(0, 40, (3, 1, length))
+        reply = self.server.request(
+            "POST",
+            "/v1/apply?model=qwen2-vl-7b&part=text&layer=1&image=56,56",
+            {"Content-Type": SAFETENSORS},
+            file_of(query=table, position_ids=ids),
+        )
+        expected = turn_by_axis(query, ids[:, None], self.chunked((16, 24, 24)), base=1e6)
+        found = self.assert_ok(reply).body[-table.nbytes :]
+        self.check(numpy.frombuffer(found).reshape(table.shape), expected)
+        table, query = self.table(2, length * 6, 80)
+        ids = self.random.integers(0, 40, (length * 6, 2))
+        reply = self.server.request(
+            "POST",
+            "/v1/apply?model=qwen2-vl-7b&part=vision",
+            {"Content-Type": SAFETENSORS},
+            file_of(query=table, position_ids=ids),
+        )
+        of_pair = torch.from_numpy(ids).to(F64)[:, :, None] * frequencies(40)
+        angles = torch.cat((of_pair.flatten(-2), of_pair.flatten(-2)), -1)
+        found = self.assert_ok(reply).body[-table.nbytes :]
+        self.check(
+            numpy.frombuffer(found).reshape(table.shape),
+            query * angles.cos() + rotate_half(query) * angles.sin(),
+        )
+
+    def test_grids_by_row_and_column(self):
+        dim, heads, batch = 48, 2, 3
+        length = self.rows(batch, heads, dim)
+        table, query = self.table(batch, heads, length, dim)
+        ids = self.random.integers(-5, 60, (batch, length, 3))
+        axis = numpy.repeat(numpy.arange(3), 8)
+        inner = torch.cat([frequencies(16)] * 3)
+        for layout in ("half", "interleaved"):
+            found = self.tensors(
+                "axial_rope", f"dim={dim}&layout={layout}", query=table, position_ids=ids
+            )["query"]
+            of_pair = torch.from_numpy(ids).to(F64)[..., axis][:, None] * inner
+            if layout == "half":
+                angles, other = torch.cat((of_pair, of_pair), -1), rotate_half(query)
+            else:
+                angles, other = of_pair.repeat_interleave(2, -1), rotate_neighbours(query)
+            self.check(found, query * angles.cos() + other * angles.sin())
+
+    def test_positions_that_do_not_fit_are_refused(self):
+        x, section = numpy.ones((2, 3, 4, 128)), "dim=128"
+        for ids, text in (
+            (numpy.zeros((2, 4), int), "[3, length] or [3, batch, length]"),
+            (numpy.zeros((4, 2, 4), int), "(given: [4, 2, 4])"),
+            (numpy.zeros((3, 2, 5), int), "[2, 4] here"),
+            (numpy.zeros(12, int), "[3, length]"),
+        ):
+            file = file_of(query=x, position_ids=ids)
+            self.refuse(422, "position_ids", "mrope", section, file, SAFETENSORS, text)
+        ids = numpy.zeros((3, 2, 4), int)
+        for name, value in (("text", 4), ("grids", "1,2,2"), ("first_position", 1)):
+            file = file_of(query=x, position_ids=ids)
+            self.refuse(400, name, "mrope", f"{section}&{name}={value}", file, SAFETENSORS)
+        negative = file_of(query=x, position_ids=ids - 1)
+        self.refuse(422, "first_position", "mrope", section, negative, SAFETENSORS)
+        for shape, text in (((4,), "[length, axes]"), ((4, 5), "at most 4 axes")):
+            file = file_of(query=x, position_ids=numpy.zeros(shape, int))
+            self.refuse(422, "position_ids", "axial_rope", section, file, SAFETENSORS, text)
+        for name in ("sizes", "row_order", "prefix", "first_index", "repeats"):
+            file = file_of(query=x, position_ids=numpy.zeros((4, 2), int))
+            self.refuse(400, name, "axial_rope", f"{section}&{name}=1", file, SAFETENSORS)
+
+
+class Sequences(Layouts):
+    """Tokens of several sequences one after the other, as flash-attn has them."""
+
+    def test_positions_begin_again_with_each_sequence(self):
+        heads, dim = 4, 64
+        tokens = max(31, self.rows(3, heads, dim))
+        table, qkv = self.table(tokens, 3, heads, dim)
+        bounds = numpy.array([0, 5, 5, 22, tokens], numpy.int32)
+        shifts = numpy.array([7, 99, 0, 4000], numpy.int64)
+        starts = numpy.repeat(bounds[:-1], numpy.diff(bounds))
+        for given in ({}, {"seqlen_offsets": shifts}):
+            positions = numpy.arange(tokens) - starts
+            if given:
+                positions += numpy.repeat(shifts, numpy.diff(bounds))
+            asked = f"dim={dim}&axes=length,qkv,heads,dim"
+            found = self.tensors("rope", asked, qkv=table, cu_seqlens=bounds, **given)["qkv"]
+            expected = turn(qkv, torch.from_numpy(positions)[:, None, None])
+            expected[:, 2] = qkv[:, 2]
+            self.check(found, expected, 1e-10)
+
+    def test_many_sequences_are_those_of_position_ids(self):
+        lengths = self.random.integers(0, 9, 3000)
+        bounds = numpy.concatenate(([0], lengths.cumsum()))
+        ids = numpy.concatenate([numpy.arange(n) for n in lengths])
+        x = self.random.standard_normal((len(ids), 8))
+        found = self.tensors("sinusoidal", "dim=8", x=x, cu_seqlens=bounds)["x"]
+        expected = self.tensors("sinusoidal", "dim=8", x=x, position_ids=ids)["x"]
+        numpy.testing.assert_array_equal(found, expected)
+
+    def test_what_are_no_sequences_is_refused(self):
+        def refuse(status, parameter, scheme="rope", text="", query="dim=8", **tensors):
+            file = file_of(query=numpy.ones((9, 8)), **tensors)
+            self.refuse(status, parameter, scheme, query, file, SAFETENSORS, text)
+
+        for bounds in (
+            [0, 5, 4, 9], [1, 9], [0], [0, 0], [0, 2**40], [[0, 9]], [0, -1, 9], [0.0, 9.0]
+        ):  # fmt: skip
+            refuse(422, "cu_seqlens", cu_seqlens=numpy.array(bounds))
+        refuse(422, "position_ids", cu_seqlens=numpy.array([0, 5, 8]), text="[1, 9] here")
+        bounds = numpy.array([0, 5, 9])
+        for shifts in ([1], [1, 2, 3], [0, 2**60]):
+            refuse(422, "cu_seqlens", cu_seqlens=bounds, seqlen_offsets=numpy.array(shifts))
+        refuse(400, "length", query="dim=8&length=9", cu_seqlens=bounds)
+        self.refuse(
+            422,
+            "body",
+            "alibi",
+            "length=9&heads=2",
+            file_of(scores=numpy.ones((2, 9, 9)), cu_seqlens=bounds),
+            SAFETENSORS,
+            "(given: cu_seqlens)",
+        )
+
+    def test_unknown_tensors_are_refused_by_name(self):
+        x, ids = numpy.ones((9, 8)), numpy.arange(9)
+        bounds = numpy.array([0, 9])
+        for name, query, others in (
+            ("seqlen_offsets", "dim=8", {}),
+            ("positions", "dim=8", {}),
+            ("cu_seqlens", "dim=8", {"position_ids": ids}),
+            ("slot_mapping", "dim=8&length=9&inputs=query", {}),
+            ("max_seqlen", "dim=8", {"cu_seqlens": bounds}),
+        ):
+            file = file_of(**{"query": x, name: bounds, **others})
+            self.refuse(422, "body", "rope", query, file, SAFETENSORS, f"(given: {name})")
+            self.refuse(422, "body", "rope", query, file, SAFETENSORS, "position_ids, or cu_s")
 
 
 class Packed(Layouts):
@@ -291,6 +490,22 @@ class Packed(Layouts):
         expected = turn(split, torch.arange(length)[:, None, None, None])
         expected[:, :, :, -1] = split[:, :, :, -1]
         self.check(found, expected.reshape(length, batch, width))
+
+    def test_groups_in_an_axis_of_their_own(self):
+        kv_heads, each, dim, batch = 2, 3, 16, 2
+        heads, width = kv_heads * each, kv_heads * (each + 2)
+        length = self.rows(batch, width, dim)
+        table, qkv = self.table(batch, length, width, dim)
+        split = qkv.view(batch, length, kv_heads, each + 2, dim)
+        expected = turn(split, torch.arange(length)[:, None, None])
+        expected[:, :, :, -1] = split[:, :, :, -1]
+        asked = f"length={length}&dim={dim}&heads={heads}&kv_heads={kv_heads}&qkv=grouped&axes="
+        found = self.array("rope", asked + "batch,length,(groups,qkv),dim", table)
+        self.check(found, expected.flatten(2, 3))
+        found = self.array("rope", asked + "batch,length,groups,qkv,dim", split.numpy())
+        self.check(found, expected)
+        one = asked + "batch,length,qkv,dim"
+        self.refuse(422, "shape", "rope", one, npy(table), text="call it (groups,qkv)")
 
     def test_what_does_not_divide_is_refused(self):
         x = npy(numpy.ones((4, 96)))
@@ -438,11 +653,110 @@ class Columns(Layouts):
 
     def test_rows_of_another_width_are_refused(self):
         x = npy(numpy.ones((4, 24)))
-        for offset in (0, 7, 17, -8, -24):
-            self.refuse(422, "shape", "rope", f"length=4&dim=16&rotary_offset={offset}", x)
+        self.refuse(422, "shape", "rope", "length=4&dim=16", x, text="with rotary_offset")
+        for offset in (9, 17, -8, -25):
+            asked = f"length=4&dim=16&rotary_offset={offset}"
+            self.refuse(422, "shape", "rope", asked, x, text=f"from rotary_offset={offset} on")
+
+    def test_columns_anywhere_are_turned_for_every_rotation(self):
+        heads, head, dim = 3, 44, 24
+        length = self.rows(heads, head) // 6 * 6 + 6
+        table, query = self.table(heads, length, head)
+        for scheme, asked in (
+            ("rope", f"length={length}"),
+            ("rope", f"length={length}&layout=interleaved"),
+            ("rope", f"length={length}&table=full&partial_rotary_factor=0.5"),
+            ("xpos", f"length={length}"),
+            ("axial_rope", f"sizes=2,3,{length // 6}&layout=half_by_axis&table=full"),
+            ("mrope", f"text={length}&mrope_section=4,4,4"),
+        ):
+            for offset in (0, 3, 20, -dim, -40):
+                first = offset % head
+                part = numpy.ascontiguousarray(table[..., first : first + dim])
+                expected = table.copy()
+                expected[..., first : first + dim] = self.array(
+                    scheme, f"{asked}&dim={dim}&result=query", part
+                )
+                found = self.array(
+                    scheme, f"{asked}&dim={dim}&result=query&rotary_offset={offset}", table
+                )
+                numpy.testing.assert_array_equal(found, expected, (scheme, offset))
+
+    def test_columns_of_complex_numbers_begin_at_one(self):
+        x = npy(numpy.ones((4, 12), numpy.complex64))
+        asked = "length=4&dim=8&layout=interleaved&rotary_offset="
+        self.assertEqual(self.post("rope", asked + "2", x, NPY).status, 200)
+        self.refuse(422, "rotary_offset", "rope", asked + "3", x, text="even")
+
+
+class TwoReadings(Layouts):
+    def test_axes_are_asked_for_where_two_are_as_long_as_the_positions(self):
+        scores = "batch,heads,queries,keys or batch,queries,heads,keys"
+        rows = "batch,length,dim or length,batch,dim"
+        four = "batch,axis_1,length,dim or batch,length,axis_1,dim"
+        for scheme, asked, shape, readings in (
+            ("rope", "length=8&dim=16", (2, 8, 8, 16), four),
+            ("rope", "length=8&dim=16", (8, 8, 16), rows),
+            ("rope", "length=8&dim=4&heads=4", (8, 8, 16), rows),
+            ("sinusoidal", "length=8&dim=16", (8, 8, 16), rows),
+            ("alibi", "length=5&query_length=3&heads=3", (2, 3, 3, 5), scores),
+        ):
+            x = npy(numpy.ones(shape))
+            self.refuse(422, "axes", scheme, asked, x, text=readings)
+            for axes in readings.split(" or "):
+                self.assertEqual(self.post(scheme, f"{asked}&axes={axes}", x, NPY).status, 200)
+        file = file_of(query=numpy.ones((2, 8, 8, 16)), position_ids=numpy.ones((2, 8), int))
+        self.refuse(422, "axes", "rope", "dim=16", file, SAFETENSORS, "length,axis_1,dim")
+
+    def test_they_are_not_where_one_is_or_both_mean_the_same(self):
+        for scheme, asked, shape in (
+            ("rope", "length=8&dim=8", (8, 8)),
+            ("rope", "length=1&dim=16", (1, 4, 1, 16)),
+            ("rope", "length=8&dim=16", (16, 3, 8, 16)),
+            ("alibi", "length=5&heads=3", (5, 3, 5, 5)),
+            ("sinusoidal_2d", "height=4&width=4&dim=8", (4, 8, 4, 4)),
+        ):
+            if scheme == "alibi":  # a batch of as many as there are queries
+                self.refuse(422, "axes", scheme, asked, npy(numpy.ones(shape)))
+            else:
+                self.array(scheme, asked, numpy.ones(shape))
+
+    def test_columns_elsewhere_are_refused_with_how_they_are_sent(self):
+        blocks, heads, dim, size = 3, 2, 64, 16
+        cache = self.random.standard_normal((blocks, heads, dim // 8, size, 8))  # of vLLM
+        asked = f"length={size}&dim={dim}&axes="
+        wrong = asked + "blocks,heads,dim,length,dim"
+        how = "send query.transpose(0, 1, 3, 2, 4), whose last axes are made one"
+        self.refuse(422, "axes", "rope", wrong, npy(cache), text=how)
+        sent = cache.transpose(0, 1, 3, 2, 4).reshape(blocks, heads, size, dim)
+        found = self.array("rope", asked + "blocks,heads,length,dim", sent.copy())
+        self.check(found, turn(torch.from_numpy(sent.copy()), torch.arange(size)))
+        for axes, shape, order in (
+            ("batch,heads,dim,length", (2, 3, 8, 5), "(0, 1, 3, 2) "),
+            ("dim,length", (8, 5), "(1, 0) "),
+        ):
+            asked = f"length=5&dim=8&axes={axes}"
+            x = npy(numpy.ones(shape))
+            self.refuse(422, "axes", "rope", asked, x, text=f"send query.transpose{order}")
 
 
 class Scores(Layouts):
+    def test_heads_of_one_tensor_parallel_rank(self):
+        heads, first, of, keys, queries = 6, 6, 12, 30, 5
+        batch = self.rows(heads, queries, keys)
+        table, scores = self.table(batch, heads, queries, keys)
+        powers = [2.0 ** (-8 * h / 8) for h in range(1, 9)]  # as ALiBi's code has 12 heads
+        powers += [2.0 ** (-8 * h / 16) for h in range(1, 9, 2)]
+        slopes = torch.tensor(powers[first : first + heads], dtype=F64)
+        found = self.array(
+            "alibi",
+            f"length={keys}&query_length={queries}&heads={heads}&heads_total={of}"
+            f"&first_head={first}&mask=from_last_key&axes=batch,heads,queries,keys",
+            table,
+        )
+        bias = slopes[:, None, None] * (torch.arange(keys) - (keys - 1))
+        self.check(found, scores + bias)
+
     def test_heads_after_keys(self):
         batch, heads = 2, 4
         queries = keys = math.isqrt(self.rows(batch, heads)) + 1

@@ -8,7 +8,15 @@ import unittest
 import numpy
 import torch
 
-from test_apply_layouts import F64, Layouts, file_of, llama, turn
+from test_apply_layouts import (
+    F64,
+    Layouts,
+    file_of,
+    frequencies,
+    llama,
+    rotate_neighbours,
+    turn,
+)
 from test_compare import NPY, SAFETENSORS, npy
 
 
@@ -121,7 +129,9 @@ class Plans(Layouts):
         table, query = self.table(batch, length, heads * dim)
         ids = self.random.integers(0, 900, (batch, length))
         reply = self.ask(
-            "model=llama-3-8b&heads=32", file_of(query=table, position_ids=ids), SAFETENSORS
+            "model=llama-3-8b&heads=32&axes=batch,length,dim",
+            file_of(query=table, position_ids=ids),
+            SAFETENSORS,
         )
         body = self.assert_ok(reply).body
         split = query.view(batch, length, heads, dim)
@@ -169,6 +179,35 @@ class Plans(Layouts):
         self.refused("model", "model=llama-3.1-9b&length=4", x, "llama-3.1-8b")
         self.refused("model", "model=mamba-2.8b&length=4", x, "with positions")
         self.refused("set", "model=gpt2&length=4", x, "trained")
+
+    def test_pairs_may_lie_as_in_other_programs_and_that_is_noted(self):
+        length = self.rows(2, 128)
+        table, query = self.table(2, length, 128)
+        positions = torch.arange(length, dtype=F64)
+        asked = f"/v1/apply?model=llama-3-8b&length={length}&axes=heads,length,dim"
+        angles = (positions[:, None] * frequencies(128, 500000)).repeat_interleave(2, -1)
+        other = query * angles.cos() + rotate_neighbours(query) * angles.sin()
+        note = "the model's weights in transformers have layout=half"
+        for layout, expected, noted in (
+            ("", llama(query, positions, 500000), None),
+            ("&layout=half", llama(query, positions, 500000), None),
+            ("&layout=interleaved", other, note),
+        ):
+            reply = self.server.request(
+                "POST", asked + layout, {"Content-Type": NPY}, npy(table)
+            )
+            self.check(numpy.load(io.BytesIO(self.assert_ok(reply).body)), expected, 1e-10)
+            self.assertEqual(reply.header("Note"), noted)
+        compared = self.server.request(
+            "POST",
+            asked + "&layout=interleaved&against=mine",
+            {"Content-Type": SAFETENSORS},
+            file_of(query=table, mine=other.numpy()),
+        )
+        self.assertLess(self.assert_ok(compared).json()["max_abs"]["error"], 1e-10)
+        self.assertEqual(compared.header("Note"), note)
+        self.refused("layout", f"model=llama-3-8b&length={length}&layout=x", table, "half", 400)
+        self.refused("layout", "model=gpt2&set=x&length=4&layout=half", table, "does not", 422)
 
     def test_what_contradicts_the_model_is_refused(self):
         x = numpy.ones((2, 4, 128), "f4")

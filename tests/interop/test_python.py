@@ -143,6 +143,10 @@ class Calls:
         found = self.service.apply(query, "rope", length=16, dim=8)
         self.assertEqual(found.dtype, np.float32)
         np.testing.assert_allclose(found, want, atol=1e-6)
+        heads = np.ones((2, 16, 128), "f4")
+        of_a_model = self.service.apply(heads, model="llama-3-8b", length=16)
+        options = {"length": 16, "dim": 128, "rope_theta": 500000}
+        np.testing.assert_array_equal(of_a_model, self.service.apply(heads, "rope", **options))
         both = self.service.apply({"query": query, "key": query}, "rope", length=16, dim=8)
         np.testing.assert_array_equal(both.key, found)
         given = {"query": query, "mine": found}
