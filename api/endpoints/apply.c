@@ -263,8 +263,10 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
         return true;
     read_options(self, &error);
     const size_t own = arguments->count;
-    if (!read_positions(self, reterr) || !find_tensors(self, reterr))
+    if (!read_positions(self, reterr) || !find_tensors(self, reterr)) {
+        pe_error_append(reterr, &error);
         return true;
+    }
     if (self->follows_model)
         api_apply_model_add(&self->model, self->options.query_factors, own, arguments, reterr);
     if (reterr->count > 0)

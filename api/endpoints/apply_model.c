@@ -116,8 +116,8 @@ static bool make_plan(api_apply_model *model, const api_call *call, const char *
 static bool is_pairing(const pe_scheme *scheme, const pe_argument *given)
 {
     size_t count;
-    return strcmp(given->name, "layout") == 0 &&
-           pe_scheme_applications(scheme, &count)->kind == PE_APPLY_ROTATE;
+    const pe_application *rule = pe_scheme_applications(scheme, &count);
+    return strcmp(given->name, "layout") == 0 && count > 0 && rule->kind == PE_APPLY_ROTATE;
 }
 
 /* Refuse those of `count` arguments that the model does not leave open and has another text
