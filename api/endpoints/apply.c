@@ -124,7 +124,7 @@ static void read_options(applying *self, pe_error *error)
 
 /* ---- positions of rows ---- */
 
-#define ANY_AXES ((size_t)-1) /* as many as the last extent says */
+#define ANY_AXES PE_POSITION_AXES_MAX /* at most so many, as the last extent says */
 
 /* How a scheme is asked for the positions that the file has. */
 typedef struct position_kind {
@@ -164,9 +164,10 @@ static void add_range(applying *self, const position_kind *kind, pe_position_ran
                       pe_error *error)
 {
     size_t used = 0;
+    self->options.first_position = (int64_t)range.first;
     snprintf(self->first, sizeof self->first, "%.0f", range.first);
-    for (size_t axis = 0;
-         axis == 0 || (kind->axes == ANY_AXES && axis < self->options.position_axes); axis++)
+    size_t lists = self->options.position_axes_last ? self->options.position_axes : 0;
+    for (size_t axis = 0; axis == 0 || axis < lists; axis++)
         used += (size_t)snprintf(self->rows + used, sizeof self->rows - used, "%s%.0f",
                                  axis > 0 ? "," : "", range.last - range.first + 1);
     add_argument(&self->arguments, kind->first, self->first, error);
@@ -196,15 +197,11 @@ static bool read_positions(applying *self, pe_error *error)
     const uint64_t last = ids->rank > 1 ? ids->shape[ids->rank - 1] : 0;
     options->position_ids = ids;
     options->position_axes_last = kind->axes == ANY_AXES;
-    options->position_axes = options->position_axes_last ? (size_t)last : kind->axes;
-    if (options->position_axes_last && (last == 0 || last > PE_POSITION_AXES_MAX))
-        pe_error_add(error, PE_OUT_OF_RANGE, API_APPLY_POSITIONS, "",
-                     "[length, axes] or [batch, length, axes], of at most %d axes",
-                     PE_POSITION_AXES_MAX);
-    else if (pe_find_position_range(ids, self->scheme, self->call->service->host->runner,
-                                    &range, error) == PE_OK)
+    options->position_axes =
+        last < kind->axes && options->position_axes_last ? (size_t)last : kind->axes;
+    if (pe_find_position_range(ids, self->scheme, self->call->service->host->runner, &range,
+                               error) == PE_OK)
         add_range(self, kind, range, error);
-    options->first_position = error->count == 0 ? (int64_t)range.first : 0;
     return error->count == 0;
 }
 
@@ -269,6 +266,8 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
     }
     if (self->follows_model)
         api_apply_model_add(&self->model, self->options.query_factors, own, arguments, reterr);
+    if (self->options.position_axes_last) /* of which sizes would be the quotients */
+        add_argument(arguments, "reference_sizes", "", reterr);
     if (reterr->count > 0)
         return true;
     if (find_text(self, API_APPLY_AGAINST))

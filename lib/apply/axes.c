@@ -109,7 +109,9 @@ static bool refuse_columns(const pe_application *rule, const pe_axis_names *name
                                  axis);
         count += column;
     }
-    if (rule->kind < PE_APPLY_ROTATE || count == 0 || names->count != names->of)
+    const size_t last = pe_axes_find_same(wanted, names, names->count - 1) + 1;
+    if (rule->kind < PE_APPLY_ROTATE || count == 0 || names->count != names->of ||
+        (count == 1 && last == wanted->count))
         return false;
     pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", given,
                  "such that the columns are the last axis: send %s.transpose(%s)%s",

@@ -49,18 +49,17 @@ static bool fit_axis(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *
 bool pe_ids_fit(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_strides,
                 pe_error *reterr)
 {
-    char given[96], text[96];
+    char given[96];
     if (axes->count == 0)
         return fit_axis(ids, axes, ret_strides, reterr);
     const size_t at = axes->last && ids->rank > 0 ? ids->rank - 1 : 0;
     if (ids->rank < 2 || ids->shape[at] != axes->count) {
         pe_write_shape(ids->shape, ids->rank, given, sizeof given);
-        snprintf(text, sizeof text,
-                 axes->last
-                     ? "[length, %llu] or [batch, length, %llu]"
-                     : "[%llu, length] or [%llu, batch, length], of time, height and width",
-                 (unsigned long long)axes->count, (unsigned long long)axes->count);
-        return refuse_ids(reterr, given, text);
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "position_ids", given,
+                     axes->last ? "[length, %zu] or [batch, length, %zu]"
+                                : "[%zu, length] or [%zu, batch, length], one of each axis",
+                     axes->count, axes->count);
+        return false;
     }
     const pe_view one = pe_view_at(ids, at, 0);
     if (!fit_axis(&one, axes, ret_strides, reterr))

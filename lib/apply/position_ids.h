@@ -7,7 +7,8 @@
 /* The extents of the input's axes that positions may have, and their own axes: `count`, or 0.
  */
 typedef struct pe_id_axes {
-    uint64_t length, batch, count;
+    uint64_t length, batch;
+    size_t count;
     bool last; /* these come last, else first */
 } pe_id_axes;
 

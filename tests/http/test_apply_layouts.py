@@ -358,10 +358,17 @@ class SeveralAxes(Layouts):
             self.refuse(400, name, "mrope", f"{section}&{name}={value}", file, SAFETENSORS)
         negative = file_of(query=x, position_ids=ids - 1)
         self.refuse(422, "first_position", "mrope", section, negative, SAFETENSORS)
-        for shape, text in (((4,), "[length, axes]"), ((4, 5), "at most 4 axes")):
+        for shape, text in (((4, 5), "[length, 4] or [batch"), ((3, 4, 2), "[2, 4] here")):
             file = file_of(query=x, position_ids=numpy.zeros(shape, int))
             self.refuse(422, "position_ids", "axial_rope", section, file, SAFETENSORS, text)
-        for name in ("sizes", "row_order", "prefix", "first_index", "repeats"):
+        for name in (
+            "sizes",
+            "row_order",
+            "prefix",
+            "first_index",
+            "repeats",
+            "reference_sizes",
+        ):
             file = file_of(query=x, position_ids=numpy.zeros((4, 2), int))
             self.refuse(400, name, "axial_rope", f"{section}&{name}=1", file, SAFETENSORS)
 
@@ -738,6 +745,9 @@ class TwoReadings(Layouts):
             asked = f"length=5&dim=8&axes={axes}"
             x = npy(numpy.ones(shape))
             self.refuse(422, "axes", "rope", asked, x, text=f"send query.transpose{order}")
+        for axes in ("batch,rows,dim", "length,length,dim", "batch,rows,columns"):
+            x = npy(numpy.ones((2, 5, 8)))
+            self.refuse(400, "axes", "rope", f"length=5&dim=8&axes={axes}", x, text="all of")
 
 
 class Scores(Layouts):
