@@ -40,6 +40,7 @@ static void refuse_names(const converting *self, pe_error *reterr)
     pe_options_refuse(self->options, API_CONVERT_TENSORS, reterr, rule);
     pe_options_refuse(self->options, API_CONVERT_KV_TENSORS, reterr, rule);
     pe_options_refuse(self->options, API_CONVERT_QKV_TENSORS, reterr, rule);
+    pe_options_refuse(self->options, API_CONVERT_NONE, reterr, rule);
     if (!describe_value(self, API_CONVERT_QKV)->present)
         pe_options_refuse(self->options, API_CONVERT_KV_HEADS, reterr,
                           "left out: an npy file has one array, whose heads are `heads`");
@@ -64,6 +65,8 @@ static bool read_arguments(void *job, pe_error *reterr, api_reply **ret_reply)
     self->asked = (api_convert_request){
         .to = (pe_pairing)describe_value(self, API_CONVERT_TO)->integer,
         .axis = (int)describe_value(self, API_CONVERT_AXIS)->integer,
+        .has_axis = pe_options_text(self->options, API_CONVERT_AXIS),
+        .allows_none = describe_value(self, API_CONVERT_NONE)->integer == 1,
         .tensors = describe_value(self, API_CONVERT_TENSORS)->text,
         .kv_tensors = describe_value(self, API_CONVERT_KV_TENSORS)->text,
         .qkv_tensors = describe_value(self, API_CONVERT_QKV_TENSORS)->text,
@@ -176,8 +179,13 @@ static bool complete_from_config(converting *self, const json_t *header, pe_erro
     api_qkv *order = asked->qkv.kind == API_QKV_NONE ? &asked->qkv : &asked->config_qkv;
     if (!api_qkv_read(*config->qkv ? config->qkv : NULL, order, reterr))
         return false;
-    if (!header && asked->qkv.kind == API_QKV_NONE && config->rotary_offset == 0)
+    if (!header && asked->qkv.kind == API_QKV_NONE && config->rotary_offset == 0) {
+        if (!describe_value(self, API_CONVERT_HEADS)->present)
+            memcpy(asked->array_heads, (uint64_t[2]){config->heads, config->kv_heads},
+                   sizeof asked->array_heads);
         config->heads = 0; /* the array may be a query's or a key's */
+    }
+    asked->latent = config->latent;
     if (!header && config->rotary_offset != 0 && config->heads == 0 &&
         !describe_value(self, API_CONVERT_HEADS)->present)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "heads", "",

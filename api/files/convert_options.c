@@ -6,16 +6,24 @@
 static const char *const PAIRINGS[] = {
     [PE_PAIRING_HALF] = "half", [PE_PAIRING_INTERLEAVED] = "interleaved", NULL};
 
+static const char *const NOTHING[] = {"refuse", "allow", NULL};
+
+/* Of weights and norms: whatever else their modules have goes with them. */
 #define QUERIES                                                                                \
-    "*q_proj.weight,*q_proj.bias,*wq.weight,*wq.bias,*q_b_proj.weight,*q_b_proj.bias,"         \
-    "*q_norm.weight,*q_norm.bias,*q_layernorm.*"
+    "*q_proj.weight,*wq.weight,*attn_q.weight,*query.kernel,*query/kernel,*q_proj.kernel,"     \
+    "*q_proj/kernel,*wq.kernel,*wq/"                                                           \
+    "kernel,*q_b_proj.weight,*wq_b.weight,*attn_q_b.weight,*to_q.weight,*attention.self."      \
+    "query."                                                                                   \
+    "weight,*q_norm.weight,*norm_q.weight,*norm_added_q.weight,*q_layernorm.weight"
 #define KEYS                                                                                   \
-    "*k_proj.weight,*k_proj.bias,*wk.weight,*wk.bias,*kv_a_proj_with_mqa.weight,"              \
-    "*kv_a_proj_with_mqa.bias,*k_norm.weight,*k_norm.bias,*k_layernorm.*"
+    "*k_proj.weight,*wk.weight,*attn_k.weight,*key.kernel,*key/kernel,*k_proj.kernel,"         \
+    "*k_proj/kernel,*wk.kernel,*wk/"                                                           \
+    "kernel,*kv_a_proj_with_mqa.weight,*wkv_a.weight,*attn_kv_a_mqa.weight,*to_k.weight,"      \
+    "*attention.self.key.weight,*k_norm.weight,*norm_k.weight,*norm_added_k.weight,"           \
+    "*k_layernorm.weight"
 #define FUSED                                                                                  \
-    "*qkv_proj.weight,*qkv_proj.bias,*query_key_value.weight,*query_key_value.bias,"           \
-    "*Wqkv.weight,*Wqkv.bias,*wqkv.weight,*c_attn.weight,*c_attn.bias,*W_pack.weight,"         \
-    "*linear_qkv.weight,*linear_qkv.bias"
+    "*qkv_proj.weight,*query_key_value.weight,*Wqkv.weight,*wqkv.weight,*attn_qkv.weight,"     \
+    "*c_attn.weight,*W_pack.weight,*linear_qkv.weight"
 
 const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
     [API_CONVERT_FROM] = {.name = "from",
@@ -73,7 +81,8 @@ const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
                           .default_text = "0",
                           .help = "the axis along which the heads' columns lie: 0 of a weight "
                                   "[heads·dim, in] and its bias, -1 of a table, a query or a "
-                                  "key"},
+                                  "key; of JAX's kernels [in, heads·dim] and [in, heads, dim] "
+                                  "the last, unless it is given"},
     [API_CONVERT_MODEL] = {.name = "model",
                            .type = PE_TEXT,
                            .help = "name of a model that /v1/models lists: heads, kv_heads, "
@@ -104,6 +113,15 @@ const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
     [API_CONVERT_QKV_TENSORS] = {.name = "qkv_tensors",
                                  .type = PE_TEXT,
                                  .default_text = FUSED,
-                                 .help = "the same of those with both and values; whatever is "
-                                         "in none of the lists stays as it is"},
+                                 .help =
+                                     "the same of those with both and values; what else a "
+                                     "module has (bias, lora_B, scales of rows …) goes with "
+                                     "its weight, and other tensors stay as they are"},
+    [API_CONVERT_NONE] = {.name = "none",
+                          .type = PE_CHOICE,
+                          .default_text = "refuse",
+                          .choices = NOTHING,
+                          .help = "a safetensors file in which no tensor is to be converted: "
+                                  "refuse it, or allow it to pass as it is, as for a loop over "
+                                  "shards"},
 };

@@ -3,22 +3,23 @@
 
 #include "files/heads.h"
 #include "files/name_patterns.h"
+#include "files/related_tensors.h"
 #include "files/set_header.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The axis that is asked for. False, and a problem, if the array has no such one. */
-static bool choose_axis(const api_convert_request *asked, size_t rank, const char *name,
-                        size_t *ret_axis, pe_error *reterr)
+/* The axis that is asked for, or the last one. False, and a problem, if the array has none. */
+static bool choose_axis(int asked, size_t rank, const char *name, size_t *ret_axis,
+                        pe_error *reterr)
 {
-    int count = (int)rank, axis = asked->axis < 0 ? asked->axis + count : asked->axis;
+    int count = (int)rank, axis = asked < 0 ? asked + count : asked;
     char given[24];
     *ret_axis = (size_t)axis;
     if (axis >= 0 && axis < count)
         return true;
-    snprintf(given, sizeof given, "%d", asked->axis);
+    snprintf(given, sizeof given, "%d", asked);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "axis", given, "an axis of %s, which has %d",
                  name ? name : "the array", count);
     return false;
@@ -58,7 +59,7 @@ bool api_convert_npy(const api_convert_request *asked, const api_file *file,
     pe_view view;
     size_t axis;
     if (!api_npy_view(file, &view, reterr) ||
-        !choose_axis(asked, view.rank, NULL, &axis, reterr))
+        !choose_axis(asked->axis, view.rank, NULL, &axis, reterr))
         return false;
     const api_projection array = {.role = asked->qkv.kind == API_QKV_NONE ? API_ROLE_QUERY
                                                                           : API_ROLE_QKV,
@@ -95,8 +96,9 @@ static bool has_piece(const char *name, const char *const *pieces)
     return *pieces != NULL;
 }
 
-/* Read where a tensor lies and the shape of it; a norm's weights are numbers of one axis.
- * False: a problem was added. */
+/* Read where a tensor lies and the shape of it; a norm's weights are numbers of one axis, and
+ * so are the rows of a kernel whose heads have an axis of their own. False: a problem was
+ * added. */
 static bool read_array(const choosing *self, const json_t *value, api_projection *array,
                        pe_error *reterr)
 {
@@ -104,26 +106,30 @@ static bool read_array(const choosing *self, const json_t *value, api_projection
     const json_t *offsets = json_object_get(value, "data_offsets");
     json_int_t begin = json_integer_value(json_array_get(offsets, 0));
     json_int_t end = json_integer_value(json_array_get(offsets, 1));
-    uint64_t before = 1;
+    uint64_t before = 1, merged = 1;
     if (begin < 0 || end <= begin || (uint64_t)end > self->file_size - self->data) {
         pe_error_add(reterr, PE_MALFORMED, array->name, "",
                      "a tensor with data_offsets that begin and end within the file's data");
         return false;
     }
     array->rank = json_array_size(shape);
-    if (!choose_axis(self->asked, array->rank, array->name, &array->axis, reterr))
+    if (!choose_axis(array->is_kernel ? -1 : self->asked->axis, array->rank, array->name,
+                     &array->axis, reterr))
         return false;
+    const bool is_split = array->split_rank > 0 && array->rank >= array->split_rank;
     const size_t last = array->is_norm ? array->rank - 1 : array->axis;
+    const size_t first = array->is_norm ? 0 : last - is_split;
     for (size_t i = 0; i <= last; i++) {
         json_int_t extent = json_integer_value(json_array_get(shape, i));
-        array->extent = extent > 0 ? (uint64_t)extent : 0;
-        if (array->extent == 0 || __builtin_mul_overflow(before, array->extent, &before))
+        if (i == first)
+            merged = before;
+        array->columns = is_split && extent > 0 ? (uint64_t)extent : 0;
+        if (extent <= 0 || __builtin_mul_overflow(before, (uint64_t)extent, &before))
             before = 0;
     }
+    array->extent = merged > 0 ? before / merged : 0;
     array->begin = self->data + (uint64_t)begin;
     array->end = self->data + (uint64_t)end;
-    if (array->is_norm)
-        array->extent = before;
     if (before > 0 && (uint64_t)(end - begin) % before == 0) {
         array->entry = (uint64_t)(end - begin) / before;
         return true;
@@ -155,13 +161,25 @@ static bool is_of_another_kind(const api_convert_request *asked, const char *nam
     return has_piece(name, INDEXERS) || (asked->config && has_piece(name, TOWERS));
 }
 
+/* Whether a name is in any list. */
+static bool is_in_a_list(const choosing *self, const char *name)
+{
+    return api_names_have(&self->queries, name) || api_names_have(&self->keys, name) ||
+           api_names_have(&self->fused, name);
+}
+
 /* Find out whether a tensor is converted, and as what. False: a problem was added. */
 static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_chosen,
                           api_projection *projection, pe_error *reterr)
 {
-    static const char *const NORMS[] = {
-        "q_norm.", "k_norm.", "q_layernorm.", "k_layernorm.", "norm_q.", "norm_k.", NULL};
-    static const char *const LATENTS[] = {"kv_a_proj_with_mqa.", "wkv_a.", NULL};
+    static const char *const NORMS[] = {"q_norm.",       "k_norm.",       "q_layernorm.",
+                                        "k_layernorm.",  "norm_q.",       "norm_k.",
+                                        "norm_added_q.", "norm_added_k.", NULL};
+    static const char *const LATENTS[] = {"kv_a_proj_with_mqa.", "wkv_a.", "attn_kv_a_mqa.",
+                                          NULL};
+    static const char *const KERNELS[] = {".kernel", "/kernel", NULL};
+    static const char *const GENERAL[] = {"query.kernel", "query/kernel", "key.kernel",
+                                          "key/kernel", NULL};
     const api_convert_request *asked = self->asked;
     const bool *defaults = asked->by_default, is_other = is_of_another_kind(asked, name);
     const bool is_query = !(is_other && defaults[0]) && api_names_have(&self->queries, name);
@@ -170,6 +188,8 @@ static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_c
     *ret_is_chosen = is_query || is_key;
     *projection = (api_projection){.name = name,
                                    .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
+                                   .is_kernel = !asked->has_axis && has_piece(name, KERNELS),
+                                   .split_rank = has_piece(name, GENERAL) ? 3 : 0,
                                    .is_norm = has_piece(name, NORMS),
                                    .is_latent = !is_query && has_piece(name, LATENTS)};
     if (is_fused && asked->qkv.kind != API_QKV_NONE) {
@@ -202,48 +222,82 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
     return true;
 }
 
-#define NAME_ROOM 256 /* a longer name is not that of scales */
+#define NAME_ROOM 256 /* a longer name goes with no weight */
+#define CUTS_MAX  12  /* places at which a name is cut, from its end on */
 
-/* The name of the weight that a tensor holds the scales of: "x.weight" of "x.weight_scale_inv".
- * False: it holds none. */
-static bool find_weight(const char *name, char dst[NAME_ROOM])
+/* Find the weight that a tensor goes with by its name, "x.weight" for "x.lora_B.weight", and
+ * what it is to it. Behind an underscore it must be something known: "query_positions" is
+ * nothing of "query". False: it goes with none that is in a list. */
+static bool find_weight(const choosing *self, const char *name, char dst[NAME_ROOM],
+                        api_relation *ret_relation)
 {
-    static const char *const ENDS[] = {"_scale", "_scale_inv"};
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
-        const size_t end = strlen(ENDS[i]);
-        if (length < NAME_ROOM && length > end && strcmp(name + length - end, ENDS[i]) == 0) {
-            snprintf(dst, NAME_ROOM, "%.*s", (int)(length - end), name);
-            return true;
+    static const char *const ENDS[] = {"", "weight", "kernel"};
+    size_t cuts = 0, end = strlen(name);
+    if (end >= NAME_ROOM - sizeof "weight" || is_in_a_list(self, name))
+        return false;
+    while (end-- > 1 && cuts < CUTS_MAX) {
+        const bool is_word = name[end] == '_';
+        if (!is_word && name[end] != '.' && name[end] != '/')
+            continue;
+        cuts++;
+        *ret_relation = api_relation_find(name + end + 1);
+        for (size_t i = 0; i < (is_word ? 1 : 3); i++) {
+            snprintf(dst, NAME_ROOM, "%.*s%s", (int)(i > 0 ? end + 1 : end), name, ENDS[i]);
+            if ((!is_word || *ret_relation != API_RELATION_UNKNOWN) && is_in_a_list(self, dst))
+                return true;
         }
     }
     return false;
 }
 
-/* Choose the scales of a quantised weight that is converted: one for each row moves with it,
- * one for all stays, and of blocks none could move. False: a problem was added. */
-static bool choose_scales(const choosing *self, const json_t *header, const char *name,
-                          const char *weight, bool *ret_is_chosen, api_projection *projection,
-                          pe_error *reterr)
+/* Refuse a tensor that goes with a weight, but not row by row as far as is known. */
+static bool refuse_related(const char *name, const char *weight, pe_error *reterr)
 {
-    const json_t *shape = json_object_get(json_object_get(header, name), "shape");
-    const json_t *whole = json_object_get(json_object_get(header, weight), "shape");
-    bool is_one = true;
-    if (!choose_tensor(self, weight, ret_is_chosen, projection, reterr))
-        return false;
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "tensors", "",
+                 "without %.70s: %.80s is not known to have an entry for each of its rows, as "
+                 "scales of blocks or packed numbers have not; merge it, or convert before "
+                 "quantising",
+                 weight, name);
+    return false;
+}
+
+/* Whether a tensor has one number. */
+static bool is_one_number(const json_t *value)
+{
+    const json_t *shape = json_object_get(value, "shape");
+    bool is_one = json_is_array(shape);
     for (size_t i = 0; i < json_array_size(shape); i++)
         is_one = is_one && json_integer_value(json_array_get(shape, i)) == 1;
-    *ret_is_chosen = *ret_is_chosen && !is_one;
-    projection->name = name;
-    if (!*ret_is_chosen || (self->asked->axis == 0 &&
-                            json_equal(json_array_get(shape, 0), json_array_get(whole, 0))))
+    return is_one;
+}
+
+/* Choose and read what goes with a weight that is converted: what has its rows moves with it,
+ * one number and what has no rows stay. False: a problem was added. */
+static bool choose_related(const choosing *self, const json_t *header, const char *name,
+                           const char *weight, api_relation relation, bool *ret_is_chosen,
+                           api_projection *projection, pe_error *reterr)
+{
+    const json_t *value = json_object_get(header, name), *whole;
+    char packed[NAME_ROOM + sizeof "_packed"];
+    if (!choose_tensor(self, weight, ret_is_chosen, projection, reterr))
+        return false;
+    *ret_is_chosen = *ret_is_chosen && relation != API_RELATION_INPUTS && !is_one_number(value);
+    if (!*ret_is_chosen)
         return true;
-    pe_error_add(
-        reterr, PE_OUT_OF_RANGE, "tensors", "",
-        "without that of %.80s, whose scales are of blocks of rows, which a conversion "
-        "would tear apart: convert before quantising",
-        name);
-    return false;
+    if (relation == API_RELATION_UNKNOWN)
+        return refuse_related(name, weight, reterr);
+    api_projection rows = *projection;
+    projection->name = name;
+    if (projection->split_rank > 0 && strcmp(name + strlen(name) - 4, "bias") == 0)
+        projection->split_rank = 2;
+    snprintf(packed, sizeof packed, "%s_packed", weight);
+    if (!(whole = json_object_get(header, weight)))
+        whole = json_object_get(header, packed);
+    if (!read_array(self, value, projection, reterr) ||
+        (whole && !read_array(self, whole, &rows, reterr)))
+        return false;
+    return (whole ? rows.extent == projection->extent : relation == API_RELATION_ROWS) ||
+           refuse_related(name, weight, reterr);
 }
 
 /* Choose and read all tensors that are converted. False: a problem was added. */
@@ -255,17 +309,38 @@ static bool choose_tensors(choosing *self, const json_t *header, pe_error *reter
     {
         api_projection *projection = &self->projections[self->count];
         char weight[NAME_ROOM];
+        api_relation relation;
         bool is_chosen;
         if (strcmp(name, API_SET_METADATA) == 0)
             continue;
-        if (!(find_weight(name, weight)
-                  ? choose_scales(self, header, name, weight, &is_chosen, projection, reterr)
-                  : choose_tensor(self, name, &is_chosen, projection, reterr)) ||
-            (is_chosen && !read_array(self, value, projection, reterr)))
+        if (find_weight(self, name, weight, &relation)
+                ? !choose_related(self, header, name, weight, relation, &is_chosen, projection,
+                                  reterr)
+                : !choose_tensor(self, name, &is_chosen, projection, reterr) ||
+                      (is_chosen && !read_array(self, value, projection, reterr)))
             return false;
         self->count += is_chosen;
     }
     return true;
+}
+
+/* Refuse a file of which nothing is converted: the first names that were looked for, and the
+ * nearest that was found. */
+static bool refuse_nothing(const choosing *self, const json_t *header, pe_error *reterr)
+{
+    const api_names *const lists[] = {&self->queries, &self->keys, &self->fused};
+    const char *nearest = NULL, *name;
+    json_t *value;
+    for (size_t i = 0; i < 3 && !nearest; i++)
+        nearest = api_names_nearest(lists[i], header);
+    json_object_foreach((json_t *)(uintptr_t)header, name, value) nearest =
+        nearest || strcmp(name, API_SET_METADATA) == 0 ? nearest : name;
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "tensors", "",
+                 "names of tensors of the file%s: it has %.60s, and no %.25s, %.25s, %.25s or "
+                 "the like; or none=allow be given",
+                 self->asked->config ? ", beside a config not those of towers" : "",
+                 nearest ? nearest : "none", lists[0]->text, lists[1]->text, lists[2]->text);
+    return false;
 }
 
 /* Read the lists of names, and choose by them. */
@@ -284,6 +359,8 @@ static bool choose_listed(choosing *self, const json_t *header, pe_error *reterr
         good = api_names_read(LISTS[i].list, api_convert_options[LISTS[i].option].name,
                               LISTS[i].names, reterr);
     good = good && choose_tensors(self, header, reterr);
+    if (good && self->count == 0 && !asked->allows_none)
+        good = refuse_nothing(self, header, reterr);
     for (size_t i = 0; i < 3; i++)
         api_names_done(LISTS[i].names);
     return good;

@@ -21,6 +21,7 @@ typedef enum api_convert_option {
     API_CONVERT_TENSORS,
     API_CONVERT_KV_TENSORS,
     API_CONVERT_QKV_TENSORS,
+    API_CONVERT_NONE,
     API_CONVERT_OPTIONS
 } api_convert_option;
 
@@ -31,10 +32,15 @@ extern const pe_parameter api_convert_options[API_CONVERT_OPTIONS];
 typedef struct api_convert_request {
     pe_pairing from, to;
     api_head_counts known;
+    uint64_t
+        array_heads[2];    /* of a config: of queries and keys, one of which an npy file has */
+    uint64_t latent;       /* of a config: rows of MLA's latent and key; 0: not known */
     uint64_t rotary_dim;   /* 0: all columns from the offset on */
     int64_t rotary_offset; /* from the end of a head if it is negative */
     bool has_offset;       /* it was given, or the config says it */
     int axis;              /* from the end if it is negative */
+    bool has_axis;         /* it was given */
+    bool allows_none;      /* a file of which nothing is converted passes */
     api_qkv qkv;           /* of tensors with query, key and value */
     api_qkv config_qkv;    /* the same as the config has it, if both do */
     const char *tensors, *kv_tensors, *qkv_tensors; /* names and patterns, joined by commas */

@@ -26,7 +26,9 @@ static const char *count_option(const api_projection *projection)
 static uint64_t find_count(const api_convert_request *asked, const api_projection *projection)
 {
     const api_head_counts *known = &asked->known;
-    const bool is_weight = projection->axis == 0 && (projection->rank > 1 || asked->axis == 0);
+    const bool is_weight =
+        projection->is_kernel ||
+        (projection->axis == 0 && (projection->rank > 1 || asked->axis == 0));
     if (projection->role == API_ROLE_KEY && known->kv_heads > 0)
         return known->kv_heads;
     if (projection->role != API_ROLE_KEY && known->heads > 0)
@@ -61,7 +63,8 @@ static bool measure_head(const api_convert_request *asked, const api_projection 
         *ret_columns = counts.head_dim;
         return true;
     }
-    const uint64_t count = find_count(asked, projection);
+    const uint64_t count = projection->columns > 0 ? projection->extent / projection->columns
+                                                   : find_count(asked, projection);
     *ret_columns = count > 0 ? projection->extent / count : 0;
     if (count == 0 || (projection->extent % count == 0 && *ret_columns <= HEAD_WIDTH_MAX))
         return true;
@@ -158,23 +161,14 @@ static bool pair_columns(const api_convert_request *asked, const api_projection 
     return false;
 }
 
-/* The last columns of the only key that MLA has, behind the latent. */
-static bool split_latent(const api_convert_request *asked, const api_projection *projection,
-                         api_heads *part, pe_error *reterr)
-{
-    api_convert_request last = *asked;
-    if (asked->rotary_dim > 0)
-        last.rotary_offset = -(int64_t)asked->rotary_dim;
-    return pair_columns(&last, projection, projection->extent, part, reterr);
-}
-
 /* Whether the columns that turn are known of a projection of MLA: they are the last ones. */
 static bool has_offset(const api_convert_request *asked, const api_projection *projection,
                        pe_error *reterr)
 {
     const char *name = projection->name;
     if (asked->has_offset || !name ||
-        !(projection->is_latent || strstr(name, "q_b_proj.") || strstr(name, "wq_b.")))
+        !(projection->is_latent || strstr(name, "q_b_proj.") || strstr(name, "wq_b.") ||
+          strstr(name, "attn_q_b.")))
         return true;
     pe_error_add(reterr, PE_OUT_OF_RANGE, "rotary_offset", "",
                  "minus qk_rope_head_dim of the config, since of a head of %.60s the last "
@@ -221,6 +215,14 @@ static void refuse_heads(const api_convert_request *asked, const api_head_width 
     }
 }
 
+/* Whether an npy file's array, of a query or a key, has one head or those of the config. */
+static bool is_of_config(const api_convert_request *asked, uint64_t heads)
+{
+    const uint64_t *counts = asked->array_heads;
+    return counts[0] == 0 || heads == 1 || heads == counts[0] ||
+           (counts[1] > 0 ? heads == counts[1] : counts[0] % heads == 0);
+}
+
 /* Whether the heads of a projection are those of the request, and all as wide. */
 static bool divides_into_heads(const api_convert_request *asked, const api_head_width *width,
                                const api_projection *projection, pe_error *reterr)
@@ -229,10 +231,28 @@ static bool divides_into_heads(const api_convert_request *asked, const api_head_
     if (count == 0 && asked->known.head_dim == 0) /* a key, beside queries: as many heads */
         count = asked->known.heads;
     if (projection->extent % width->columns == 0 &&
+        (projection->columns == 0 || projection->columns == width->columns) &&
+        (projection->name || is_of_config(asked, projection->extent / width->columns)) &&
         (count == 0 || count == projection->extent / width->columns))
         return true;
     refuse_heads(asked, width, projection, count, reterr);
     return false;
+}
+
+/* The last columns of the only key that MLA has, behind the latent. */
+static bool split_latent(const api_convert_request *asked, const api_projection *projection,
+                         api_heads *part, pe_error *reterr)
+{
+    api_convert_request last = *asked;
+    if (asked->latent > 0 && projection->extent != asked->latent) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, asked->config, "",
+                     "that of a model with %llu rows in %.100s, which has %llu",
+                     (number)asked->latent, shown_name(projection), (number)projection->extent);
+        return false;
+    }
+    if (asked->rotary_dim > 0)
+        last.rotary_offset = -(int64_t)asked->rotary_dim;
+    return pair_columns(&last, projection, projection->extent, part, reterr);
 }
 
 /* Whether a norm's weights are of one head or of all. */

@@ -13,6 +13,9 @@ typedef struct api_projection {
     size_t rank, axis;
     uint64_t extent, entry; /* of the axis: how many entries it has, and their bytes */
     uint64_t begin, end;    /* bytes of the file */
+    bool is_kernel;         /* of JAX: heads lie along the last axis … */
+    size_t split_rank;      /* … from this rank on in two, heads and columns; 0: never */
+    uint64_t columns;       /* of a head, where the shape says so; 0: it does not */
     bool is_norm;           /* weights of a norm of queries or keys: of one head, or of all */
     bool is_latent;         /* of MLA: a latent, and behind it the rotary columns of all keys */
 } api_projection;

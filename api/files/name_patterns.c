@@ -71,3 +71,32 @@ bool api_names_have(const api_names *names, const char *name)
         found = matches_pattern(name, names->patterns[i]);
     return found;
 }
+
+#define COMPARED 256
+
+/* The end of a name that has as many steps, between points, as another one. */
+static const char *cut_name(const char *name, const char *other)
+{
+    const char *at = name + strlen(name);
+    for (; other; other = strchr(other + 1, '.'))
+        for (at -= at > name; at > name && at[-1] != '.';)
+            at--;
+    return at;
+}
+
+const char *api_names_nearest(const api_names *names, const json_t *header)
+{
+    const char *whole[COMPARED], *ends[COMPARED],
+        *first = names->text + strspn(names->text, "*");
+    json_t *file = (json_t *)(uintptr_t)header;
+    size_t count = 0, i = 0;
+    for (void *at = json_object_iter(file); at && count < COMPARED; count++) {
+        whole[count] = json_object_iter_key(at);
+        ends[count] = cut_name(whole[count], first);
+        at = json_object_iter_next(file, at);
+    }
+    const char *nearest = pe_find_nearest_name(first, ends, count);
+    while (i < count && ends[i] != nearest)
+        i++;
+    return i < count ? whole[i] : NULL;
+}

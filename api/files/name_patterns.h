@@ -23,4 +23,8 @@ void api_names_done(api_names *names);
 /* Whether a name is in the list, or fits a pattern of it. */
 bool api_names_have(const api_names *names, const char *name);
 
+/* The tensor of a file, among its first ones, whose name is spelt most like the first of the
+ * list; NULL: none is like it. */
+const char *api_names_nearest(const api_names *names, const json_t *header);
+
 #endif

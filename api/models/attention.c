@@ -123,7 +123,13 @@ static void read_latent(const model_config *config, const char *type, api_attent
     attention->rotary_dim = turned;
     attention->head_dim = turned + (still.value >= 0 ? (uint64_t)still.value : 0);
     attention->kv_heads = 0;
+    const uint64_t latent = read_count(config, "kv_lora_rank");
+    attention->latent = latent > 0 ? latent + turned : 0;
 }
+
+/* Classes with as many keys as queries where the config does not count them. */
+static const char ALIKE[] = "llama llama_original gptj phi phi3 cohere cohere2 olmo olmo2 qwen "
+                            "baichuan modernbert modernbert-decoder nomic-bert-2048";
 
 static void read_keys(const model_config *config, const char *type, api_attention *attention)
 {
@@ -133,6 +139,8 @@ static void read_keys(const model_config *config, const char *type, api_attentio
     model_config inner = model_object(config, "attn_config");
     if (attention->kv_heads == 0 && inner.object)
         attention->kv_heads = read_count(&inner, "kv_n_heads");
+    if (attention->kv_heads == 0 && model_lists(ALIKE, type))
+        attention->kv_heads = attention->heads;
     if (model_has(config, "qk_rope_head_dim"))
         read_latent(config, type, attention);
     for (size_t i = 0; i < sizeof FUSED / sizeof *FUSED; i++) {

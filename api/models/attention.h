@@ -13,6 +13,7 @@ typedef struct api_attention {
     uint64_t head_dim;     /* columns of a head */
     uint64_t rotary_dim;   /* columns that turn … */
     int64_t rotary_offset; /* … from this one on; below 0: counted from the end of a head */
+    uint64_t latent;       /* of MLA: columns of a latent and of the key behind it */
     const char *pairing;   /* of the columns as the class reads them: "half", "interleaved" */
     char qkv[48];          /* how a tensor of query, key and value holds them, as the option
                             * `qkv` of /v1/convert/rope; "": the class has no such tensor */

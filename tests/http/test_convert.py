@@ -286,6 +286,29 @@ class Models(ConvertCase):
             self.assertIn("16 columns", problem["detail"])
         self.refuse(422, "model", BACK + "&model=llama-3-8b", weights(k_proj=32), SAFETENSORS)
 
+    def test_rows_of_each_kind_are_those_of_the_model(self):
+        for model, parameter, name, right, wrong in (
+            ("llama-3.1-8b", "model", "q_proj", 4096, (1024, 128)),
+            ("llama-3.1-8b", "model", "k_proj", 1024, (4096, 128, 256, 384)),
+            ("qwen3-8b", "model", "k_proj.lora_B", 1024, (4096,)),
+            ("deepseek-v3", "model", "q_b_proj", 24576, (192, 384)),
+            ("deepseek-v3", "model", "kv_a_proj_with_mqa", 576, (512, 64)),
+            ("phi-4", "qkv", "qkv_proj", 7680, (7936, 128)),
+            ("modernbert-base", "qkv", "Wqkv", 2304, (1024,)),
+            ("gpt-j-6b", "model", "k_proj", 4096, (1024,)),
+        ):
+            query = f"from=half&to=interleaved&model={model}"
+            self.converted(query, weights(**{name: right}), SAFETENSORS)
+            for rows in wrong:
+                self.refuse(422, parameter, query, weights(**{name: rows}), SAFETENSORS)
+        for rows, fits in ((4096, True), (1024, True), (128, True), (2048, False)):
+            array = npy(numpy.zeros((rows, 1), "f4"))
+            reply = self.convert(HALF + "&model=llama-3.1-8b", array)
+            self.assertEqual(reply.status, 200 if fits else 422, rows)
+        self.converted(
+            HALF + "&model=llama-3.1-8b&axis=-1", npy(numpy.zeros((2, 32, 128), "f4"))
+        )
+
     def test_the_pairing_of_the_file_is_the_configs_unless_it_is_given(self):
         file = weights(q_proj=128, k_proj=32)
         expected = self.converted(HALF + CONFIG, file, SAFETENSORS)
@@ -340,7 +363,7 @@ class Files(ConvertCase):
     def test_the_answer_says_how_many_were_converted(self):
         other = weights(o_proj=128)
         for query in (BACK + "&heads=8", BACK + "&heads=8&tensors=no", BACK + CONFIG):
-            reply = self.assert_ok(self.convert(query, other, SAFETENSORS))
+            reply = self.assert_ok(self.convert(query + "&none=allow", other, SAFETENSORS))
             self.assertEqual(reply.header("Tensors-Converted"), "0")
             self.assertEqual(reply.body, other)
         self.assertEqual(
@@ -350,6 +373,32 @@ class Files(ConvertCase):
             self.convert(BACK + "&heads=8", npy(numpy.zeros((32, 2), "f4")), NPY)
         )
         self.assertEqual(reply.header("Tensors-Converted"), "1")
+
+    def test_a_file_of_which_nothing_is_converted_is_refused(self):
+        """With the first names that were looked for, and the nearest that was found."""
+        for query, names, said in (
+            ("&heads=8&tensors=a.q_porj.weight", ["n", "a.q_proj.weight"], "a.q_proj.weight,"),
+            ("&heads=8", ["m.o_proj.weight"], "m.o_proj.weight, and no *q_proj.weight, *k_p"),
+            ("&heads=8", ["n", "h.0.attn.query_proj.weight"], "it has h.0.attn.query_proj.w"),
+            ("&heads=8&kv_tensors=x.qk,y", ["n", "x.qq"], "x.qq, and no *q_proj.weight, x.qk,"),
+            ("&heads=8", ["zzz"], "it has zzz"),
+            ("&heads=8", ["q_proj.lora_A.weight"], "it has q_proj.lora_A.weight"),
+            ("&heads=8", [], "it has none"),
+            (CONFIG, ["visual.q_proj.weight"], "beside a config not those of towers"),
+        ):
+            file = safetensors(
+                {name: ("F32", [128, 2], bytes(1024)) for name in names},
+                __metadata__={"format": "pt"},
+            )
+            problem = self.refuse(422, "tensors", BACK + query, file, SAFETENSORS)
+            self.assertIn(said, problem["detail"])
+            self.assertIn("none=allow", problem["detail"])
+            self.assertNotIn("did_you_mean", problem)
+            reply = self.converted(BACK + query + "&none=allow", file, SAFETENSORS)
+            self.assertEqual(reply, file)
+        self.refuse(400, "none", BACK + "&none=yes", weights(q_proj=8), SAFETENSORS)
+        array = npy(numpy.zeros((8, 2), "f4"))
+        self.refuse(400, "none", BACK + "&heads=1&none=allow", array)
 
     def test_a_key_alone_needs_its_own_heads(self):
         self.refuse(422, "kv_heads", BACK + "&heads=8", weights(k_proj=32), SAFETENSORS)
@@ -459,11 +508,13 @@ class Files(ConvertCase):
                 numpy.testing.assert_array_equal(rows, expected[:, places])
 
     def test_an_array_without_a_name_is_no_latent(self):
-        model = "from=interleaved&to=half&model=deepseek-v3"
+        config = {"model_type": "deepseek_v3", "qk_rope_head_dim": 64}
+        model = f"{BACK}&config={quote(json.dumps(config))}"
         latent, query = npy(numpy.zeros((576, 2), "f4")), npy(numpy.zeros((960, 2), "f4"))
         self.refuse(422, "heads", model, latent)
-        self.refuse(422, "model", model + "&heads=5", latent)
+        self.refuse(422, "config", model + "&heads=5", latent)
         self.converted(model + "&heads=5", query)
+        self.refuse(422, "model", BACK + "&model=deepseek-v3", latent)
         self.converted(BACK + "&heads=1&rotary_offset=-64", latent)
 
     def test_values_in_a_fused_tensor_stay_wherever_they_are(self):
@@ -535,6 +586,203 @@ class Files(ConvertCase):
             self.array(BACK + "&qkv=by_head&heads=2&rotary_offset=2", weight),
             expected.reshape(48, 20000),
         )
+
+
+def shaped(shapes):
+    """A file of numbers 0, 1 … in tensors of these shapes, and the same as arrays."""
+    arrays = {
+        name: numpy.arange(numpy.prod(shape), dtype="f4").reshape(shape)
+        for name, shape in shapes.items()
+    }
+    parts = {name: ("F32", [*array.shape], array.tobytes()) for name, array in arrays.items()}
+    return safetensors(parts), arrays
+
+
+HEADS = "&heads=8&kv_heads=2"
+
+
+class Related(ConvertCase):
+    """What goes with a weight: its rows move as the weight's do, or it is refused by name."""
+
+    def assert_moved(self, shapes, moved, query=HEADS):
+        """Those of `moved` have their 128 or 32 rows in another order, the others stay."""
+        file, arrays = shaped(shapes)
+        reply = self.assert_ok(self.convert(BACK + query, file, SAFETENSORS))
+        found = tensors_of(reply.body)
+        for name, array in arrays.items():
+            expected = array
+            if name in moved:
+                rows = array.reshape(len(array) // 16, 16, -1)
+                expected = rows[:, order(16, "half")].reshape(array.shape)
+            self.assertEqual(found[name], expected.tobytes(), name)
+        self.assertEqual(reply.header("Tensors-Converted"), str(len(moved)))
+
+    def test_adapters_are_converted_without_their_weights(self):
+        for query, key, inputs, outputs in (
+            ("q_proj", "k_proj", "lora_A.weight", "lora_B.weight"),
+            ("wq", "wk", "lora_a.weight", "lora_b.weight"),
+            ("q_proj", "k_proj", "lora_A.default.weight", "lora_B.default.weight"),
+            ("q_proj", "k_proj", "lora_down.weight", "lora_up.weight"),
+            ("to_q", "to_k", "lora.down.weight", "lora.up.weight"),
+            ("blk.0.attn_q.weight", "blk.0.attn_k.weight", "lora_a", "lora_b"),
+            ("q_proj", "k_proj", "hada_w1_b", "hada_w1_a"),
+        ):
+            for prefix in ("", "base_model.model.model.layers.11.self_attn."):
+                names = [f"{prefix}{module}." for module in (query, key)]
+                shapes = {
+                    names[0] + inputs: (4, 128),
+                    names[0] + outputs: (128, 4),
+                    names[1] + inputs: (32, 128),  # as many ranks as the key has rows
+                    names[1] + outputs: (32, 4),
+                    prefix + "v_proj." + outputs: (32, 4),
+                    names[0] + "alpha": (),
+                }
+                moved = {names[0] + outputs, names[1] + outputs}
+                self.assert_moved(shapes, moved)
+                self.assert_moved(shapes, moved, "&head_dim=16")
+                self.assert_moved(shapes, moved, CONFIG)
+
+    def test_all_that_has_rows_moves_with_its_weight(self):
+        for weight, shape in (("q_proj.weight", (128, 8)), ("q_proj.weight_packed", (128, 1))):
+            for name, rest in (
+                ("q_proj.bias", ()),
+                ("q_proj.lora_B.bias", ()),
+                ("q_proj.lora_magnitude_vector", ()),
+                ("q_proj.lora_magnitude_vector.default.weight", ()),
+                ("q_proj.magnitude", ()),
+                ("q_proj.dora_scale", (1,)),
+                ("q_proj.ia3_l", (1,)),
+                ("q_proj.weight_scale", (1,)),
+                ("q_proj.weight_scale_inv", (1,)),
+                ("q_proj.weight_zero_point", (2,)),
+                ("q_proj.scales", (4,)),
+                ("q_proj.biases", (4,)),
+                ("q_proj.SCB", ()),
+                ("q_proj.base_layer.bias", ()),
+            ):
+                self.assert_moved({weight: shape, name: (128, *rest)}, {weight, name})
+        self.assert_moved({"q_proj.base_layer.weight": (128, 3)}, {"q_proj.base_layer.weight"})
+        adapter = "linear_qkv.adapter.linear_out.weight"
+        file, arrays = shaped(
+            {adapter: (192, 3), "linear_qkv.adapter.linear_in.weight": (3, 9)}
+        )
+        query = BACK + HEADS + "&qkv=stacked"
+        moved = numpy.frombuffer(
+            tensors_of(self.converted(query, file, SAFETENSORS))[adapter], "f4"
+        ).reshape(12, 16, 3)
+        whole = arrays[adapter].reshape(12, 16, 3)
+        numpy.testing.assert_array_equal(moved[:10], whole[:10][:, order(16, "half")])
+        numpy.testing.assert_array_equal(moved[10:], whole[10:])
+
+    def test_what_has_no_rows_stays(self):
+        for name, shape in (
+            ("q_proj.lora_A.weight", (128, 8)),
+            ("q_proj.input_scale", (128,)),
+            ("q_proj.weight_scale", ()),
+            ("q_proj.weight_scale", (1, 1)),
+            ("q_proj.weight_shape", (2,)),
+            ("q_proj.g_idx", (8,)),
+            ("q_proj.layer_norm_weight", (8,)),
+            ("q_proj._extra_state", (7,)),
+            ("q_proj_other.weight", (128, 2)),
+            ("v_proj.weight_scale", (128, 2)),
+        ):
+            self.assert_moved({"q_proj.weight": (128, 8), name: shape}, {"q_proj.weight"})
+        file, _ = shaped({"query": (128, 8), "query_positions": (128,), "query_scale": (128,)})
+        found = self.assert_ok(self.convert(BACK + "&heads=8&tensors=query", file, SAFETENSORS))
+        self.assertEqual(found.header("Tensors-Converted"), "2")
+
+    def test_what_is_not_known_to_have_rows_is_refused_by_name(self):
+        for name, shape, others in (
+            ("q_proj.qweight", (1, 128), {}),
+            ("q_proj.qzeros", (1, 16), {}),
+            ("q_proj.scales", (128, 4), {}),  # beside no weight
+            ("k_proj.weight.absmax", (8,), {"k_proj.weight": (512, 1)}),
+            ("k_proj.weight.quant_state.bitsandbytes__nf4", (9,), {"k_proj.weight": (512, 1)}),
+            ("q_proj.weight_scale_inv", (2, 2), {"q_proj.weight": (128, 8)}),
+            ("q_proj.weight_zero_point", (16, 2), {"q_proj.weight_packed": (128, 2)}),
+            ("q_proj.lora_B.weight", (64, 2), {"q_proj.weight": (128, 8)}),
+            ("q_proj.bias", (64,), {"q_proj.weight": (128, 8)}),
+            ("q_proj.lokr_w1", (16, 2), {}),
+            ("q_proj.W_q", (64, 2), {}),
+            ("q_proj.oft_r.default.weight", (2, 6), {}),
+        ):
+            file, _ = shaped({"v_proj.weight": (3, 3), **others, name: shape})
+            query = BACK + HEADS + "&head_dim=16"
+            problem = self.refuse(422, "tensors", query, file, SAFETENSORS)
+            self.assertIn(f"without {name[0]}_proj.weight: {name} is", problem["detail"])
+            problem = self.refuse(422, "tensors", query + "&none=allow", file, SAFETENSORS)
+            lists = "&tensors=no&kv_tensors=no&none=allow"
+            self.assertEqual(self.converted(query + lists, file, SAFETENSORS), file)
+
+    def test_rows_of_an_adapter_are_heads(self):
+        for name, parameter in (("q_proj.lora_B.weight", "heads"), ("q_proj.bias", "heads")):
+            file, _ = shaped({name: (60, 2)})
+            self.refuse(422, parameter, BACK + HEADS, file, SAFETENSORS)
+            file, _ = shaped({name: (64, 2)})
+            self.refuse(422, "config", BACK + CONFIG, file, SAFETENSORS)
+            self.refuse(422, parameter, BACK, file, SAFETENSORS)
+
+    def test_names_of_llama_cpp_are_known(self):
+        shapes = {
+            "blk.0.attn_q.weight": (128, 3),
+            "blk.0.attn_q.bias": (128,),
+            "blk.0.attn_k.weight": (32, 3),
+            "blk.0.attn_k_norm.weight": (16,),
+        }
+        others = {"blk.0.attn_v.weight": (32, 3), "blk.0.attn_output.weight": (128, 128)}
+        self.assert_moved(shapes | others, set(shapes))
+        self.assert_moved(shapes | others, set(shapes), CONFIG)
+        fused = {"blk.0.attn_qkv.weight": (192, 2)}
+        self.refuse(422, "qkv", BACK + HEADS, shaped(fused)[0], SAFETENSORS)
+        latent = {"blk.0.attn_q_b.weight": (48, 3), "blk.0.attn_kv_a_mqa.weight": (40, 3)}
+        self.refuse(422, "rotary_offset", BACK + "&heads=2", shaped(latent)[0], SAFETENSORS)
+        own = {"layers.0.attn.wq_b.weight": (48, 3), "layers.0.attn.wkv_a.weight": (40, 3)}
+        for file in (latent, own):
+            query = BACK + "&heads=2&rotary_offset=-8"
+            found = self.assert_ok(self.convert(query, shaped(file)[0], SAFETENSORS))
+            self.assertEqual(found.header("Tensors-Converted"), "2")
+
+    def test_kernels_of_jax_have_their_heads_last(self):
+        for name, shape in (
+            ("params/decoder/layers_0/{}/kernel", (3, "h", 16)),
+            ("params.decoder.layers.{}.kernel", (3, 5, "h", 16)),  # MaxText, scanned
+            ("layers_0/{}/kernel_lora_b", (4, "h", 16)),
+            ("attention/{}/bias", ("h", 16)),
+            ("attention.{}.bias", (5, "h", 16)),
+        ):
+            shapes = {
+                name.format(module): tuple(heads if n == "h" else n for n in shape)
+                for module, heads in (("query", 8), ("key", 2))
+            }
+            file, arrays = shaped(shapes)
+            for query in ("", HEADS, CONFIG):
+                reply = self.assert_ok(self.convert(BACK + query, file, SAFETENSORS))
+                for each, array in arrays.items():
+                    self.assertEqual(
+                        tensors_of(reply.body)[each],
+                        array[..., order(16, "half")].tobytes(),
+                        (each, query),
+                    )
+            self.refuse(422, "heads", BACK + "&heads=4", file, SAFETENSORS)
+
+    def test_kernels_of_two_axes_are_transposed_weights(self):
+        for query, key in (("q_proj", "k_proj"), ("wq", "wk")):
+            names = f"layers.0.{query}.kernel", f"layers/0/{key}/kernel"
+            file, arrays = shaped({names[0]: (8, 128), names[1]: (8, 32)})
+            for asked in (HEADS, "&head_dim=16", CONFIG):
+                found = tensors_of(self.converted(BACK + asked, file, SAFETENSORS))
+                for name, array in arrays.items():
+                    heads = array.reshape(8, -1, 16)[..., order(16, "half")]
+                    self.assertEqual(found[name], heads.tobytes())
+            self.refuse(422, "heads", BACK, file, SAFETENSORS)
+            wrong, _ = shaped({names[0]: (128, 64)})
+            self.refuse(422, "config", BACK + CONFIG, wrong, SAFETENSORS)
+            found = tensors_of(self.converted(BACK + "&axis=0&head_dim=8", file, SAFETENSORS))
+            numpy.testing.assert_array_equal(
+                numpy.frombuffer(found[names[0]], "f4").reshape(8, 128),
+                arrays[names[0]][order(8, "half")],
+            )
 
 
 def form(parts, boundary="-x"):

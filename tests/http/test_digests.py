@@ -112,7 +112,7 @@ class Routes(DigestCase):
         yield "post /v1/compare/{scheme}", compared, NPY, table
         yield "post /v1/identify", "/v1/identify", NPY, table
         yield "get /v1/identify", "/v1/identify?set=own", {}, None
-        converted = "/v1/convert/rope?from=half&to=interleaved&heads=1"
+        converted = "/v1/convert/rope?from=half&to=interleaved&axis=-1&tensors=cos,sin"
         yield "post /v1/convert/rope", converted, SAFETENSORS, rotary.body
         yield "post /v1/apply/{scheme}", "/v1/apply/rope?length=50&dim=8", SAFETENSORS, query
         applied = "/v1/apply?model=llama-3.1-8b&length=5"

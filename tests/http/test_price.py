@@ -216,7 +216,9 @@ def convert(rng):
         target = "/v1/convert/rope?from=half&to=interleaved&heads=1"
         return Asked("POST", target, NPY, npy(table))
     body = safetensors({"x": tensor(table.astype("f4"))})
-    return Asked("POST", "/v1/convert/rope?to=interleaved&model=qwen3-8b", SAFETENSORS, body)
+    return Asked(
+        "POST", "/v1/convert/rope?to=interleaved&model=qwen3-8b&none=allow", SAFETENSORS, body
+    )
 
 
 def models(rng):

@@ -402,5 +402,123 @@ class Conversion(ServiceTest):
                 self.assertEqual(reply.body, write(expected, "F32", None))
 
 
+def merge(weight, adapter, scaling):
+    """What PEFT adds up before it multiplies: W + s·B·A, and with DoRA's magnitudes m each row
+    of that as long as m says (peft/tuners/lora/dora.py)."""
+    merged = weight + scaling * adapter["lora_B"] @ adapter["lora_A"]
+    if "lora_magnitude_vector" in adapter:
+        lengths = np.linalg.norm(merged, axis=1)
+        merged = (adapter["lora_magnitude_vector"] / lengths)[:, None] * merged
+    return merged
+
+
+def permute_lora_matrix(b, heads):
+    """As torchtune's convert_weights.py has it for B alone: neighbours become halves."""
+    rows, rank = b.shape
+    parts = b.reshape(heads, rows // heads // 2, 2, rank)
+    return parts.swapaxes(1, 2).reshape(rows, rank)
+
+
+def turn(rows, heads, pairing):
+    """Queries or keys [positions, heads * dim], each pair of columns turned by its position."""
+    columns = rows.reshape(len(rows), heads, -1).astype("f8")
+    dim = columns.shape[-1]
+    angles = np.arange(len(rows))[:, None, None] * 10000.0 ** (-np.arange(0, dim, 2) / dim)
+    first, second = (
+        (columns[..., : dim // 2], columns[..., dim // 2 :])
+        if pairing == "half"
+        else (columns[..., ::2], columns[..., 1::2])
+    )
+    turned = np.cos(angles) * first - np.sin(angles) * second
+    return turned, np.sin(angles) * first + np.cos(angles) * second
+
+
+class Adapters(ServiceTest):
+    """An adapter and its base, converted apart, are what was trained."""
+
+    def setUp(self):
+        draw = np.random.default_rng(4)
+        self.heads, self.dim, self.rank = {"q_proj": 6, "k_proj": 2}, 16, 4
+        rows = {name: count * self.dim for name, count in self.heads.items()}
+        self.base = {name: draw.standard_normal((count, 24)) for name, count in rows.items()}
+        self.adapters = {
+            name: {
+                "lora_A": draw.standard_normal((self.rank, 24)),
+                "lora_B": draw.standard_normal((count, self.rank)),
+                "lora_magnitude_vector": draw.uniform(0.5, 2, count),
+            }
+            for name, count in rows.items()
+        }
+        self.inputs = draw.standard_normal((9, 24))
+
+    def converted(self, tensors):
+        file = {name: array.astype("<f8") for name, array in tensors.items()}
+        reply = self.request(
+            "POST",
+            "/v1/convert/rope?from=interleaved&to=half&heads=6&kv_heads=2",
+            write(file, "F64", None),
+            {"Content-Type": "application/vnd.safetensors"},
+        )
+        self.assertEqual(reply.status, 200, reply.body[:2000])
+        size = 8 + struct.unpack("<Q", reply.body[:8])[0]
+        header = json.loads(reply.body[8:size])
+        return {
+            name: np.frombuffer(
+                reply.body[size + row["data_offsets"][0] : size + row["data_offsets"][1]]
+            ).reshape(row["shape"])
+            for name, row in header.items()
+        }
+
+    def scores(self, base, adapters, pairing):
+        """Of each query head with the key head that it shares."""
+        turned = {
+            name: turn(
+                self.inputs @ merge(base[name], adapters[name], 2.0).T,
+                self.heads[name],
+                pairing,
+            )
+            for name in self.heads
+        }
+        return sum(
+            np.einsum("shc,thc->hst", query, np.repeat(key, 3, axis=1))
+            for query, key in zip(turned["q_proj"], turned["k_proj"])
+        )
+
+    def test_a_converted_adapter_gives_the_scores_that_it_was_trained_to(self):
+        for form in ("{}.{}.weight", "base_model.model.model.layers.3.self_attn.{}.{}.weight"):
+            names = {
+                (module, part): form.format(module, part).replace("vector.weight", "vector")
+                for module, parts in self.adapters.items()
+                for part in parts
+            }
+            flat = {name: self.adapters[key[0]][key[1]] for key, name in names.items()}
+            found = self.converted(flat)
+            base = self.converted({f"{name}.weight": w for name, w in self.base.items()})
+            adapters = {
+                module: {part: found[names[module, part]] for part in parts}
+                for module, parts in self.adapters.items()
+            }
+            weights = {name: base[f"{name}.weight"] for name in self.base}
+            for name, heads in self.heads.items():
+                np.testing.assert_array_equal(
+                    adapters[name]["lora_B"],
+                    permute_lora_matrix(self.adapters[name]["lora_B"], heads),
+                )
+                np.testing.assert_array_equal(
+                    adapters[name]["lora_A"], self.adapters[name]["lora_A"]
+                )
+                np.testing.assert_allclose(
+                    merge(weights[name], adapters[name], 2.0),
+                    to_half(merge(self.base[name], self.adapters[name], 2.0), heads),
+                    rtol=1e-12,
+                    atol=1e-12,
+                )
+            trained = self.scores(self.base, self.adapters, "interleaved")
+            served = self.scores(weights, adapters, "half")
+            np.testing.assert_allclose(served, trained, rtol=1e-9, atol=1e-9)
+            spoilt = self.scores(weights, self.adapters, "half")  # B as it was
+            self.assertGreater(np.abs(spoilt - trained).max(), 1)
+
+
 if __name__ == "__main__":
     unittest.main()
