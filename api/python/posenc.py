@@ -7,14 +7,20 @@
     tables = posenc.model("llama-3.1-8b", length=4096)  # or a config.json, or its dict
     posenc.identify(array)["summary"]
     posenc.compare(array, "rope", length=8, dim=4, tensor="cos", ulps=1)["within_tolerance"]
-    rotated = posenc.apply(queries, "rope", length=8, dim=64)
+    rotated = posenc.apply(queries, "rope", length=8, dim=64)  # or model="llama-3.1-8b"
+    both = {"query": queries, "mine": kernel(queries)}
+    print(posenc.apply(both, "rope", length=8, dim=64, against="mine").text)
+    weights = posenc.convert(weights, "half", model="llama-3.1-8b")  # the rows of a checkpoint
+    tables = posenc.batch({"a": {"scheme": "rope", "length": 8, "dim": 4}})  # ["a.cos"]
+    posenc.compare_models("llama-3.1-8b", "config.json")["differences"]
     posenc.put("mine", {"table": array})  # for set="mine"
 
 Parameters are those of /v1/schemes. Lists may be lists, tuples or arrays; None leaves a
 parameter out. A dtype is "float32" or "f32", numpy's or torch's: with torch's the tables are
 tensors of torch. numpy has no bfloat16: without torch such tables come as float32, with the
 same values. What is refused raises Problem, which carries the problem document. A table that is
-further off than a tolerance is an answer and no error.
+further off than a tolerance is an answer and no error. Errors begin with what was asked of
+whom.
 
 Who answers is found when it is first needed: what Service(where) or use(where) names, else the
 environment variable POSENC_SERVICE_URL, else a server on http://127.0.0.1:8080, and where none
@@ -23,6 +29,7 @@ command: alone is the one of this checkout, or on PATH."""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import io
@@ -34,16 +41,28 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 from typing import Union, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy
 
 __all__ = [
-    *("Problem", "Refused", "NotFound", "Service", "Tensors", "use"),
-    *("get", "similarity", "model", "plan", "identify", "compare", "apply"),
-    *("put", "delete", "stored", "document"),
+    *("Problem", "Refused", "NotFound", "Comparison", "Service", "Tensors", "use"),
+    *("get", "similarity", "batch", "model", "plan", "compare_models"),
+    *("identify", "compare", "apply", "convert"),
+    *("put", "delete", "sets", "stored", "document"),
 ]
 
 Document = Dict[str, Any]
@@ -66,16 +85,20 @@ NAMES = {text: name for name, text in STORED.items() if name != "BF16"}
 
 
 class Problem(Exception):
-    """An answer that is none: `document` is the problem document, `status` the one of HTTP."""
+    """An answer that is none: `document` is the problem document, `status` the one of HTTP,
+    `asked` the method, the path and the address."""
 
-    def __init__(self, status: int, document: Document):
+    def __init__(self, status: int, document: Document, asked: str = ""):
+        self.asked = asked
         self.status, self.document = status, document
         self.title: str = document.get("title", f"status {status}")
         self.detail: str = document.get("detail", "")
         self.code: str = document.get("code", "")
         self.errors: List[Document] = document.get("errors", [])
         lines = [error["message"] for error in self.errors] if len(self.errors) > 1 else []
-        super().__init__("\n  ".join([f"{self.title}: {self.detail}", *lines]))
+        lines += [document["explanation"]["sentence"]] if document.get("explanation") else []
+        first = f"{asked}: {self.title}" if asked else self.title
+        super().__init__("\n  ".join([f"{first}: {self.detail}", *lines]))
 
 
 class Refused(Problem, ValueError):
@@ -98,6 +121,24 @@ class Tensors(Dict[str, Any]):
         if name in self:
             return self[name]
         raise AttributeError(f"there is no tensor {name!r}, but {', '.join(self)}")
+
+
+class Comparison(Document):
+    """The document of a comparison, or of several as its `results`."""
+
+    @property
+    def text(self) -> str:
+        """What is wrong, a sentence for each comparison: the explanation, if one was found."""
+        if "results" in self:
+            parts = map(Comparison, self["results"])
+            return "\n".join(f"{part['file'].get('tensor')}: {part.text}" for part in parts)
+        if self.get("explanation"):
+            return str(self["explanation"]["sentence"])
+        if self["equal"]:
+            return "Every entry is the exact one."
+        most = self.get("max_abs") or {}
+        bound = f", by at most {most['error']} at {most['at']}" if "at" in most else ""
+        return f"{self['differing']} of {self['entries']} entries differ{bound}."
 
 
 class Answer(NamedTuple):
@@ -186,8 +227,9 @@ def _bytes(array: Any) -> Any:
     return memoryview(array.reshape(-1).view(numpy.uint8)) if array.size else b""
 
 
-def _write_safetensors(tensors: Mapping[str, Any]) -> Buffers:
-    header: Document = {}
+def _write_safetensors(tensors: Mapping[str, Any], config: Optional[str] = None) -> Buffers:
+    """The tensors, and the text of a config.json among the metadata."""
+    header: Document = {"__metadata__": {"config": config}} if config else {}
     data: List[Any] = []
     offset = 0
     for name, value in tensors.items():
@@ -204,16 +246,20 @@ def _write_safetensors(tensors: Mapping[str, Any]) -> Buffers:
     return [struct.pack("<Q", len(text)) + text, *data]
 
 
-def _write_file(value: Any) -> Tuple[Buffers, str]:
-    """A table or tensors by name as a file, and its media type."""
-    if isinstance(value, Mapping):
-        return _write_safetensors(value), SAFETENSORS
-    array, is_bfloat16 = _array(value)
-    if is_bfloat16:
-        return _write_safetensors({"table": value}), SAFETENSORS
+def _write_npy(array: Any) -> Tuple[Buffers, str]:
     head, form = io.BytesIO(), cast(Any, numpy.lib.format)
     form.write_array_header_1_0(head, form.header_data_from_array_1_0(array))
     return [head.getvalue(), _bytes(array)], NPY
+
+
+def _write_file(value: Any, config: Optional[str] = None) -> Tuple[Buffers, str]:
+    """A table or tensors by name as a file, and its media type."""
+    if isinstance(value, Mapping):
+        return _write_safetensors(value, config), SAFETENSORS
+    array, is_bfloat16 = _array(value)
+    if is_bfloat16 or config:
+        return _write_safetensors({"table": value}, config), SAFETENSORS
+    return _write_npy(array)
 
 
 def _element_type(array: Any, is_bfloat16: bool, as_torch: bool) -> Any:
@@ -239,6 +285,30 @@ def _read_safetensors(body: bytearray, as_torch: bool) -> Tensors:
         array = numpy.frombuffer(body, dtype, count, 8 + size + begin).reshape(row["shape"])
         found[name] = _element_type(array, row["dtype"] == "BF16", as_torch)
     return Tensors(found, metadata)
+
+
+def _is_path(config: Any) -> bool:
+    """Whether a file is meant, which may be missing, and not the name of a model."""
+    if isinstance(config, str):
+        ends, begins = (".json", ".gguf", ".safetensors"), ("/", "./", "../", "~")
+        return config.endswith(ends) or config.startswith(begins) or os.path.isfile(config)
+    return isinstance(config, os.PathLike)
+
+
+def _read_config(config: Any) -> bytes:
+    """The bytes of a config.json: a file, a dict or an object of transformers; of a GGUF file
+    the head."""
+    if _is_path(config):
+        with open(os.path.expanduser(config), "rb") as file:
+            return file.read(HEAD_MAX)
+    known = config.to_dict() if hasattr(config, "to_dict") else config
+    if not isinstance(known, Mapping):
+        raise TypeError(f"a config is a dict, a file or a name, not {type(config).__name__}")
+    return json.dumps(known, default=str).encode()
+
+
+def _is_name(config: Any) -> bool:
+    return isinstance(config, str) and not _is_path(config)
 
 
 # ---- ways to ask ----
@@ -272,6 +342,7 @@ class _Http:
     """A server, by a connection for each request."""
 
     def __init__(self, where: str, key: Optional[str], timeout: float):
+        self.name = where.rstrip("/")
         self._where, self._timeout, self._prefix = where, timeout, ""
         self._own = {"Authorization": f"Bearer {key}"} if key else {}
         if not where.startswith("unix:"):
@@ -306,6 +377,7 @@ class _Command:
     """The command posenc: a process for each request."""
 
     def __init__(self, program: str, data_dir: Optional[str]):
+        self.name = f"command:{program}"
         self._command = [program, "--include"]
         if data_dir:
             self._command += ["--data-dir", data_dir]
@@ -379,6 +451,19 @@ def _find_way(
     return _Command(program, data_dir)
 
 
+@contextlib.contextmanager
+def _naming(asked: str) -> Iterator[None]:
+    """Errors of the connection, or of the command, say what was asked of whom."""
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, http.client.HTTPException) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            error.strerror = f"{asked}: {error.strerror}"
+        else:
+            error.args = (f"{asked}: {error}",)
+        raise
+
+
 # ---- the service ----
 
 
@@ -410,7 +495,9 @@ class Service:
         if self._way is None:
             self._way = _find_way(*self._settings)
         all_fields = {**fields, **({"Content-Type": media_type} if media_type else {})}
-        answer = self._way.ask(method, target, body, all_fields)
+        asked = f"{method} {target.split('?')[0]} at {self._way.name}"
+        with _naming(asked):
+            answer = self._way.ask(method, target, body, all_fields)
         kind = answer.fields.get("content-type", "")
         if answer.status < 400 or (answer.status == 409 and kind == JSON):
             return answer
@@ -420,7 +507,7 @@ class Service:
         )
         kinds = {401: Problem, 403: Problem, 404: NotFound}
         usual = Refused if answer.status < 500 else Problem
-        raise kinds.get(answer.status, usual)(answer.status, document)
+        raise kinds.get(answer.status, usual)(answer.status, document, asked)
 
     def document(self, path: str, **parameters: Any) -> Any:
         """What a GET answers with JSON, such as "/v1/schemes/rope"."""
@@ -443,18 +530,20 @@ class Service:
         """Distances or correlations between the positions of a scheme."""
         return self._tensors(f"/v1/similarity/{quote(scheme, safe='')}", parameters)
 
+    def batch(self, requests: Mapping[str, Mapping[str, Any]]) -> Tensors:
+        """The tensors of many requests, by name: each has its scheme and parameters. A tensor
+        is called as its request, or name.tensor where a request gives several."""
+        given = [{**_arguments(each), "name": name} for name, each in requests.items()]
+        body = json.dumps({"requests": given, "format": "safetensors"}).encode()
+        answer = self.request("POST", "/v1/batch", [body], JSON)
+        return _read_safetensors(answer.body, any(map(_wants_torch, requests.values())))
+
     def _ask_model(self, config: Any, arguments: Mapping[str, Any]) -> Answer:
-        path, body, media_type = "/v1/models", b"", JSON
-        if isinstance(config, (str, os.PathLike)) and os.path.isfile(config):
-            with open(config, "rb") as file:
-                body = file.read(HEAD_MAX)
-            media_type = RAW if body.startswith(b"GGUF") else JSON
-        elif isinstance(config, str):
-            return self.request("GET", _target(f"{path}/{quote(config)}", arguments))
-        else:
-            known = config.to_dict() if hasattr(config, "to_dict") else config
-            body = json.dumps(known, default=str).encode()
-        return self.request("POST", _target(path, arguments), [body], media_type)
+        if _is_name(config):
+            return self.request("GET", _target(f"/v1/models/{quote(config)}", arguments))
+        body = _read_config(config)
+        media_type = RAW if body.startswith(b"GGUF") else JSON
+        return self.request("POST", _target("/v1/models", arguments), [body], media_type)
 
     def model(self, config: Any, **options: Any) -> Tensors:
         """All position tensors of a model: of its config.json as a dict, a file or an object of
@@ -467,36 +556,78 @@ class Service:
         found: Document = self._ask_model(config, {**_arguments(options), "plan": True}).json()
         return found
 
-    def _send(self, path: str, table: Any, parameters: Mapping[str, Any]) -> Answer:
-        return self.request("POST", _target(path, _arguments(parameters)), *_write_file(table))
+    def compare_models(self, first: Any, second: Any, **options: Any) -> Document:
+        """In what the positions of two models differ, each described as for model()."""
+        sides: Document = {}
+        for side, config in (("first", first), ("second", second)):
+            body = b"" if _is_name(config) else _read_config(config)
+            if body.startswith(b"GGUF"):
+                sides[side] = {"gguf": base64.b64encode(body).decode()}
+            else:
+                sides[side] = json.loads(body) if body else config
+        target = _target("/v1/models/compare", _arguments(options))
+        found: Document = self.request(
+            "POST", target, [json.dumps(sides).encode()], JSON
+        ).json()
+        return found
+
+    def _send(
+        self, path: str, table: Any, parameters: Mapping[str, Any], config: Optional[str] = None
+    ) -> Answer:
+        target = _target(path, _arguments(parameters))
+        return self.request("POST", target, *_write_file(table, config))
 
     def identify(self, array: Any, **options: Any) -> Document:
         """Which request makes a table."""
         found: Document = self._send("/v1/identify", array, options).json()
         return found
 
-    def compare(self, array: Any, scheme: str, **parameters: Any) -> Document:
+    def compare(self, array: Any, scheme: str, **parameters: Any) -> Comparison:
         """A table, compared entry by entry with the exact one. With `tolerance` or `ulps`
-        "within_tolerance" says whether it is near enough."""
+        "within_tolerance" says whether it is near enough; `text` is what is wrong."""
         path = f"/v1/compare/{quote(scheme, safe='')}"
-        found: Document = self._send(path, array, parameters).json()
-        return found
+        return Comparison(self._send(path, array, parameters).json())
 
     def apply(self, tensors: Any, scheme: Optional[str] = None, **parameters: Any) -> Any:
-        """The encoding of a scheme, or of a layer of `model`, applied to an array, or to arrays
-        by name; with `against` the comparison of the array of that name with the exact
-        result."""
+        """The encoding applied to an array, or to arrays by name; with `against` the comparison
+        of the array of that name with the exact result, whose `text` is what is wrong. In place
+        of a scheme `model` is one by name, or its config.json as for model()."""
         given = list(tensors.values()) if isinstance(tensors, Mapping) else [tensors]
         as_torch = any(map(_is_torch, given)) or _wants_torch(parameters)
-        path = "/v1/apply" + (f"/{quote(scheme, safe='')}" if scheme else "")
-        answer = self._send(path, tensors, parameters)
+        model = parameters.get("model")
+        if (scheme is None) == (model is None):
+            raise TypeError("apply takes a scheme or a model")
+        path = "/v1/apply" if scheme is None else f"/v1/apply/{quote(scheme, safe='')}"
+        config = None
+        if model is not None and not _is_name(model):
+            config, parameters["model"] = _read_config(model).decode(), None
+        answer = self._send(path, tensors, parameters, config)
         if answer.fields["content-type"] == JSON:
-            return answer.json()
+            return Comparison(answer.json())
         if answer.fields["content-type"] == NPY:
             array = numpy.load(io.BytesIO(answer.body))
             return _element_type(array, False, as_torch)
         found = _read_safetensors(answer.body, as_torch)
         return found if isinstance(tensors, Mapping) else next(iter(found.values()))
+
+    def convert(
+        self, tensors: Any, to: str, from_: Optional[str] = None, **options: Any
+    ) -> Any:
+        """Weights by name, or an array, with the rotary columns of the pairing `to`, "half" or
+        "interleaved"; `from_` is that of the tensors, unless `model` or `config` says it: a
+        model by its name, or its config.json as for model()."""
+        config = options.pop("config", None)
+        options = {**options, "to": to, "from": from_}
+        text = None if config is None or _is_name(config) else _read_config(config).decode()
+        if isinstance(tensors, Mapping):
+            options["config"] = None if text else config
+            answer = self._send("/v1/convert/rope", tensors, options, text)
+            return _read_safetensors(answer.body, any(map(_is_torch, tensors.values())))
+        array, is_bfloat16 = _array(tensors)  # only bytes move: those of any dtype
+        options["config"] = text or config
+        target = _target("/v1/convert/rope", _arguments(options))
+        found = numpy.load(io.BytesIO(self.request("POST", target, *_write_npy(array)).body))
+        return _element_type(found, is_bfloat16, _is_torch(tensors))
 
     def put(self, name: str, tensors: Mapping[str, Any]) -> None:
         """Store tensors under a name, or replace those that it has."""
@@ -529,8 +660,10 @@ def use(
     _default._settings, _default._way = (where, key, data_dir, timeout), None
 
 
-get, similarity, model, plan = _default.get, _default.similarity, _default.model, _default.plan
-identify, compare, apply = _default.identify, _default.compare, _default.apply
+get, similarity, batch = _default.get, _default.similarity, _default.batch
+model, plan, compare_models = _default.model, _default.plan, _default.compare_models
+identify, compare = _default.identify, _default.compare
+apply, convert = _default.apply, _default.convert
 put, delete, sets, stored, document = (
     _default.put,
     _default.delete,

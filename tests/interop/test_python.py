@@ -153,6 +153,136 @@ class Calls:
         judged = self.service.apply(given, "rope", length=16, dim=8, against="mine")
         self.assertTrue(judged["equal"])
 
+    def test_encodings_of_a_model_are_applied(self):
+        query = np.random.default_rng(1).standard_normal((2, 5, 16)).astype("f4")
+        want = self.service.apply(query, "rope", length=5, dim=16, rope_theta=500000)
+        path = self.folder / "applied.json"
+        path.write_text(json.dumps(CONFIG), encoding="utf-8")
+        for model in (CONFIG, path, mock.Mock(to_dict=lambda: CONFIG)):
+            np.testing.assert_array_equal(
+                self.service.apply(query, model=model, length=5), want
+            )
+            both = self.service.apply({"query": query, "key": query}, model=model, length=5)
+            np.testing.assert_array_equal(both.key, want)
+        wide = np.zeros((5, 128), "f4")
+        self.assertEqual(
+            self.service.apply(wide, model="llama-3.1-8b", length=5).shape, wide.shape
+        )
+        for given in ({}, {"scheme": "rope", "model": "llama-3.1-8b"}):
+            with self.assertRaisesRegex(TypeError, "a scheme or a model"):
+                self.service.apply(query, length=5, **given)
+
+    def test_a_comparison_says_what_is_wrong(self):
+        options = {"length": 64, "dim": 8}
+        table = self.service.get("rope", rope_theta=1e6, **options).cos
+        found = self.service.compare(table, "rope", tensor="cos", **options)
+        self.assertEqual(found.text, found["explanation"]["sentence"])
+        self.assertIn("rope_theta=1000000", found.text)
+        query = np.random.default_rng(2).standard_normal((64, 8)).astype("f4")
+        right = self.service.apply(query, "rope", **options)
+        wrong = right.copy()
+        wrong[3, 1] += 1
+        given = {"query": query, "key": query, "wrong": wrong, "right": right}
+        judged = self.service.apply(given, "rope", against=["wrong", "right"], **options)
+        first, second = judged.text.splitlines()
+        self.assertRegex(first, r"\Awrong: 1 of 512 entries differ, by at most .* at \[3, 1\]")
+        self.assertEqual(second, "right: Every entry is the exact one.")
+        given = {"query": query, "wrong": wrong}
+        judged = self.service.apply(given, "rope", against="wrong", **options)
+        self.assertEqual(first, f"wrong: {judged.text}")
+        said = posenc.Comparison({**judged, "explanation": {"sentence": "Turned back."}})
+        self.assertEqual(said.text, "Turned back.")
+
+    def test_pairings_are_converted(self):
+        weight = np.arange(64 * 3, dtype="f4").reshape(64, 3)
+        want = weight.reshape(4, 2, 8, 3).swapaxes(1, 2).reshape(64, 3)
+        path = self.folder / "converted.json"
+        path.write_text(json.dumps(CONFIG), encoding="utf-8")
+        for given in (
+            {"from_": "half", "heads": 4},
+            {"config": CONFIG},
+            {"config": path},
+            {"config": str(path)},
+        ):
+            found = self.service.convert(weight, "interleaved", **given)
+            np.testing.assert_array_equal(found, want)
+            tensors = {"l.q_proj.lora_B.weight": weight, "l.v_proj.weight": weight}
+            found = self.service.convert(tensors, "interleaved", **given)
+            np.testing.assert_array_equal(found["l.q_proj.lora_B.weight"], want)
+            np.testing.assert_array_equal(found["l.v_proj.weight"], weight)
+            back = self.service.convert(found, "half", **{**given, "from_": "interleaved"})
+            np.testing.assert_array_equal(back["l.q_proj.lora_B.weight"], weight)
+        key = {"k_proj.weight": np.zeros((1024, 1), "f2")}
+        for name in ("model", "config"):
+            found = self.service.convert(key, "interleaved", **{name: "llama-3.1-8b"})
+            self.assertEqual(found["k_proj.weight"].dtype, np.float16)
+        other = {"l.o_proj.weight": weight}
+        problem = self.raises(
+            posenc.Refused, 422, self.service.convert, other, "half", "interleaved", heads=4
+        )
+        self.assertIn("l.o_proj.weight", str(problem))
+        kept = self.service.convert(other, "half", "interleaved", heads=4, none="allow")
+        np.testing.assert_array_equal(kept["l.o_proj.weight"], weight)
+
+    def test_batches_come_by_name(self):
+        requests = {
+            "rope": {"scheme": "rope", "length": 4, "dim": 8, "dtype": float},
+            "bias": {"scheme": "alibi", "length": 4, "heads": 2, "tensor": "bias"},
+            "own": {"scheme": "sinusoidal", "positions": np.arange(3), "dim": 4, "base": None},
+        }
+        found = self.service.batch(requests)
+        self.assertEqual(
+            sorted(found), ["bias", "own", "rope.cos", "rope.inv_freq", "rope.sin"]
+        )
+        self.assertEqual((found["rope.cos"].dtype, found.own.shape), (np.float64, (3, 4)))
+        wrong = {**requests, "bad": {"scheme": "rope", "length": 4, "dim": 7}}
+        problem = self.raises(posenc.Refused, 422, self.service.batch, wrong)
+        self.assertEqual(problem.errors[0]["name"], "bad")
+
+    def test_models_are_compared(self):
+        path = self.folder / "compared.json"
+        path.write_text(json.dumps({**CONFIG, "rope_theta": 10000.0}), encoding="utf-8")
+        self.assertTrue(self.service.compare_models(CONFIG, dict(CONFIG))["equal"])
+        for second in (path, str(path)):
+            found = self.service.compare_models(CONFIG, second, length=8)
+            self.assertIn("rope_theta", [each["about"] for each in found["differences"]])
+            found = self.service.compare_models(CONFIG, second, strict=True)
+            self.assertFalse(found["equal"])
+        self.assertFalse(self.service.compare_models("llama-3.1-8b", CONFIG)["equal"])
+
+    def test_a_missing_file_is_no_name_of_a_model(self):
+        for missing in ("config.jsn.json", "./config", self.folder / "none", "~/none.gguf"):
+            for call in (
+                self.service.model,
+                self.service.plan,
+                lambda config: self.service.compare_models("gpt2", config),
+                lambda config: self.service.apply(np.zeros((2, 4)), model=config, length=2),
+                lambda config: self.service.convert(np.zeros((4, 4)), "half", config=config),
+            ):
+                with self.assertRaisesRegex(FileNotFoundError, "(?i)no such file.*no|config"):
+                    call(missing)
+        with self.assertRaisesRegex(TypeError, "not int"):
+            self.service.model(3)
+
+    def test_errors_name_the_address_and_the_path(self):
+        name = self.service._settings[0].rstrip("/")
+        problem = self.raises(posenc.Refused, 422, self.service.get, "rope", length=4, dim=7)
+        self.assertEqual(problem.asked, f"GET /v1/encodings/rope at {name}")
+        self.assertTrue(str(problem).startswith(problem.asked + ": "))
+        table = self.service.get("rope", length=9, dim=6).cos
+        problem = self.raises(
+            posenc.Refused,
+            422,
+            self.service.compare,
+            table,
+            "rope",
+            length=8,
+            dim=6,
+            tensor="cos",
+        )
+        self.assertTrue(str(problem).startswith(f"POST /v1/compare/rope at {name}: "))
+        self.assertIn("\n  1 row more", str(problem))
+
     def test_sets_are_stored(self):
         table = np.arange(12, dtype="f4").reshape(4, 3)
         self.service.put("mine", {"table": table})
@@ -267,8 +397,20 @@ class Choice(Case):
         with mock.patch.object(posenc, "_find_program", lambda: None):
             with self.assertRaisesRegex(FileNotFoundError, posenc.VARIABLE):
                 posenc.Service("command:").get("rope")
-        with self.assertRaises(OSError):
-            posenc.Service(f"unix:{self.folder}/none").get("rope")
+        for where, kind in (
+            (f"unix:{self.folder}/none", FileNotFoundError),
+            ("http://127.0.0.1:1", ConnectionRefusedError),
+            ("http://127.0.0.1:1/prefix/", ConnectionRefusedError),
+            (f"command:{self.folder}/none", FileNotFoundError),
+        ):
+            with self.assertRaises(kind) as caught:
+                posenc.Service(where).get("rope", length=4, dim=4)
+            self.assertIn(
+                f"GET /v1/encodings/rope at {where.rstrip('/')}", str(caught.exception)
+            )
+        with mock.patch.object(posenc._Http, "ask", side_effect=TimeoutError("timed out")):
+            with self.assertRaisesRegex(TimeoutError, "at http://a.example: timed out"):
+                posenc.Service("http://a.example").get("rope", length=4, dim=4)
 
     def test_a_server_ignores_the_variable(self):
         """Both may run in one environment."""
@@ -307,6 +449,12 @@ class Torch(Case):
         for given in (query, query.bfloat16(), query.double().requires_grad_()):
             turned = self.service.apply(given, "rope", **options)
             self.assertEqual((turned.dtype, turned.shape), (given.dtype, given.shape))
+        weight = torch.arange(64, dtype=torch.bfloat16).reshape(16, 4)
+        want = weight.reshape(2, 2, 4, 4).transpose(1, 2).reshape(16, 4)
+        how = {"to": "interleaved", "from_": "half", "heads": 2}
+        self.assertTrue(torch.equal(self.service.convert(weight, **how), want))
+        found = self.service.convert({"q_proj.weight": weight}, **how)
+        self.assertTrue(torch.equal(found["q_proj.weight"], want))
         self.service.put("mine", {"table": torch.ones(4, 3, dtype=torch.bfloat16)})
         found = self.service.get("learned", set="mine", length=4).encoding
         np.testing.assert_array_equal(found, np.ones((4, 3)))
