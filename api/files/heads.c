@@ -63,8 +63,7 @@ static bool measure_head(const api_convert_request *asked, const api_projection 
         *ret_columns = counts.head_dim;
         return true;
     }
-    const uint64_t count = projection->columns > 0 ? projection->extent / projection->columns
-                                                   : find_count(asked, projection);
+    const uint64_t count = find_count(asked, projection);
     *ret_columns = count > 0 ? projection->extent / count : 0;
     if (count == 0 || (projection->extent % count == 0 && *ret_columns <= HEAD_WIDTH_MAX))
         return true;
@@ -215,12 +214,17 @@ static void refuse_heads(const api_convert_request *asked, const api_head_width 
     }
 }
 
-/* Whether an npy file's array, of a query or a key, has one head or those of the config. */
-static bool is_of_config(const api_convert_request *asked, uint64_t heads)
+/* Whether the config may have so many heads: an npy file's array is of a query or a key, or of
+ * one head, and where the config does not count keys each has as many queries. */
+static bool is_of_config(const api_convert_request *asked, const api_projection *projection,
+                         uint64_t heads)
 {
-    const uint64_t *counts = asked->array_heads;
-    return counts[0] == 0 || heads == 1 || heads == counts[0] ||
-           (counts[1] > 0 ? heads == counts[1] : counts[0] % heads == 0);
+    const uint64_t *array = asked->array_heads;
+    if (projection->name)
+        return !asked->config || projection->role != API_ROLE_KEY ||
+               asked->known.kv_heads > 0 || asked->known.heads % heads == 0;
+    return array[0] == 0 || heads == 1 || heads == array[0] ||
+           (array[1] > 0 ? heads == array[1] : array[0] % heads == 0);
 }
 
 /* Whether the heads of a projection are those of the request, and all as wide. */
@@ -232,7 +236,7 @@ static bool divides_into_heads(const api_convert_request *asked, const api_head_
         count = asked->known.heads;
     if (projection->extent % width->columns == 0 &&
         (projection->columns == 0 || projection->columns == width->columns) &&
-        (projection->name || is_of_config(asked, projection->extent / width->columns)) &&
+        is_of_config(asked, projection, projection->extent / width->columns) &&
         (count == 0 || count == projection->extent / width->columns))
         return true;
     refuse_heads(asked, width, projection, count, reterr);

@@ -301,6 +301,14 @@ class Models(ConvertCase):
             self.converted(query, weights(**{name: right}), SAFETENSORS)
             for rows in wrong:
                 self.refuse(422, parameter, query, weights(**{name: rows}), SAFETENSORS)
+        mistral = {**LLAMA, "model_type": "mistral"}
+        del mistral["num_key_value_heads"]  # whose default is another one than Llama's
+        query = f"{BACK}&config={quote(json.dumps(mistral))}"
+        self.converted(query, weights(k_proj=64), SAFETENSORS)
+        self.refuse(422, "config", query, weights(k_proj=48), SAFETENSORS)
+        query = query.replace("mistral", "llama")
+        self.refuse(422, "config", query, weights(k_proj=64), SAFETENSORS)
+        self.converted(query, weights(k_proj=128), SAFETENSORS)
         for rows, fits in ((4096, True), (1024, True), (128, True), (2048, False)):
             array = npy(numpy.zeros((rows, 1), "f4"))
             reply = self.convert(HALF + "&model=llama-3.1-8b", array)
@@ -756,7 +764,7 @@ class Related(ConvertCase):
                 for module, heads in (("query", 8), ("key", 2))
             }
             file, arrays = shaped(shapes)
-            for query in ("", HEADS, CONFIG):
+            for query in ("&head_dim=16", HEADS, CONFIG):
                 reply = self.assert_ok(self.convert(BACK + query, file, SAFETENSORS))
                 for each, array in arrays.items():
                     self.assertEqual(
@@ -764,7 +772,9 @@ class Related(ConvertCase):
                         array[..., order(16, "half")].tobytes(),
                         (each, query),
                     )
-            self.refuse(422, "heads", BACK + "&heads=4", file, SAFETENSORS)
+            for query in ("", "&heads=4", "&head_dim=32"):
+                name = "head_dim" if "dim" in query else "heads"
+                self.refuse(422, name, BACK + query, file, SAFETENSORS)
 
     def test_kernels_of_two_axes_are_transposed_weights(self):
         for query, key in (("q_proj", "k_proj"), ("wq", "wk")):
