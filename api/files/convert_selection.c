@@ -222,8 +222,8 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
     return true;
 }
 
-#define NAME_ROOM 256 /* a longer name goes with no weight */
-#define CUTS_MAX  8   /* places at which a name is cut, from its end on */
+#define NAME_ROOM 1024 /* a longer name goes with no weight */
+#define CUTS_MAX  8    /* places at which a name is cut, from its end on */
 
 /* Find the weight that a tensor goes with by its name, "x.weight" for "x.lora_B.weight", and
  * what it is to it. Behind an underscore it must be something known: "query_positions" is

@@ -29,6 +29,25 @@ static void copy_text(char *dst, size_t size, const char *text)
     memcpy(dst + cut, ELLIPSIS, sizeof ELLIPSIS);
 }
 
+/* Drop characters of which a precision, such as that of %.60s, has left a part. */
+static void drop_cut_characters(char *text)
+{
+    char *end = text;
+    for (size_t size; *text; text += size) {
+        const unsigned char lead = (unsigned char)*text;
+        const size_t whole = lead < 0x80   ? 1
+                             : lead < 0xc0 ? 0
+                             : lead < 0xe0 ? 2
+                             : lead < 0xf0 ? 3
+                                           : 4;
+        for (size = 1; size < whole && ((unsigned char)text[size] & 0xc0) == 0x80;)
+            size++;
+        if (size == whole)
+            end = (char *)memmove(end, text, size) + size;
+    }
+    *end = '\0';
+}
+
 static int rank_severity(pe_status status)
 {
     switch (status) {
@@ -91,6 +110,7 @@ pe_problem *pe_error_add(pe_error *error, pe_status status, const char *paramete
     va_start(list, allowed);
     vsnprintf(text, sizeof text, allowed, list);
     va_end(list);
+    drop_cut_characters(text);
     problem->reason = find_reason(status);
     problem->row = NULL;
     problem->kind = PE_KIND_ANY;

@@ -723,6 +723,15 @@ class Related(ConvertCase):
             lists = "&tensors=no&kv_tensors=no&none=allow"
             self.assertEqual(self.converted(query + lists, file, SAFETENSORS), file)
 
+    def test_names_of_any_letters_are_told(self):
+        """A name that a message cuts inside a character is no lack of memory."""
+        for start in ("", "x"):
+            file, _ = shaped({start + "é" * 60 + ".q_proj.qweight": (2, 128)})
+            problem = self.refuse(422, "tensors", BACK + HEADS, file, SAFETENSORS)
+            self.assertIn(f"without {start}éé", problem["detail"])
+            file, _ = shaped({start + "é" * 150 + ".q_proj.lora_B.weight": (128, 2)})
+            self.converted(BACK + HEADS, file, SAFETENSORS)
+
     def test_rows_of_an_adapter_are_heads(self):
         for name, parameter in (("q_proj.lora_B.weight", "heads"), ("q_proj.bias", "heads")):
             file, _ = shaped({name: (60, 2)})

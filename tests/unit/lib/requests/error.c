@@ -206,6 +206,25 @@ START_TEST(rules_too_long_are_cut_between_characters)
 }
 END_TEST
 
+START_TEST(names_inside_rules_are_cut_between_characters)
+{
+    for (size_t width = 1; width <= 4; width++) {
+        for (int room = 5; room < 60; room++) {
+            char text[600];
+            pe_error error;
+            pe_error_init(&error);
+            make_long(text, sizeof text, 1, width);
+            pe_problem *problem = pe_error_add(&error, PE_MALFORMED, "p", "", "%.*s is %.*s",
+                                               room, text, 4, text);
+            const size_t whole = 1 + ((size_t)room - 1) / width * width;
+            ck_assert(is_utf8(problem->allowed));
+            ck_assert_int_eq(memcmp(problem->allowed, text, whole), 0);
+            ck_assert_int_eq(memcmp(problem->allowed + whole, " is ", 4), 0);
+        }
+    }
+}
+END_TEST
+
 START_TEST(texts_that_just_fit_are_kept_whole)
 {
     char name[64], value[96], rule[256];
@@ -404,6 +423,7 @@ Suite *error_suite(void)
         problems_past_the_limit_are_counted_and_their_status_too,
         names_and_values_too_long_are_cut_between_characters,
         rules_too_long_are_cut_between_characters,
+        names_inside_rules_are_cut_between_characters,
         texts_that_just_fit_are_kept_whole,
         a_wrong_choice_lists_the_choices_and_suggests_one,
         a_repeated_argument_is_refused_as_it_was_written,
