@@ -76,14 +76,16 @@ static const char *find_config(const api_apply_model *model, const char *config,
                                pe_error *reterr)
 {
     const char *name = pe_options_value(model->given, API_APPLY_MODEL)->text;
-    const api_known_model *known = name ? api_known_model_find_tuned(name) : NULL;
+    const api_known_model *known = name ? api_known_model_find(name) : NULL;
     if (known)
         return known->config;
     if (!name && config)
         return config;
     pe_problem *problem = pe_error_add(
         reterr, PE_OUT_OF_RANGE, "model", name ? name : "",
-        name ? "a name that GET /v1/models lists"
+        name ? "a name that GET /v1/models lists, or left out with the text of the config.json "
+               "in "
+               "the metadata of a safetensors file"
              : "given, or the text of a config.json in the metadata of a safetensors file");
     if (name)
         pe_problem_suggest(problem, api_known_model_suggest(name));

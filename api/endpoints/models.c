@@ -164,8 +164,8 @@ static api_reply *refuse_name(const char *name)
     char detail[240];
     const char *near = api_known_model_suggest(name);
     snprintf(detail, sizeof detail,
-             "no model is known as \"%.60s\"; %s%s%sGET /v1/models lists them, POST takes any "
-             "config.json",
+             "no model is known as \"%.60s\"; %s%s%sGET /v1/models lists them; of any other, "
+             "send the config.json of its repository: POST /v1/models",
              name, near ? "did you mean \"" : "", near ? near : "", near ? "\"? " : "");
     return api_problem(API_NOT_FOUND,
                        api_is_utf8(name, strlen(name)) ? detail : "no such model", near, NULL);

@@ -1,10 +1,12 @@
 /* Well-known models by name. */
 #include "models/known_models.h"
 
-#include "posenc.h"
+#include "models/plan.h"
 
 #include <string.h>
 #include <strings.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 #define KNOWN(its_name, its_source, ...)                                                       \
     {.name = (its_name), .source = (its_source), .config = #__VA_ARGS__},
@@ -35,9 +37,8 @@ static const char *without_owner(const char *name)
     return name;
 }
 
-const api_known_model *api_known_model_find(const char *name)
+static const api_known_model *find_own(const char *own)
 {
-    const char *own = without_owner(name);
     for (size_t i = 0; i < api_known_model_count(); i++)
         if (strcasecmp(MODELS[i].name, own) == 0 ||
             strcasecmp(without_owner(MODELS[i].source), own) == 0)
@@ -45,30 +46,55 @@ const api_known_model *api_known_model_find(const char *name)
     return NULL;
 }
 
-const api_known_model *api_known_model_find_tuned(const char *name)
+/* Take the first of some words out of a name; false: it has none. */
+static bool cut_tuning(char *name)
 {
-    static const char *const ENDS[] = {"-instruct", "-chat", "-it"};
-    const api_known_model *found = api_known_model_find(name);
-    const size_t length = strlen(name);
-    char base[128];
-    for (size_t i = 0; !found && length < sizeof base && i < sizeof ENDS / sizeof *ENDS; i++) {
-        const size_t end = strlen(ENDS[i]);
-        if (length <= end || strcasecmp(name + length - end, ENDS[i]) != 0)
-            continue;
-        memcpy(base, name, length - end);
-        base[length - end] = '\0';
-        found = api_known_model_find(base);
-    }
-    return found;
+    static const char *const WORDS[] = {"-instruct", "-chat", "-it"};
+    for (char *at = name; *at; at++)
+        for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+            const char *rest = at + strlen(WORDS[i]);
+            if (strncasecmp(at, WORDS[i], strlen(WORDS[i])) != 0 || (*rest && *rest != '-'))
+                continue;
+            memmove(at, rest, strlen(rest) + 1);
+            return true;
+        }
+    return false;
 }
 
+const api_known_model *api_known_model_find(const char *name)
+{
+    const char *own = without_owner(name);
+    const api_known_model *found = find_own(own);
+    char base[128];
+    if (found || strlen(own) >= sizeof base)
+        return found;
+    memcpy(base, own, strlen(own) + 1);
+    return cut_tuning(base) ? find_own(base) : NULL;
+}
+
+/* Whether a name begins with the letters of a model type: its family is meant. */
+static bool begins_like_type(const char *name)
+{
+    const size_t length = strspn(name, LETTERS);
+    for (size_t i = 0; i < api_model_type_count(); i++) {
+        const char *type = api_model_type_get(i).model_type;
+        if (strspn(type, LETTERS) == length && strncasecmp(type, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A family with letters that no known one has, such as bloomz, is another one. */
 const char *api_known_model_suggest(const char *name)
 {
-    const char *names[sizeof MODELS / sizeof *MODELS];
-    const api_known_model *base = api_known_model_find_tuned(name);
-    if (base)
-        return base->name;
-    for (size_t i = 0; i < api_known_model_count(); i++)
-        names[i] = MODELS[i].name;
-    return pe_find_nearest_name(without_owner(name), names, api_known_model_count());
+    const char *names[sizeof MODELS / sizeof *MODELS], *own = without_owner(name);
+    const size_t length = strspn(own, LETTERS);
+    const bool has_family = begins_like_type(own);
+    size_t count = 0;
+    for (size_t i = 0; i < api_known_model_count(); i++) {
+        const size_t family = strspn(MODELS[i].name, LETTERS);
+        if (family >= length && (!has_family || strncasecmp(MODELS[i].name, own, family) == 0))
+            names[count++] = MODELS[i].name;
+    }
+    return pe_find_nearest_name(own, names, count);
 }

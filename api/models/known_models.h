@@ -14,14 +14,11 @@ size_t api_known_model_count(void);
 const api_known_model *api_known_model_get(size_t index);
 
 /* The model of a name, or of a repository of the hub, whatever its case and its owner:
- * "llama-3.1-8b", "meta-llama/Llama-3.1-8B". NULL if there is none. */
+ * "llama-3.1-8b", "meta-llama/Llama-3.1-8B"; also by the name of a version that was tuned for
+ * instructions and is not listed itself: "llama-3.1-8b-instruct". NULL if there is none. */
 const api_known_model *api_known_model_find(const char *name);
 
-/* The same, also by the name of a version that was tuned for instructions and has the positions
- * of the model: "llama-3.1-8b-instruct". */
-const api_known_model *api_known_model_find_tuned(const char *name);
-
-/* The name that is nearest to one that is not known; NULL if none is near. */
+/* The name that one that is not known is a slip of; NULL if there is none. */
 const char *api_known_model_suggest(const char *name);
 
 #endif

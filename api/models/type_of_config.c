@@ -93,74 +93,16 @@ static const char *find_by_class(const model_types *types, const char *class_nam
     return NULL;
 }
 
-/* Whether two folded names have the same digits, in the same order: another number is another
- * model. */
-static bool have_same_digits(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        while (isalpha((unsigned char)*a))
-            a++;
-        while (isalpha((unsigned char)*b))
-            b++;
-        if (*a != *b || !*a)
-            return *a == *b;
-    }
-}
-
-#define SHORTEST_TYPO 5 /* letters; names of fewer are all near each other */
-
-/* Whether one name is the other with a slip of the hand: one letter more, less or changed, or
- * two that are swapped. */
-static bool is_slip(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b), longer = n > m ? n : m, shorter = n > m ? m : n;
-    size_t before = 0, after = 0;
-    while (before < shorter && a[before] == b[before])
-        before++;
-    while (after < shorter - before && a[n - 1 - after] == b[m - 1 - after])
-        after++;
-    size_t rest = longer - before - after;
-    bool swapped =
-        rest == 2 && n == m && a[before] == b[before + 1] && a[before + 1] == b[before];
-    return n >= SHORTEST_TYPO && (rest <= 1 || swapped) && have_same_digits(a, b);
-}
-
-/* How well two names agree, from 0, not at all, over a slip to the very same letters. Of
- * classes their stems are compared, after the whole. */
-static int rate_agreement(const char *given, const char *known, bool are_classes)
-{
-    char a[64], b[64];
-    fold_name(given, strlen(given), a);
-    fold_name(known, strlen(known), b);
-    if (strcmp(a, b) == 0)
-        return 3;
-    if (are_classes) {
-        fold_name(given, find_stem(given), a);
-        fold_name(known, find_stem(known), b);
-        if (strcmp(a, b) == 0)
-            return 2;
-    }
-    return is_slip(a, b) ? 1 : 0;
-}
-
 /* The model type that a name is a slip of; NULL: none, or several. */
 static const char *find_by_letters(const model_types *types, const char *name, bool is_class)
 {
-    const char *found = NULL;
-    int best = 0;
-    for (size_t i = 0; i < types->count; i++) {
-        const char *type = types->rows[i].name;
-        int agreed = isupper((unsigned char)*type) || !is_class
-                         ? rate_agreement(name, type, is_class)
-                         : 0;
-        if (agreed == 1 && best == 1)
-            found = NULL; /* either may be meant */
-        if (agreed <= best)
-            continue;
-        best = agreed;
-        found = type;
-    }
-    return found;
+    enum { MOST = 1024 };
+    const char *names[MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < types->count && count < MOST; i++)
+        if (isupper((unsigned char)*types->rows[i].name) || !is_class)
+            names[count++] = types->rows[i].name;
+    return pe_find_nearest_name(name, names, count);
 }
 
 /* The name of a class that the config mentions: "Phi3ForCausalLM"; NULL: none. */

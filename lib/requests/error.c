@@ -1,4 +1,4 @@
-/* Errors: a bounded list of problems, and suggestions for misspelt names. */
+/* Errors: a bounded list of problems. */
 #include "numerics/dtype.h"
 #include "requests/parameters.h"
 
@@ -128,111 +128,6 @@ void pe_error_append(pe_error *error, const pe_error *other)
     for (size_t i = 0; i < other->count; i++)
         *next_problem(error) = other->problems[i];
     error->dropped += other->dropped;
-}
-
-#define SPELLING_MAX 40
-
-static size_t find_minimum(size_t a, size_t b, size_t c)
-{
-    size_t least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* A letter in lower case; every separator of words becomes an underscore. */
-static char fold_letter(char letter)
-{
-    if (letter >= 'A' && letter <= 'Z')
-        return (char)(letter - 'A' + 'a');
-    return letter == '-' || letter == '.' ? '_' : letter;
-}
-
-static bool is_same(const char *a, const char *b, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (fold_letter(a[i]) != fold_letter(b[i]))
-            return false;
-    return true;
-}
-
-/* Fold a text of at most SPELLING_MAX letters. */
-static void fold_text(const char *text, size_t length, char dst[SPELLING_MAX])
-{
-    for (size_t i = 0; i < length; i++)
-        dst[i] = fold_letter(text[i]);
-}
-
-/* The number of edits (insert, delete, replace a letter, swap neighbours) that turn a into b,
- * both folded and at most SPELLING_MAX long: the Damerau-Levenshtein distance. */
-static size_t edit_distance(const char *given, const char *candidate)
-{
-    size_t n = strlen(given), m = strlen(candidate), rows[3][SPELLING_MAX + 1];
-    char a[SPELLING_MAX], b[SPELLING_MAX];
-    fold_text(given, n, a);
-    fold_text(candidate, m, b);
-    for (size_t j = 0; j <= m; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            row[j] = find_minimum(above[j] + 1, row[j - 1] + 1,
-                                  above[j - 1] + (a[i - 1] != b[j - 1]));
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && two_above[j - 2] + 1 < row[j])
-                row[j] = two_above[j - 2] + 1;
-        }
-    }
-    return rows[n % 3][m];
-}
-
-/* Whether a name begins or ends with `part` as whole words, as rope_type does with "type". */
-static bool has_words(const char *name, const char *part)
-{
-    size_t length = strlen(name), count = strlen(part);
-    if (count < 2 || length < count + 2)
-        return false;
-    const char *rest = name + length - count;
-    return (is_same(name, part, count) && fold_letter(name[count]) == '_') ||
-           (is_same(rest, part, count) && fold_letter(rest[-1]) == '_');
-}
-
-#define EDITED    SPELLING_MAX       /* farther than any names that share words */
-#define UNRELATED (3 * SPELLING_MAX) /* farther than any names that resemble each other */
-
-/* How far a candidate is from the given name, as far as it is nearer than `limit`. Nearest are
- * names that differ in a last letter or share whole words; then come names that a few edits
- * turn into each other. */
-static size_t name_distance(const char *given, const char *candidate, size_t limit)
-{
-    size_t n = strlen(given), m = strlen(candidate);
-    size_t longer = n > m ? n : m, shorter = n > m ? m : n;
-    if (m > SPELLING_MAX)
-        return UNRELATED;
-    if (longer <= shorter + 1 && is_same(given, candidate, shorter))
-        return longer - shorter;
-    if (has_words(given, candidate) || has_words(candidate, given))
-        return longer - shorter;
-    /* there are at least as many edits as one name is longer: most need not be counted */
-    if (longer - shorter > 1 + n / 3 || EDITED + longer - shorter >= limit)
-        return UNRELATED;
-    size_t edits = edit_distance(given, candidate);
-    return edits <= 1 + n / 3 ? EDITED + edits : UNRELATED;
-}
-
-const char *pe_find_nearest_name(const char *given, const char *const *candidates, size_t count)
-{
-    size_t length = strlen(given), best = UNRELATED;
-    const char *nearest = NULL;
-    if (length == 0 || length > SPELLING_MAX)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        size_t distance = name_distance(given, candidates[i], best);
-        if (distance < best) {
-            best = distance;
-            nearest = candidates[i];
-        }
-    }
-    return nearest;
 }
 
 void pe_problem_suggest(pe_problem *problem, const char *name)

@@ -176,7 +176,7 @@ class Plans(Layouts):
         self.refused("part", model + "&part=audio", x, "of which the model has tables")
         self.refused("length", "model=llama-3-8b", x, "length", 400)
         self.refused("model", "length=4", x, "in the metadata")
-        self.refused("model", "model=llama-3.1-9b&length=4", x, "llama-3.1-8b")
+        self.refused("model", "model=lama-3.1-8b&length=4", x, "llama-3.1-8b")
         self.refused("model", "model=mamba-2.8b&length=4", x, "with positions")
         self.refused("set", "model=gpt2&length=4", x, "trained")
 

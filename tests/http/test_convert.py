@@ -338,7 +338,7 @@ class Models(ConvertCase):
             )
             self.assertEqual(reply.header("Tensors-Converted"), str(len(rows)), model)
         problem = self.refuse(
-            422, "model", BACK + "&model=llama-3.1-9b", weights(q_proj=8), SAFETENSORS
+            422, "model", BACK + "&model=lama-3.1-8b", weights(q_proj=8), SAFETENSORS
         )
         self.assertEqual(problem["errors"][0]["did_you_mean"], "llama-3.1-8b")
         self.refuse(422, "model", BACK + "&model=bert-base", weights(q_proj=8), SAFETENSORS)

@@ -617,7 +617,7 @@ class Known(Plans):
                 self.assert_ok(reply)
 
     def test_a_name_that_is_not_known_is_suggested_another(self):
-        problem = self.assert_problem(self.get("/v1/models/gemma-3-27?plan=true"), 404)
+        problem = self.assert_problem(self.get("/v1/models/gemam-3-27b?plan=true"), 404)
         self.assertEqual(problem["did_you_mean"], "gemma-3-27b")
 
 

@@ -25,16 +25,28 @@ SUGGESTIONS = {
     "/scheme": "/v1/schemes",
     "/v1/modles/gpt2": "/v1/models/gpt2",
     "/v1/encodings/rope?length=4&dim=4&cos_sin=True": "true",
-    "/v1/models/meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
-    "/v1/models/Qwen/Qwen2.5-7B-Instruct": "qwen2.5-7b",
+    "/v1/models/meta-llama/Lama-3.1-8B": "llama-3.1-8b",
+    "/v1/encodings/rotary": "rope",
+    "/v1/encodings/sin": "sinusoidal",
+    "/v1/encodings/fourrier": "fourier",
     "/openapi": "/openapi.json",
 }
 
+
+# what people type; a row of its own, or nothing
+OTHER_MODELS = """
+    mistral-7b mistral-7b-v0.1 mistral-7b-v0.4 gemma-2-9b gemma-7b gemma bert-large bert-huge
+    mbart-large albert-base beit-base deepseek-r1 deepseek-v4 deepseek-llm-7b gpt-neox-20b
+    gpt-neo-2.7b gpt-oss gpt3 gpt2-huge llama3 llama-3 llama-7b llama-3.1-9b llama-3-405b
+    codellama-7b qwen-7b qwen3 qwen3-9b qwen4-8b phi-5 phi3 mixtral-8x70b falcon-1b mt5-base
+    flan-t5-huge t5 whisper vit-small opt-1.3m bloomz olmo-3-13b gte-base jina-v9 smollm4-3b
+""".split()
 
 ROPE = "/v1/encodings/rope"
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}  # of curl --data without -H
 HUB_ID, OWN_NAME = "meta-llama/Llama-3.1-8B", "llama-3.1-8b"
+TUNED = ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b-chat", "LLAMA-3.1-IT-8B")
 
 
 def safetensors(**tensors):
@@ -114,9 +126,13 @@ class Slips(ServerCase):
 
     def test_a_model_goes_by_its_name_on_the_hub_wherever_one_is_named(self):
         """In paths, too: test_model_identity.Names."""
-        body = json.dumps({"first": HUB_ID, "second": OWN_NAME}).encode()
-        compared = self.server.request("POST", "/v1/models/compare", JSON, body)
-        self.assertIs(compared.json()["equal"], True)
+        plan = self.server.request("GET", f"/v1/models/{OWN_NAME}?plan=true").body
+        for name in (HUB_ID, *TUNED):
+            body = json.dumps({"first": name, "second": OWN_NAME}).encode()
+            compared = self.server.request("POST", "/v1/models/compare", JSON, body)
+            self.assertIs(compared.json()["equal"], True)
+            other = self.server.request("GET", f"/v1/models/{name}?plan=true")
+            self.assertEqual(other.body, plan)
         files = {"Content-Type": "application/vnd.safetensors"}
         for path, file in (
             ("apply?length=2&model=", safetensors(query=[32, 2, 128])),
@@ -128,17 +144,36 @@ class Slips(ServerCase):
             with self.subTest(path):
                 replies = [
                     self.server.request("POST", f"/v1/{path}{name}", files, file)
-                    for name in (HUB_ID, OWN_NAME)
+                    for name in (HUB_ID, OWN_NAME, *TUNED)
                 ]
-                self.assertEqual([reply.status for reply in replies], [200, 200])
-                self.assertEqual(replies[0].body, replies[1].body)
+                self.assertEqual({reply.status for reply in replies}, {200})
+                self.assertEqual(len({reply.body for reply in replies}), 1)
                 problem = self.server.request(
                     "POST", f"/v1/{path}meta-llama/Lama-3.1-8B", files, file
                 ).json()
                 self.assertEqual(problem["errors"][0]["did_you_mean"], OWN_NAME)
-        body = json.dumps({"first": HUB_ID + "-Instruct", "second": OWN_NAME}).encode()
-        problem = self.server.request("POST", "/v1/models/compare", JSON, body).json()
-        self.assertEqual(problem["errors"][0]["did_you_mean"], OWN_NAME)
+
+    def test_what_is_no_slip_gets_no_suggestion(self):
+        """Another size, version or family is another model."""
+        for name in OTHER_MODELS:
+            with self.subTest(name):
+                reply = self.server.request("GET", f"/v1/models/{name}")
+                if reply.status == 200:  # a row of its own
+                    continue
+                problem = reply.json()
+                self.assertEqual(problem["status"], 404)
+                self.assertNotIn("did_you_mean", problem)
+                self.assertIn("config.json", problem["detail"])
+        for name in (
+            "binray_rope",
+            "position",
+            "rot",
+            "rope_3d",
+            "si",
+        ):
+            with self.subTest(name):
+                problem = self.server.request("GET", f"/v1/encodings/{name}").json()
+                self.assertNotIn("did_you_mean", problem)
 
     def test_a_get_without_a_format_prints_text(self):
         """Nothing binary comes to a terminal that did not ask for it."""

@@ -195,7 +195,8 @@ class TimmTest(ServerCase):
 
     def test_an_architecture_that_is_not_known_is_refused(self):
         for given, suggested in (
-            ("vit_base_patch16_225", "vit_base_patch16_224"),
+            ("vit_baes_patch16_224", "vit_base_patch16_224"),
+            ("vit_base_patch16_225", None),
             ("xcit_nano_12_p16_224", None),
             (7, None),
         ):

@@ -1,4 +1,4 @@
-/* Errors: the gravest status, bounded lists, texts cut between characters, and spelling. */
+/* Errors: the gravest status, bounded lists, and texts cut between characters. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -285,130 +285,10 @@ START_TEST(more_choices_than_fit_are_cut)
         snprintf(names[i], sizeof names[i], "choice_number_%zu", i);
         choices[i] = names[i];
     }
-    pe_error_add_choice(&error, "p", "choice_number_499", choices, UNIT_COUNT(names));
+    pe_error_add_choice(&error, "p", "choice_nubmer_49", choices, UNIT_COUNT(names));
     ck_assert_uint_lt(strnlen(error.problems[0].allowed, 256), 256);
     ck_assert_ptr_nonnull(strstr(error.problems[0].allowed, "choice_number_3"));
     ck_assert_str_eq(error.problems[0].did_you_mean, "choice_number_49");
-}
-END_TEST
-
-static const char *const WORDS[] = {"length", "sinusoidal", "sinusoidal_2d", "dim",
-                                    "dtype",  "positions",  "offset",        "step"};
-
-static void suggests(const char *given, const char *expected)
-{
-    const char *nearest = pe_find_nearest_name(given, WORDS, UNIT_COUNT(WORDS));
-    ck_assert_msg(nearest == expected || (nearest && expected && !strcmp(nearest, expected)),
-                  "%s: %s, not %s", given, nearest ? nearest : "nothing",
-                  expected ? expected : "nothing");
-}
-
-START_TEST(slips_of_the_pen_find_the_word)
-{
-    suggests("lenght", "length"); /* neighbours swapped */
-    suggests("elngth", "length");
-    suggests("lengt", "length"); /* one missing */
-    suggests("ength", "length");
-    suggests("lengthh", "length"); /* one too many */
-    suggests("llength", "length");
-    suggests("lemgth", "length"); /* one wrong */
-    suggests("Length", "length");
-    suggests("sinusodial", "sinusoidal");
-    suggests("sinosoidal", "sinusoidal");
-    suggests("sinusoidal2d", "sinusoidal_2d");
-    suggests("sinusoidal-2d", "sinusoidal_2d");
-    suggests("dmi", "dim");
-    suggests("dims", "dim");
-    suggests("d_type", "dtype");
-    suggests("dtpye", "dtype");
-    suggests("position", "positions");
-    suggests("ofset", "offset");
-    suggests("setp", "step");
-    suggests("length", "length");
-}
-END_TEST
-
-START_TEST(words_that_are_far_away_find_nothing)
-{
-    static const char *const FAR[] = {"",         "x",
-                                      "ab",       "heads",
-                                      "vocab",    "frequency",
-                                      "kitchen",  "max_position_embeddings",
-                                      "gnithtel", "\xe4\xbd\x8d\xe7\xbd\xae"};
-    for (size_t i = 0; i < UNIT_COUNT(FAR); i++)
-        suggests(FAR[i], NULL);
-    ck_assert_ptr_null(pe_find_nearest_name("length", NULL, 0));
-}
-END_TEST
-
-START_TEST(the_nearest_of_several_is_suggested)
-{
-    static const char *const NEAR[] = {"concat_all", "concatenate", "concat", "contact"};
-    ck_assert_str_eq(pe_find_nearest_name("concatt", NEAR, 4), "concat");
-    ck_assert_str_eq(pe_find_nearest_name("contakt", NEAR, 4), "contact");
-    ck_assert_str_eq(pe_find_nearest_name("concat_al", NEAR, 4), "concat_all");
-    ck_assert_str_eq(pe_find_nearest_name("concatenat", NEAR, 4), "concatenate");
-}
-END_TEST
-
-START_TEST(capitals_and_what_parts_words_do_not_count)
-{
-    suggests("LENGTH", "length");
-    suggests("SinusoidAl-2D", "sinusoidal_2d");
-    suggests("Sinusodial.2d", "sinusoidal_2d");
-}
-END_TEST
-
-START_TEST(a_name_that_shares_words_is_nearer_than_one_of_similar_letters)
-{
-    static const char *const ROPE[] = {"dtype",     "length",      "rope_type", "rope_theta",
-                                       "dim",       "long_factor", "factor",    "heads",
-                                       "head_size", "llama2",      "llama_x"};
-    static const char *const PAIRS[][2] = {
-        {"type", "rope_type"},
-        {"theta", "rope_theta"},
-        {"head_dim", "dim"},
-        {"scaling_factor", "factor"},
-        {"longest-factor", "factor"},
-        {"max_length", "length"},
-        {"head", "heads"},
-        {"llama", "llama2"},
-        {"size", "head_size"},
-        {"_type", "dtype"},
-        {"type_", "dtype"},
-    };
-    for (size_t i = 0; i < UNIT_COUNT(PAIRS); i++)
-        ck_assert_str_eq(pe_find_nearest_name(PAIRS[i][0], ROPE, UNIT_COUNT(ROPE)),
-                         PAIRS[i][1]);
-    ck_assert_ptr_null(pe_find_nearest_name("rope_scaling", ROPE, UNIT_COUNT(ROPE)));
-}
-END_TEST
-
-START_TEST(a_swap_is_one_slip)
-{
-    static const char *const SHORT[] = {"kv", "mn"};
-    ck_assert_str_eq(pe_find_nearest_name("vk", SHORT, 2), "kv");
-    ck_assert_str_eq(pe_find_nearest_name("nm", SHORT, 2), "mn");
-    ck_assert_ptr_null(pe_find_nearest_name("xy", SHORT, 2));
-}
-END_TEST
-
-START_TEST(words_of_any_length_may_be_compared)
-{
-    char given[200], candidate[200];
-    const char *candidates[] = {candidate, "length"};
-    memset(given, 'a', sizeof given);
-    memset(candidate, 'a', sizeof candidate);
-    for (size_t n = 1; n < sizeof given; n += 3) {
-        for (size_t m = 1; m < sizeof candidate; m++) {
-            given[n] = candidate[m] = '\0';
-            const char *nearest = pe_find_nearest_name(given, candidates, 2);
-            unit_assert(nearest == NULL || nearest == candidate);
-            given[n] = candidate[m] = 'a';
-        }
-    }
-    candidate[199] = '\0';
-    ck_assert_str_eq(pe_find_nearest_name("lengt", candidates, 2), "length");
 }
 END_TEST
 
@@ -428,13 +308,6 @@ Suite *error_suite(void)
         a_wrong_choice_lists_the_choices_and_suggests_one,
         a_repeated_argument_is_refused_as_it_was_written,
         more_choices_than_fit_are_cut,
-        slips_of_the_pen_find_the_word,
-        words_that_are_far_away_find_nothing,
-        the_nearest_of_several_is_suggested,
-        capitals_and_what_parts_words_do_not_count,
-        a_name_that_shares_words_is_nearer_than_one_of_similar_letters,
-        a_swap_is_one_slip,
-        words_of_any_length_may_be_compared,
         NULL,
     };
     return unit_suite("error", tests);

@@ -65,7 +65,8 @@ START_TEST(every_parameter_but_for_its_last_letter_is_suggested)
         for (size_t i = 0; i < parameter_count(info); i++) {
             const char *name = parameter_of(info, i)->name;
             char wrong[64], query[200];
-            if (strlen(name) == 1) /* nothing would be left */
+            const char *word = strrchr(name, '_') ? strrchr(name, '_') + 1 : name;
+            if (strlen(word) < 5) /* what would be left may be anything */
                 continue;
             snprintf(wrong, sizeof wrong, "%.*s", (int)strlen(name) - 1, name);
             snprintf(query, sizeof query, "%s&%s=1", info->example, wrong);
