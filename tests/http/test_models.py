@@ -616,6 +616,28 @@ class Known(Plans):
                     reply = self.plan({"model_type": name, "text_config": sizes})
                 self.assert_ok(reply)
 
+    def test_the_most_used_models_have_rows_of_their_own(self):
+        """With what tells them from their neighbours."""
+        models = self.get("/v1/models").json()["models"]
+        names = [model["name"].lower() for model in models]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertGreaterEqual(len(names), 200)
+        for name, model_type, argument, value in (
+            ("Mistral-7B-v0.1", "mistral", "rope_theta", 10000),
+            ("Mistral-7B-Instruct-v0.3", "mistral", "rope_theta", 1000000),
+            ("gemma-2-9b-it", "gemma2", "dim", 256),
+            ("EleutherAI/gpt-neox-20b", "gpt_neox", "dim", 96),
+            ("deepseek-ai/DeepSeek-R1", "deepseek_v3", "mscale", 1),
+            ("Qwen3-4B-Instruct-2507", "qwen3", "rope_theta", 5000000),
+            ("smollm2-1.7b-instruct", "llama", "rope_theta", 130000),
+            ("Llama-3.2-3B", "llama", "factor", 32),
+        ):
+            with self.subTest(name):
+                plan = self.get(f"/v1/models/{name}?plan=true").json()
+                self.assertEqual(plan["model_type"], model_type)
+                given = plan["parts"][0]["arguments"][argument]
+                self.assertEqual(given["value"], value)
+
     def test_a_name_that_is_not_known_is_suggested_another(self):
         problem = self.assert_problem(self.get("/v1/models/gemam-3-27b?plan=true"), 404)
         self.assertEqual(problem["did_you_mean"], "gemma-3-27b")
