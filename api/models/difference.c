@@ -54,16 +54,17 @@ static const pe_argument *find_argument(const api_model_part *part, const char *
 /* A value in words; NULL without memory. From malloc. */
 static char *word_value(const json_t *value)
 {
-    return json_is_null(value) ? strdup("not given")
+    return json_is_null(value) ? strdup("absent")
                                : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 }
 
 /* Add to the sentence what a value is in each plan; a long one is only said to differ. */
-static void word_difference(pair *both, const char *part, const char *about,
+static void word_difference(pair *both, const char *part, const char *kind, const char *about,
                             const json_t *first, const json_t *second)
 {
     char *one = word_value(first), *other = word_value(second);
-    api_text_add(&both->summary, "%s%s: %s ", both->summary.size > 0 ? "; " : "", part, about);
+    api_text_add(&both->summary, "%s%s: %s%s ", both->summary.size > 0 ? "; " : "", part, kind,
+                 about);
     size_t length = LONGEST_WORDS;
     if (one && other)
         length = strlen(one) + strlen(other);
@@ -75,14 +76,21 @@ static void word_difference(pair *both, const char *part, const char *about,
     free(other);
 }
 
-/* Add one difference; consumes both values. */
-static void add_difference(pair *both, const char *part, const char *about, json_t *first,
-                           json_t *second)
+/* Add one difference between values of a kind, "argument " or "" for what the plan says
+ * itself; consumes both. */
+static void add_difference_of(pair *both, const char *part, const char *kind, const char *about,
+                              json_t *first, json_t *second)
 {
-    word_difference(both, part, about, first, second);
+    word_difference(both, part, kind, about, first, second);
     json_array_append_new(both->differences,
                           json_pack("{s:s, s:s, s:o, s:o}", "part", part, "about", about,
                                     "first", first, "second", second));
+}
+
+static void add_difference(pair *both, const char *part, const char *about, json_t *first,
+                           json_t *second)
+{
+    add_difference_of(both, part, "", about, first, second);
 }
 
 static void compare_text(pair *both, const char *part, const char *about, const char *first,
@@ -98,6 +106,7 @@ static json_t *describe_value(const pe_argument *argument)
     return argument ? model_argument_value(argument) : json_null();
 }
 
+/* The arguments of the requests: a config may have keys of their names that no scheme needs. */
 static void compare_arguments(pair *both, const api_model_part *first,
                               const api_model_part *second)
 {
@@ -105,13 +114,13 @@ static void compare_arguments(pair *both, const api_model_part *first,
         const pe_argument *one = &first->arguments[i];
         const pe_argument *other = find_argument(second, one->name);
         if (!other || strcmp(one->text, other->text) != 0)
-            add_difference(both, first->name, one->name, describe_value(one),
-                           describe_value(other));
+            add_difference_of(both, first->name, "argument ", one->name, describe_value(one),
+                              describe_value(other));
     }
     for (size_t i = 0; i < second->count; i++)
         if (!find_argument(first, second->arguments[i].name))
-            add_difference(both, first->name, second->arguments[i].name, json_null(),
-                           describe_value(&second->arguments[i]));
+            add_difference_of(both, first->name, "argument ", second->arguments[i].name,
+                              json_null(), describe_value(&second->arguments[i]));
 }
 
 /* Facts of a part without a request: everything that there is to know. */
@@ -157,10 +166,18 @@ static size_t draw_positions(double rows, double positions[POSITIONS])
     return count + 1;
 }
 
+/* The positions that the config allows; 0: it does not say. */
+static double count_positions(const api_model_part *part)
+{
+    const json_t *fact = json_object_get(part->facts, "positions");
+    return json_number_value(json_object_get(fact, "value"));
+}
+
+/* The rows of the request, or as many as the config allows. */
 static double count_rows(const api_model_part *part)
 {
     const pe_argument *length = find_argument(part, "length");
-    return length ? strtod(length->text, NULL) : 0;
+    return fmax(length ? strtod(length->text, NULL) : 0, count_positions(part));
 }
 
 static bool is_about_rows(const char *name)
@@ -280,6 +297,23 @@ static bool are_same_requests(const pe_request *first, const pe_request *second)
     return lengths[0] == lengths[1] && memcmp(one, other, lengths[0]) == 0;
 }
 
+/* Rows that one config allows and the other does not, of requests for as many rows. */
+static void compare_positions(pair *both, const api_model_part *first,
+                              const api_model_part *second)
+{
+    const double one = count_positions(first), other = count_positions(second);
+    const pe_argument *length = find_argument(first, "length");
+    const pe_argument *other_length = find_argument(second, "length");
+    if (one == other || one == 0 || other == 0 || !length || !other_length ||
+        strcmp(length->text, other_length->text) != 0)
+        return;
+    add_difference(both, first->name, "positions", api_document_number(one),
+                   api_document_number(other));
+    api_text_add(&both->summary,
+                 "; rows from position %.0f on are past the length of the %s, which is %.0f",
+                 fmin(one, other), one < other ? "first" : "second", fmin(one, other));
+}
+
 static void compare_parts(pair *both, const api_model_part *first, const api_model_part *second)
 {
     compare_text(both, first->name, "kind", first->kind, second->kind);
@@ -292,6 +326,8 @@ static void compare_parts(pair *both, const api_model_part *first, const api_mod
         compare_arguments(both, first, second);
         compare_tables(both, first, second);
     }
+    if (first->request && second->request)
+        compare_positions(both, first, second);
 }
 
 static json_t *describe_side(const api_model_plan *plan)

@@ -97,8 +97,13 @@ static void add_time(const model_config *config, const picture_facts *facts,
         tokens = model_integer(&whole, "position_id_per_seconds", facts->tokens_per_second);
     model_argument_number(config, part, "tokens_per_second", tokens.value, tokens.from);
     if (shown->frames > 1)
-        model_note(part->notes, "A frame takes one second unless seconds_per_grid of the "
-                                "request says another time.");
+        model_note(part->notes,
+                   "A frame takes one second unless seconds_per_grid of the request says "
+                   "another time%s.",
+                   strcmp(facts->frames, "whole_seconds") == 0
+                       ? ", which transformers cuts to an integer: 0.5 to 0. The publisher's "
+                         "code and vLLM do not, as frame_positions=seconds"
+                       : "");
 }
 
 /* The lengths of the texts, one token before each of `grids` grids, and the sizes of these. */

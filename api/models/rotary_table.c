@@ -4,6 +4,7 @@
 #include "json/document.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char PROMPT[] = "mrope"; /* the kind of a part for a prompt with a picture */
@@ -168,6 +169,38 @@ static void add_columns(const model_config *config, const rotary_keys *keys,
                               keys->partial.from);
 }
 
+static double argument_value(const api_model_part *part, const char *name, double absent)
+{
+    const pe_argument *given = api_argument_find(part->arguments, part->count, name);
+    return given ? strtod(given->text, NULL) : absent;
+}
+
+/* Say what is past the lengths of the config: rows, and how far a scaling reaches. */
+static void note_lengths(const model_config *config, const rotary_keys *keys,
+                         const api_model_part *part)
+{
+    json_t *notes = config->planner->plan->notes;
+    const double last =
+        argument_value(part, "offset", 0) + argument_value(part, "length", 0) - 1;
+    const double factor = argument_value(part, "factor", NAN);
+    const double longest = keys->longest.value;
+    const double original = argument_value(part, "original_max_position_embeddings", NAN);
+    if (last >= longest)
+        model_note(notes, "%s: the last row is position %.0f, past the %.0f positions of %s.",
+                   part->name, last, longest, model_word_origin(config, keys->longest.from));
+    else if (last >= original)
+        model_note(notes,
+                   "%s: the last row is position %.0f, past the original length of rope_type "
+                   "%s, %.0f.",
+                   part->name, last, keys->type, original);
+    if (original * factor > longest)
+        model_note(notes,
+                   "%s: rope_type %s reaches %.0f positions, %g times %.0f, past the %.0f of "
+                   "%s.",
+                   part->name, keys->type, original * factor, factor, original, longest,
+                   model_word_origin(config, keys->longest.from));
+}
+
 api_model_part *model_plan_table(const model_config *config, const rotary_keys *keys,
                                  const char *suffix, double seq_len)
 {
@@ -192,6 +225,8 @@ api_model_part *model_plan_table(const model_config *config, const rotary_keys *
     add_softmax_scale(keys, part);
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
+    if (!prompt)
+        note_lengths(config, keys, part);
     if (prompt)
         model_part_finish(config, part, "mrope",
                           "cos sin inv_freq position_ids axis rope_delta");

@@ -43,6 +43,41 @@ class ModelComparison(ServerCase):
         wanted = max(abs(math.cos(angle) - math.cos(angle / 4)) for angle in angles)
         self.assertAlmostEqual(table["largest_error"], wanted, 9)
 
+    def test_rows_past_the_length_of_one_are_a_difference(self):
+        """The first question of a fine-tune for long contexts."""
+        brief = LLAMA | {"max_position_embeddings": 32768}
+        brief.pop("rope_scaling", None)
+        answer, found = self.differences(brief, brief | {"max_position_embeddings": 131072})
+        self.assertEqual(found, [("text", "positions")])
+        (difference,) = answer["differences"]
+        self.assertEqual((difference["first"], difference["second"]), (32768, 131072))
+        self.assertIn("from position 32768 on are past the length of the first", str(answer))
+        answer, _ = self.differences(brief, brief | {"rope_scaling": LINEAR})
+        self.assertEqual(answer["tables"][0]["at_position"] < 32768, True)
+        yarn = {"rope_type": "yarn", "factor": 4.0}
+        scaled = brief | {"max_position_embeddings": 131072, "rope_scaling": yarn}
+        scaled["rope_scaling"] = yarn | {"original_max_position_embeddings": 32768}
+        answer, found = self.differences(brief, scaled)
+        self.assertIn(("text", "positions"), found)
+        self.assertIn("argument factor is absent in the first and 4 in the second", str(answer))
+
+    def test_tables_are_asked_up_to_the_longer_length(self):
+        """Slow columns that differ at a thousandth of a turn only far away."""
+        near = {"rope_theta": 500000.0}, {"rope_theta": 500000.5}
+        for length in (8192, 1048576):
+            one, other = (
+                {**LLAMA, "max_position_embeddings": length, **theta} for theta in near
+            )
+            answer, _ = self.differences(one, other)
+            most = max(each["at_position"] for each in answer["tables"])
+            self.assertGreater(most, length // 4)
+
+    def test_an_argument_that_is_absent_is_not_told_as_a_key(self):
+        dynamic = LLAMA | {"rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}
+        answer, _ = self.differences(LLAMA, dynamic)
+        self.assertIn("argument max_position_embeddings is absent in the first", str(answer))
+        self.assertNotIn("not given", answer["summary"])
+
     def test_layers_widths_and_rows_and_parts(self):
         cases = (
             ({"num_hidden_layers": 30}, "layers"),

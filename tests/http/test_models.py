@@ -616,6 +616,34 @@ class Known(Plans):
                     reply = self.plan({"model_type": name, "text_config": sizes})
                 self.assert_ok(reply)
 
+    def test_what_is_past_the_lengths_of_the_config_is_noted(self):
+        for target, said in (
+            ("gemma-2-9b?length=8192", None),
+            (
+                "gemma-2-9b?length=8193",
+                "position 8192, past the 8192 positions of max_position",
+            ),
+            ("gemma-2-9b?length=2&offset=9000", "position 9001, past the 8192 positions"),
+            ("llama-3.1-8b", None),
+            ("llama-3.1-8b?length=8192", None),
+            ("llama-3.1-8b?length=9000", "past the original length of rope_type llama3, 8192"),
+            ("llama-3.1-8b?length=131073", "position 131072, past the 131072 positions"),
+            ("deepseek-v3?length=4096", None),
+            ("deepseek-v3?length=4097", "past the original length of rope_type yarn, 4096"),
+        ):
+            with self.subTest(target):
+                join = "&" if "?" in target else "?"
+                notes = self.get(f"/v1/models/{target}{join}plan=true").json()["notes"]
+                self.assertEqual(len(notes), said is not None, notes)
+                self.assertIn(said or "", str(notes))
+        yarn = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
+        config = {"model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28}
+        config |= {"max_position_embeddings": 32768, "rope_scaling": yarn}
+        (note,) = self.plan(config).json()["notes"]
+        self.assertIn("reaches 131072 positions, 4 times 32768, past the 32768", note)
+        config["max_position_embeddings"] = 131072
+        self.assertEqual(self.plan(config).json()["notes"], [])
+
     def test_the_most_used_models_have_rows_of_their_own(self):
         """With what tells them from their neighbours."""
         models = self.get("/v1/models").json()["models"]
