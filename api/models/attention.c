@@ -181,14 +181,17 @@ static void read_plan(api_model_plan *plan, json_t *config, const char *option,
         refuse_heads(option, plan, part, other, reterr);
         return;
     }
-    json_t *translated = model_translate(config, plan->notes, reterr);
+    json_t *paths = json_object();
+    json_array_append_new(plan->kept, paths);
+    json_t *translated = model_translate(config, plan->notes, paths, reterr);
     if (!translated)
         return;
     json_array_append_new(plan->kept, translated);
     const api_model_component *component = &plan->components[part->component];
     const char *type = component->model_type ? component->model_type : plan->model_type;
     const model_type row = {.name = type};
-    model_planner planner = {.plan = plan, .error = reterr, .used = json_object()};
+    model_planner planner = {
+        .plan = plan, .error = reterr, .used = json_object(), .paths = paths};
     const model_config read = {.planner = &planner,
                                .type = &row,
                                .object = find_object(translated, component->path),

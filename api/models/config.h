@@ -15,6 +15,7 @@ typedef struct model_planner {
     const pe_limits *limits;
     pe_error *error;
     json_t *used;     /* the paths that have changed something, as the keys of an object */
+    json_t *paths;    /* of a file of another dialect: by paths of the config, its own */
     size_t objects;   /* that types have read */
     bool is_unasked;  /* what is planned now was not asked for */
     bool is_own_code; /* a row of code that comes with the checkpoint has been applied */
@@ -46,6 +47,9 @@ bool model_lists(const char *words, const char *word);
 
 /* Whether a name has one of several endings, joined by blanks, and more before it. */
 bool model_has_ending(const char *name, const char *endings);
+
+/* Whether the name of a key looks like positions (left_out.c). */
+bool model_looks_like_positions(const char *key);
 
 /* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
  */

@@ -188,6 +188,7 @@ typedef struct relative_facts {
     const char *layout; /* ALiBi: mask; T5: NULL or "one_way"; Shaw: `difference`, where left
                          * and right count what query minus key is clipped to */
     const char *preset; /* ALiBi: of the scheme */
+    bool geometric;     /* ALiBi: slopes of any number of heads are a geometric sequence */
     const char *note;
 } relative_facts;
 

@@ -93,17 +93,6 @@ static void copy_keys(const metadata *from, const char *const (*keys)[2], size_t
 
 /* ---- frequencies ---- */
 
-/* The divisor that the llama3 law gives a frequency. */
-static double llama3_divisor(double wavelength, double factor, double original)
-{
-    double smooth = (original / wavelength - 1) / (4 - 1);
-    if (wavelength < original / 4)
-        return 1;
-    if (wavelength > original)
-        return factor;
-    return 1 / ((1 - smooth) / factor + smooth);
-}
-
 /* Whether divisors are those of the llama3 law with factors 1 and 4. */
 static bool is_llama3(const json_t *divisors, double theta, double factor, double original)
 {
@@ -111,7 +100,7 @@ static bool is_llama3(const json_t *divisors, double theta, double factor, doubl
     for (size_t i = 0; i < count; i++) {
         double wavelength = 2 * 3.14159265358979323846 * pow(theta, (double)i / (double)count);
         double given = json_number_value(json_array_get(divisors, i));
-        double wanted = llama3_divisor(wavelength, factor, original);
+        double wanted = model_llama3_divisor(wavelength, factor, original);
         if (!(fabs(given - wanted) <= 1e-5 * wanted))
             return false;
     }
@@ -129,9 +118,7 @@ static json_t *scaling_from_divisors(const metadata *from, json_t *divisors)
             return model_pack_llama3(FACTORS[i]);
     double longest =
         json_number_value(json_object_get(from->config, "max_position_embeddings"));
-    return json_pack("{s:s, s:O, s:O, s:f, s:f}", "rope_type", "longrope", "short_factor",
-                     divisors, "long_factor", divisors, "attention_factor", 1.0,
-                     "original_max_position_embeddings", longest > 0 ? longest : 4096.0);
+    return model_pack_divisors(json_incref(divisors), longest > 0 ? longest : 4096.0);
 }
 
 /* A tensor of divisors: its numbers, or anything else where these are not there; NULL: the file

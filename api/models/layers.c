@@ -247,7 +247,7 @@ void model_plan_layers(model_config *config, const void *layer_rule)
         read_flags(config, flags, from, facts);
     else if (indices)
         read_indices(config, indices, facts);
-    else if (facts->every > 0)
+    else if (facts->every > 0 || (facts->every_keys && model_has(config, facts->every_keys)))
         repeat_types(config, facts);
 }
 

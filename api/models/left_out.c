@@ -11,14 +11,13 @@
 
 /* ---- keys that have changed nothing ---- */
 
-/* Whether the name of a key looks like positions. */
-static bool looks_like_positions(const char *key)
+bool model_looks_like_positions(const char *key)
 {
     static const char *const PIECES[] = {
-        "rope",     "nope",  "rotary",     "position",
-        "pos_emb",  "alibi", "theta",      "relative_attention",
-        "pos_enc",  "mrope", "seq_length", "dynamic_ntk",
-        "logn_attn"};
+        "rope",      "nope",  "rotary",     "position",
+        "pos_emb",   "alibi", "theta",      "relative_attention",
+        "pos_enc",   "mrope", "seq_length", "dynamic_ntk",
+        "logn_attn", "yarn"};
     for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++)
         if (strstr(key, PIECES[i]))
             return true;
@@ -43,16 +42,21 @@ static void list_unread(unread *self, json_t *object, size_t length, bool all, u
     json_t *value;
     json_object_foreach(object, key, value)
     {
-        bool about = all || looks_like_positions(key);
+        bool about = all || model_looks_like_positions(key);
         if (json_is_null(value) || (!about && !json_is_object(value)))
             continue;
         size_t room = sizeof self->path - length;
         int added = snprintf(self->path + length, room, "%s%s", length > 0 ? "." : "", key);
         if (added < 0 || (size_t)added >= room) /* not within the limits of a config */
             continue;
-        if (about && !json_object_get(self->planner->used, self->path)) {
+        const json_t *paths = self->planner->paths;
+        const char *theirs = json_string_value(json_object_get(paths, self->path));
+        const char *path = theirs ? theirs : self->path;
+        if (!theirs && json_object_size(paths) > 0) /* no key of the file */
+            continue;
+        if (about && !json_object_get(self->planner->used, path)) {
             if (self->count++ < UNREAD_LISTED)
-                json_array_append_new(self->planner->plan->not_used, json_string(self->path));
+                json_array_append_new(self->planner->plan->not_used, json_string(path));
         } else if (json_is_object(value) && depth > 1) {
             list_unread(self, value, length + (size_t)added, about, depth - 1);
         }

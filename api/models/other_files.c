@@ -4,37 +4,13 @@
 #include "models/other_files.h"
 
 #include "models/config.h"
+#include "models/dialects.h"
 #include "models/gguf_config.h"
 #include "models/plan_parts.h"
 #include "models/rotary.h"
 #include "models/timm.h"
 
 #include <string.h>
-
-/* How many of the keys, which are joined by blanks, an object has; ret_all is their number. */
-static size_t count_keys(const json_t *file, const char *keys, size_t *ret_all)
-{
-    size_t found = 0;
-    *ret_all = 0;
-    for (const char *at = keys; *at; ++*ret_all) {
-        size_t length = strcspn(at, " ");
-        found += json_object_getn(file, at, length) != NULL;
-        at += length + strspn(at + length, " ");
-    }
-    return found;
-}
-
-static bool has_keys(const json_t *file, const char *keys)
-{
-    size_t all;
-    return count_keys(file, keys, &all) == all;
-}
-
-static bool has_a_key(const json_t *file, const char *keys)
-{
-    size_t all;
-    return count_keys(file, keys, &all) > 0;
-}
 
 /* Give a key of the file its name in a config.json, unless the config has one. `names` are
  * pairs of both, up to NULL. */
@@ -157,59 +133,6 @@ static json_t *translate_gpt_oss(json_t *file, json_t *notes, pe_error *reterr)
     return config;
 }
 
-/* ---- Megatron ---- */
-
-static const char *const MEGATRON[] = {
-    "num_layers",       "num_hidden_layers",     "kv_channels", "head_dim",
-    "num_query_groups", "num_key_value_heads",   "rotary_base", "rope_theta",
-    "rotary_percent",   "partial_rotary_factor", NULL};
-
-/* The copy of a file with underscores in its keys. */
-static json_t *without_dashes(const json_t *file)
-{
-    json_t *copy = json_object(), *value;
-    const char *key;
-    json_object_foreach((json_t *)file, key, value)
-    {
-        char name[128];
-        size_t length = strlen(key);
-        for (size_t i = 0; i <= length && i < sizeof name; i++)
-            name[i] = (char)(key[i] == '-' ? '_' : key[i]);
-        json_object_set(copy, length < sizeof name ? name : key, value);
-    }
-    return copy;
-}
-
-static json_t *translate_megatron(json_t *file, json_t *notes, pe_error *reterr)
-{
-    json_t *config = without_dashes(file);
-    const char *kind = json_string_value(json_object_get(config, "position_embedding_type"));
-    bool turns = kind && strcmp(kind, "rope") == 0;
-    if (!turns && (!kind || strcmp(kind, "learned_absolute") != 0)) {
-        pe_error_add(
-            reterr, PE_OUT_OF_RANGE, "position_embedding_type", kind ? kind : "",
-            "rope or learned_absolute; other positions of Megatron are not known here");
-        json_decref(config);
-        return NULL;
-    }
-    rename_keys(config, MEGATRON);
-    if (is_set(config, "use_rope_scaling"))
-        json_object_set_new(config, "rope_scaling",
-                            model_pack_llama3(number_or(config, "rope_scaling_factor", 8)));
-    double stretch = number_or(config, "rotary_seq_len_interpolation_factor", 1);
-    if (stretch > 1)
-        json_object_set_new(config, "rope_scaling",
-                            json_pack("{s:s, s:f}", "rope_type", "linear", "factor", stretch));
-    set_type(config, !turns                                 ? "gpt2"
-                     : is_set(config, "rotary_interleaved") ? "llama_original"
-                                                            : "megatron");
-    delete_keys(config,
-                "use_rope_scaling rope_scaling_factor rotary_seq_len_interpolation_factor "
-                "rotary_interleaved position_embedding_type");
-    model_note(notes, "The file holds arguments of Megatron.");
-    return config;
-}
-
 /* ---- all kinds ---- */
 
 /* A description of a model under other names. */
@@ -225,10 +148,6 @@ static const struct {
      translate_params},
     {"rope_scaling_factor rope_ntk_alpha initial_context_length", "", "gpt_oss",
      translate_gpt_oss},
-    {"num_layers hidden_size num_attention_heads position_embedding_type", "", "",
-     translate_megatron},
-    {"num-layers hidden-size num-attention-heads position-embedding-type", "", "",
-     translate_megatron},
     {"architecture", "dim hidden_size", "timm_wrapper", model_translate_timm},
 };
 
@@ -269,7 +188,7 @@ static const struct {
 static void refuse_file_beside(const json_t *file, pe_error *reterr)
 {
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
-        if (!has_keys(file, OTHERS[i].keys))
+        if (!model_has_keys(file, OTHERS[i].keys))
             continue;
         pe_problem *problem =
             pe_error_add(reterr, PE_OUT_OF_RANGE, "model_type", "",
@@ -287,11 +206,11 @@ static bool names_model(const json_t *file)
     return name && !model_has_ending(name, "Pipeline Scheduler");
 }
 
-json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
+json_t *model_translate(json_t *file, json_t *notes, json_t *paths, pe_error *reterr)
 {
     const char *name = json_string_value(json_object_get(file, "model_type"));
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
-        if (has_keys(file, FILES[i].keys) && !has_a_key(file, FILES[i].none) &&
+        if (model_has_keys(file, FILES[i].keys) && !model_has_a_key(file, FILES[i].none) &&
             (!name || model_lists(FILES[i].types, name)))
             return FILES[i].translate(file, notes, reterr);
     if (name && strcmp(name, "llama") == 0 && is_set(file, "rope_traditional")) {
@@ -303,6 +222,9 @@ json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
     }
     if (model_is_gguf(file))
         return model_config_of_gguf(file, notes, reterr);
+    json_t *config = model_read_dialect(file, notes, paths, reterr);
+    if (config || reterr->count > 0)
+        return config;
     if (!name && !names_model(file))
         refuse_file_beside(file, reterr);
     return reterr->count > 0 ? NULL : json_incref(file);

@@ -8,8 +8,9 @@
 #include <jansson.h>
 
 /* The config that a file means, as a new reference, with a sentence for each thing to know in
- * `notes`. A config.json is returned as it is. NULL, with a problem that says what the file
- * seems to be and what to send instead, for files that describe no model. */
-json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr);
+ * `notes`, and in `paths` the path in the file of each path of the config that has another one.
+ * A config.json is returned as it is. NULL, with a problem that says what the file seems to be
+ * and what to send instead, for files that describe no model. */
+json_t *model_translate(json_t *file, json_t *notes, json_t *paths, pe_error *reterr);
 
 #endif

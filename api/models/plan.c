@@ -47,8 +47,10 @@ pe_status api_model_plan_new(json_t *config, const api_model_options *options,
                              .types = &model_all_types,
                              .limits = limits,
                              .error = reterr,
-                             .used = json_object()};
-    json_t *translated = model_translate(config, plan->notes, reterr);
+                             .used = json_object(),
+                             .paths = json_object()};
+    json_array_append_new(plan->kept, planner.paths);
+    json_t *translated = model_translate(config, plan->notes, planner.paths, reterr);
     if (translated && json_array_append_new(plan->kept, translated) == 0)
         plan_config(&planner, translated);
     json_decref(planner.used);

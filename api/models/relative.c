@@ -96,7 +96,12 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
         model_integer(config, "max_position_embeddings|max_seq_len|seq_length", NAN);
     api_model_part *part = begin_part(config, facts, "alibi", length);
     add_heads(config, facts, part);
-    model_fact_number(part, "alibi_bias_max", 8, model_default(config));
+    model_number most = model_real(config, "alibi_bias_max", 8);
+    model_fact_number(part, "alibi_bias_max", most.value, most.from);
+    if (most.given)
+        model_argument_number(config, part, "alibi_bias_max", most.value, most.from);
+    if (facts->geometric)
+        model_argument(config, part, "non_power_of_two", "geometric", model_default(config));
     model_fact_text(part, "mask", facts->layout, model_default(config));
     if (facts->preset)
         model_argument(config, part, "preset", facts->preset, model_default(config));

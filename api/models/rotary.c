@@ -18,7 +18,10 @@ static void plan_both_lengths(model_config *config, rotary_keys *keys)
     const rotary_facts *facts = keys->facts;
     if (isnan(keys->original.value))
         keys->original = keys->longest;
-    if (config->planner->plan->options->seq_len > 0) {
+    api_origin from;
+    bool are_equal = json_equal(model_find(&keys->dictionary, "short_factor", &from),
+                                model_find(&keys->dictionary, "long_factor", &from));
+    if (config->planner->plan->options->seq_len > 0 || are_equal) {
         model_use_rotary(config, facts, model_plan_table(config, keys, facts->suffix, 0));
         return;
     }

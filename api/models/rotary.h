@@ -21,6 +21,12 @@ void model_rotary_type(const model_config *config, const rotary_keys *keys, doub
 /* The rope_scaling of Llama 3.1's law with a factor, and its other published numbers. */
 json_t *model_pack_llama3(double factor);
 
+/* What that law divides the frequency of a wavelength by, with this factor and length. */
+double model_llama3_divisor(double wavelength, double factor, double original);
+
+/* The rope_scaling of divisors of the frequencies, a list, which is consumed. */
+json_t *model_pack_divisors(json_t *divisors, double longest);
+
 /* ---- rotary_own.c: what single classes do, which their rows name ---- */
 
 typedef void model_rotary_own(const model_config *config, rotary_keys *keys);

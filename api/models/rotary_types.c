@@ -202,6 +202,23 @@ json_t *model_pack_llama3(double factor)
                      "original_max_position_embeddings", 8192.0);
 }
 
+double model_llama3_divisor(double wavelength, double factor, double original)
+{
+    double smooth = (original / wavelength - 1) / (4 - 1);
+    if (wavelength < original / 4)
+        return 1;
+    if (wavelength > original)
+        return factor;
+    return 1 / ((1 - smooth) / factor + smooth);
+}
+
+json_t *model_pack_divisors(json_t *divisors, double longest)
+{
+    return json_pack("{s:s, s:O, s:o, s:f, s:f, s:f}", "rope_type", "longrope", "short_factor",
+                     divisors, "long_factor", divisors, "attention_factor", 1.0, "factor", 1.0,
+                     "original_max_position_embeddings", longest);
+}
+
 /* The parameters of a type, for which the config has keys of the same names. */
 static void add_parameters(const model_config *config, const rotary_keys *keys, double seq_len,
                            api_model_part *part)

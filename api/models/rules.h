@@ -69,6 +69,15 @@
     RULE(model_plan_word, word_facts, .own_code = true,                                        \
          .note = "transformers does not read this file: these are the facts of the code of "   \
                  "those who publish it.")
+/* of a file of another dialect: what it says positions are */
+#define BY_POSITIONS(...)                                                                      \
+    LAYERS(.every_keys = "no_rope_layer_interval", .full = "no_rope", .other = "rope"),        \
+        WHEN("positions", "rope", "rope"),                                                     \
+        RULE(model_plan_layer_thetas, rotary_facts, .partial = 1,                              \
+             .interleave_key = "rotary_interleaved", .still = "no_rope", __VA_ARGS__),         \
+        WHEN("positions", "learned", "rope"), LEARNED(.suffix = NULL),                         \
+        WHEN("positions", "none", "rope"), SAY("No positions, as the file says."),             \
+        PUBLISHERS_CODE
 #define DE_INTERLEAVED                                                                         \
     "Pairs are read from neighbouring columns (2i, 2i+1) and written de-interleaved, i and "   \
     "i + d/2."

@@ -13,6 +13,7 @@
 static const model_type TYPES[] = {
 #include "models/types_absolute.def"
 #include "models/types_audio.def"
+#include "models/types_dialects.def"
 #include "models/types_diffusion.def"
 #include "models/types_experts.def"
 #include "models/types_hybrid.def"

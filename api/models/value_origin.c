@@ -10,7 +10,11 @@ api_origin model_origin(const model_config *config, const char *key)
     const char *path =
         model_keep(config->planner,
                    *config->path ? json_sprintf("%s.%s", config->path, key) : json_string(key));
-    return (api_origin){.kind = API_ORIGIN_CONFIG, .path = path};
+    const json_t *paths = config->planner->paths;
+    const char *theirs = json_string_value(json_object_get(paths, path));
+    if (!theirs && json_object_size(paths) > 0) /* no key of the file */
+        return model_default(config);
+    return (api_origin){.kind = API_ORIGIN_CONFIG, .path = theirs ? theirs : path};
 }
 
 api_origin model_default(const model_config *config)

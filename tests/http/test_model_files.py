@@ -316,32 +316,6 @@ class ModelFiles(ServerCase):
             },
         )
 
-    def test_arguments_of_megatron(self):
-        arguments = {
-            "num-layers": 24,
-            "hidden-size": 2048,
-            "num-attention-heads": 16,
-            "position-embedding-type": "rope",
-            "rotary-base": 1000000,
-            "rotary-percent": 0.5,
-            "max-position-embeddings": 4096,
-        }
-        config = {
-            "model_type": "stablelm",
-            "num_hidden_layers": 24,
-            "hidden_size": 2048,
-            "num_attention_heads": 16,
-            "rope_theta": 1e6,
-            "partial_rotary_factor": 0.5,
-            "max_position_embeddings": 4096,
-        }
-        self.assert_same(arguments, config)
-        for kind in ("mrope", "yarn", "relative", "none", "roope"):
-            problem = self.plan(arguments | {"position-embedding-type": kind}, 422)
-            self.assertEqual(problem["errors"][0]["parameter"], "position_embedding_type")
-        plan = self.plan(arguments | {"position-embedding-type": "learned_absolute"})
-        self.assertEqual([part["kind"] for part in plan["parts"]], ["learned"])
-
     def test_files_that_describe_no_model_are_named(self):
         for file, word in (
             ({"peft_type": "LORA", "base_model_name_or_path": "x"}, "adapter"),

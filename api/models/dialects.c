@@ -1,0 +1,503 @@
+/* How a file is read by the table of its dialect: rules are applied in their order, and the
+ * first value that a path of the config gets stays. Then what rules cannot say is computed,
+ * and keys that look like positions and stand in no rule are refused. */
+#include "models/dialects.h"
+
+#include "models/config_text.h"
+#include "models/plan_parts.h"
+#include "models/rotary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One rule of a dialect. Keys of the file are paths with dots, without dashes. */
+typedef struct dialect_rule {
+    const char *key, *is; /* it holds where this key is one of these words; NULL: always */
+    const char *sets;     /* "ours<theirs", "ours<<theirs", which must be there, "ours=value",
+                           * "ours!value", which must not be another one, or a common name;
+                           * "@" is "rope_scaling." */
+    const char *nothing;  /* keys that say nothing of positions */
+    const char *refused;  /* why keys, here `nothing`, must be one of the words or left out */
+    const char *note;     /* what there is to know */
+} dialect_rule;
+
+typedef struct reading reading;
+
+typedef struct dialect {
+    const char *type;       /* the model type whose row reads what is understood */
+    const char *what;       /* "The file holds …" */
+    const char *all, *some; /* keys: all of these are there, one of these */
+    const char *none;       /* … and none of these */
+    const char *is_true;    /* … and this one is true */
+    const char *types;      /* it may have a model_type, one of these */
+    void (*own)(reading *r);
+    const dialect_rule *rules; /* the last one is empty */
+} dialect;
+
+/* A file while it is read. */
+struct reading {
+    const dialect *dialect;
+    const char *prefix; /* of the paths of its keys: "", or "model." */
+    json_t *file;       /* the object with these keys */
+    json_t *config;     /* what has been understood */
+    json_t *paths, *notes;
+    pe_error *error;
+};
+
+static bool is_rule(const dialect_rule *rule)
+{
+    return rule->key || rule->sets || rule->nothing;
+}
+
+/* ---- keys ---- */
+
+static json_t *find_path(json_t *object, const char *path)
+{
+    while (object && *path) {
+        size_t length = strcspn(path, ".");
+        object = json_object_getn(object, path, length);
+        path += length + (path[length] == '.');
+    }
+    return json_is_null(object) ? NULL : object;
+}
+
+static size_t count_keys(const json_t *object, const char *keys, size_t *ret_all)
+{
+    size_t found = 0;
+    *ret_all = 0;
+    for (const char *at = keys; at && *at; ++*ret_all) {
+        size_t length = strcspn(at, " ");
+        found += json_object_getn(object, at, length) != NULL;
+        at += length + strspn(at + length, " ");
+    }
+    return found;
+}
+
+bool model_has_keys(const json_t *object, const char *keys)
+{
+    size_t all;
+    return count_keys(object, keys, &all) == all;
+}
+
+bool model_has_a_key(const json_t *object, const char *keys)
+{
+    size_t all;
+    return count_keys(object, keys, &all) > 0;
+}
+
+/* Give a path of an object a value, which is consumed. */
+static void set_path(json_t *object, const char *path, json_t *value)
+{
+    size_t length = strcspn(path, ".");
+    if (!path[length]) {
+        json_object_set_new(object, path, value);
+        return;
+    }
+    if (!json_object_getn(object, path, length))
+        json_object_setn_new(object, path, length, json_object());
+    set_path(json_object_getn(object, path, length), path + length + 1, value);
+}
+
+/* A number of the config; another value is a problem. */
+static double read_number(const reading *r, const char *path, double otherwise)
+{
+    const json_t *value = find_path(r->config, path);
+    const char *theirs = json_string_value(json_object_get(r->paths, path));
+    if (value && !json_is_number(value))
+        model_refuse_value(r->error, theirs ? theirs : path, value, "a number");
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static bool is_word(const reading *r, const char *path, const char *word)
+{
+    const char *given = json_string_value(find_path(r->config, path));
+    return given && strcmp(given, word) == 0;
+}
+
+static pe_problem *refuse_key(const reading *r, const char *key, const char *allowed)
+{
+    char path[API_CONFIG_KEY_BYTES * 5];
+    snprintf(path, sizeof path, "%s%s", r->prefix, key);
+    return model_refuse_value(r->error, path, find_path(r->file, key), allowed);
+}
+
+/* ---- conditions ---- */
+
+/* Whether a value is one of several words: its text, or what it is. */
+static bool has_word(const json_t *value, const char *words)
+{
+    char text[PE_PRINT_MAX + 1];
+    if (!value)
+        return model_lists(words, "absent");
+    if (json_is_array(value))
+        return model_lists(words, "list") || model_lists(words, "given");
+    if (json_is_number(value)) {
+        text[pe_print_number(text, json_number_value(value))] = '\0';
+        bool is_given = json_number_value(value) != 0;
+        return (is_given && model_lists(words, "number")) || model_lists(words, text) ||
+               model_lists(words, "given");
+    }
+    const char *word = json_is_string(value)  ? json_string_value(value)
+                       : json_is_true(value)  ? "true"
+                       : json_is_false(value) ? "false"
+                                              : "an object";
+    return model_lists(words, word) || model_lists(words, "given");
+}
+
+/* Whether a value is Python's no: what a key has that is not used. */
+static bool is_unset(const json_t *value)
+{
+    return !value || json_is_false(value) ||
+           (json_is_number(value) && json_number_value(value) == 0);
+}
+
+/* Refuse a value for which no rule of its key holds. */
+static void check_choice(const reading *r, const dialect_rule *rule)
+{
+    const json_t *value = find_path(r->file, rule->key);
+    char allowed[256] = "one of", *at = allowed + strlen(allowed);
+    if (is_unset(value))
+        return;
+    for (const dialect_rule *other = r->dialect->rules; is_rule(other); other++) {
+        if (!other->sets || !other->key || strcmp(other->key, rule->key) != 0)
+            continue;
+        if (other < rule || has_word(value, other->is)) /* told already, or known */
+            return;
+        at += snprintf(at, (size_t)(allowed + sizeof allowed - at), " %s", other->is);
+        if (at >= allowed + sizeof allowed)
+            break;
+    }
+    refuse_key(r, rule->key, allowed)->reason = PE_REASON_CHOICE;
+}
+
+/* ---- rules ---- */
+
+/* A list of flags as the words of "a,b", for 0 and 1. NULL, with a problem, if it is none. */
+static json_t *name_flags(const reading *r, const char *key, const json_t *flags,
+                          const char *words)
+{
+    json_t *names = json_array();
+    const char *second = strchr(words, ',') + 1;
+    for (size_t i = 0; i < json_array_size(flags); i++) {
+        const json_t *flag = json_array_get(flags, i);
+        bool is_given = json_is_true(flag) || json_number_value(flag) == 1;
+        if (!is_given && !is_unset(flag)) {
+            refuse_key(r, key, "a list of 0 and 1");
+            break;
+        }
+        json_array_append_new(names, is_given
+                                         ? json_string(second)
+                                         : json_stringn(words, (size_t)(second - words - 1)));
+    }
+    return names;
+}
+
+/* The value that a text means: a number, true or false, or a word. */
+static json_t *value_of_text(const char *text)
+{
+    char *end;
+    double number = strtod(text, &end);
+    if (!*end)
+        return json_real(number);
+    return strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ? json_boolean(*text == 't')
+                                                                   : json_string(text);
+}
+
+/* Say that a path of the config is one of the file; NULL: of no key. */
+static void name_path(const reading *r, const char *ours, const char *theirs)
+{
+    json_object_del(r->paths, ours);
+    if (theirs)
+        json_object_set_new(r->paths, ours, json_sprintf("%s%s", r->prefix, theirs));
+    if (strchr(ours, '.')) /* what holds it is no key of the file, but has a path */
+        json_object_setn_new(r->paths, ours, strcspn(ours, "."),
+                             json_stringn(ours, strcspn(ours, ".")));
+}
+
+/* Give a path of the config a value, which is consumed, unless it has one. */
+static void take_value(const reading *r, const char *ours, const char *theirs, json_t *value)
+{
+    if (find_path(r->config, ours)) {
+        json_decref(value);
+        return;
+    }
+    name_path(r, ours, theirs); /* one that is missed has a path, too */
+    if (value)
+        set_path(r->config, ours, value);
+}
+
+/* Apply one item of what a rule sets. */
+static void apply_item(const reading *r, const dialect_rule *rule, char *item)
+{
+    char ours[160], *sign = item + strcspn(item, "<=!"), *given = sign + (*sign != '\0');
+    const char kind = *sign;
+    const bool is_inside = *item == '@';
+    *sign = '\0';
+    snprintf(ours, sizeof ours, "%s%s", is_inside ? "rope_scaling." : "", item + is_inside);
+    if (kind == '=' || kind == '!') {
+        json_t *value = value_of_text(given);
+        if (kind == '!' && find_path(r->config, ours) &&
+            !json_equal(find_path(r->config, ours), value))
+            refuse_key(r, rule->key, "another one or left out: it contradicts other keys");
+        take_value(r, ours, rule->key, value);
+        return;
+    }
+    bool is_required = *given == '<';
+    given = !kind ? item + is_inside : given + is_required;
+    char *words = strchr(given, '?');
+    if (words)
+        *words++ = '\0';
+    json_t *value = find_path(r->file, given);
+    if (!value && is_required)
+        refuse_key(r, given, "given")->reason = PE_REASON_MISSING;
+    take_value(r, ours, given,
+               words && value ? name_flags(r, given, value, words) : json_incref(value));
+}
+
+/* Check keys that may only have these words. */
+static void check_keys(const reading *r, const dialect_rule *rule)
+{
+    char key[API_CONFIG_KEY_BYTES + 1];
+    for (const char *at = rule->nothing; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        snprintf(key, sizeof key, "%.*s", (int)length, at);
+        const json_t *value = find_path(r->file, key);
+        if (value && !has_word(value, rule->is))
+            refuse_key(r, key, rule->refused);
+        at += length;
+    }
+}
+
+static void apply_rule(const reading *r, const dialect_rule *rule)
+{
+    char item[160];
+    if (rule->refused) {
+        check_keys(r, rule);
+        return;
+    }
+    if (rule->sets && rule->key)
+        check_choice(r, rule);
+    if (rule->key && !has_word(find_path(r->file, rule->key), rule->is))
+        return;
+    if (rule->note)
+        model_note(r->notes, "%s", rule->note);
+    for (const char *at = rule->sets; at && *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        apply_item(r, rule, item);
+        at += length;
+    }
+}
+
+/* ---- keys that stand in no rule ---- */
+
+/* Whether a text of a rule names a key as a whole, or (or_inside) something inside of it. */
+static bool names_key(const char *text, const char *key, bool or_inside)
+{
+    size_t length = strlen(key);
+    for (const char *at = text; at && (at = strstr(at, key)) != NULL; at += length) {
+        bool begins = at == text || strchr(" <@", at[-1]);
+        if (begins && (strchr(" ?", at[length]) || (or_inside && at[length] == '.')))
+            return true;
+    }
+    return false;
+}
+
+static bool is_known(const reading *r, const char *key, bool or_inside)
+{
+    for (const dialect_rule *rule = r->dialect->rules; is_rule(rule); rule++)
+        if (names_key(rule->key, key, or_inside) || names_key(rule->sets, key, or_inside) ||
+            names_key(rule->nothing, key, or_inside))
+            return true;
+    return false;
+}
+
+/* Refuse what stands in no rule: of an object at this path whose name looks like positions
+ * (all), or of the file the keys whose names do. */
+static void refuse_unknown(const reading *r, json_t *object, const char *path, bool all)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        char inner[API_CONFIG_KEY_BYTES * 4];
+        snprintf(inner, sizeof inner, "%s%s%s", path, *path ? "." : "", key);
+        bool about = all || model_looks_like_positions(key);
+        if (json_is_null(value) || is_known(r, inner, false))
+            continue;
+        if (json_is_object(value) && is_known(r, inner, true))
+            refuse_unknown(r, value, inner, about);
+        else if (about)
+            refuse_key(r, inner,
+                       "left out: its name looks like positions, and what it means in this "
+                       "kind of file is not known here");
+    }
+}
+
+/* ---- what rules cannot say ---- */
+
+/* The columns that turn, as far as the config says. */
+static double count_columns(const reading *r)
+{
+    double head =
+        read_number(r, "hidden_size", NAN) / read_number(r, "num_attention_heads", NAN);
+    return floor(read_number(r, "head_dim", head) * read_number(r, "partial_rotary_factor", 1));
+}
+
+/* Divide frequencies by a list of numbers, which come from a path of the config. */
+static void set_divisors(const reading *r, json_t *divisors, const char *from)
+{
+    double longest = read_number(r, "max_position_embeddings", 4096);
+    json_object_set_new(r->config, "rope_scaling", model_pack_divisors(divisors, longest));
+    json_object_set(r->paths, "rope_scaling.short_factor", json_object_get(r->paths, from));
+    json_object_set(r->paths, "rope_scaling.long_factor", json_object_get(r->paths, from));
+}
+
+/* Positions that are divided by a number: so are all frequencies, beside another law. */
+static void divide_positions(reading *r)
+{
+    static const char key[] = "positions_divided_by", type[] = "rope_scaling.rope_type";
+    double divisor = read_number(r, key, 1), width = count_columns(r);
+    json_object_del(r->config, key);
+    if (divisor == 1)
+        return;
+    if (is_word(r, type, "llama3") && width >= 2 && width <= 65536) {
+        json_t *divisors = json_array();
+        for (double i = 0; i < floor(width / 2); i++) {
+            double wavelength = 2 * 3.14159265358979323846 *
+                                pow(read_number(r, "rope_theta", 10000), 2 * i / width);
+            double scaled = model_llama3_divisor(
+                wavelength, read_number(r, "rope_scaling.factor", 8),
+                read_number(r, "rope_scaling.original_max_position_embeddings", 8192));
+            json_array_append_new(divisors, json_real(divisor * scaled));
+        }
+        set_divisors(r, divisors, key);
+    } else if (!is_word(r, type, "yarn")) {
+        divisor *= is_word(r, type, "linear") ? read_number(r, "rope_scaling.factor", 1) : 1;
+        set_path(r->config, type, json_string("linear"));
+        set_path(r->config, "rope_scaling.factor", json_real(divisor));
+        json_object_set(r->paths, "rope_scaling", json_object_get(r->paths, key));
+        json_object_set(r->paths, "rope_scaling.factor", json_object_get(r->paths, key));
+    }
+}
+
+static double yarn_scale(double factor, double mscale)
+{
+    return factor <= 1 ? 1 : 0.1 * mscale * log(factor) + 1;
+}
+
+/* Megatron: YaRN's attention factor is a quotient, whatever mscale and mscale_all_dim are. */
+static void own_megatron(reading *r)
+{
+    double factor = read_number(r, "rope_scaling.factor", 1);
+    if (is_word(r, "rope_scaling.rope_type", "yarn"))
+        set_path(
+            r->config, "rope_scaling.attention_factor",
+            json_real(yarn_scale(factor, read_number(r, "rope_scaling.mscale", 1)) /
+                      yarn_scale(factor, read_number(r, "rope_scaling.mscale_all_dim", 0))));
+    divide_positions(r);
+}
+
+/* ---- the table ---- */
+
+#define DIALECT(its_type, its_what, ...) {.type = (its_type), .what = (its_what), __VA_ARGS__},
+#define RULES(...)                                                                             \
+    .rules = (const dialect_rule[])                                                            \
+    {                                                                                          \
+        __VA_ARGS__,                                                                           \
+        {                                                                                      \
+            .key = NULL                                                                        \
+        }                                                                                      \
+    }
+#define SET(items)                                                                             \
+    {                                                                                          \
+        .sets = (items)                                                                        \
+    }
+#define IF(its_key, words, items)                                                              \
+    {                                                                                          \
+        .key = (its_key), .is = (words), .sets = (items)                                       \
+    }
+#define NOTHING(keys)                                                                          \
+    {                                                                                          \
+        .nothing = (keys)                                                                      \
+    }
+#define ONLY(keys, words, why)                                                                 \
+    {                                                                                          \
+        .nothing = (keys), .is = (words), .refused = (why)                                     \
+    }
+#define NOTE(its_key, words, text)                                                             \
+    {                                                                                          \
+        .key = (its_key), .is = (words), .note = (text)                                        \
+    }
+
+static const dialect DIALECTS[] = {
+#include "models/dialects.def"
+};
+
+/* ---- files ---- */
+
+/* The copy of a file with underscores in its keys. */
+static json_t *without_dashes(const json_t *file)
+{
+    json_t *copy = json_object(), *value;
+    const char *key;
+    json_object_foreach((json_t *)file, key, value)
+    {
+        char name[API_CONFIG_KEY_BYTES + 1];
+        size_t length = strlen(key);
+        for (size_t i = 0; i <= length && i < sizeof name; i++)
+            name[i] = (char)(key[i] == '-' ? '_' : key[i]);
+        json_object_set(copy, length < sizeof name ? name : key, value);
+    }
+    return copy;
+}
+
+/* Find the dialect of an object by its keys. */
+static const dialect *find_dialect(const json_t *object)
+{
+    const char *name = json_string_value(json_object_get(object, "model_type"));
+    for (size_t i = 0; i < sizeof DIALECTS / sizeof *DIALECTS; i++) {
+        const dialect *known = &DIALECTS[i];
+        if (model_has_keys(object, known->all) && !model_has_a_key(object, known->none) &&
+            (!known->some || model_has_a_key(object, known->some)) &&
+            (!known->is_true || json_is_true(json_object_get(object, known->is_true))) &&
+            (!name || model_lists(known->types, name)))
+            return known;
+    }
+    return NULL;
+}
+
+static void apply_rules(reading *r)
+{
+    model_note(r->notes, "The file holds %s.", r->dialect->what);
+    for (const dialect_rule *rule = r->dialect->rules; is_rule(rule); rule++)
+        apply_rule(r, rule);
+    take_value(r, "model_type", NULL, json_string(r->dialect->type));
+    if (r->dialect->own)
+        r->dialect->own(r);
+    refuse_unknown(r, r->file, "", false);
+}
+
+json_t *model_read_dialect(const json_t *file, json_t *notes, json_t *paths, pe_error *reterr)
+{
+    static const char *const PREFIXES[] = {"", "model."};
+    const json_t *inner[] = {file, json_object_get(file, "model")};
+    reading r = {.paths = paths, .notes = notes, .error = reterr};
+    for (size_t i = 0; i < 2 && !r.dialect; i++) {
+        json_decref(r.file);
+        r.prefix = PREFIXES[i];
+        r.file = without_dashes(inner[i]);
+        r.dialect = find_dialect(r.file);
+    }
+    if (r.dialect) {
+        r.config = json_object();
+        apply_rules(&r);
+    }
+    json_decref(r.file);
+    if (reterr->count == 0)
+        return r.config;
+    json_decref(r.config);
+    return NULL;
+}
