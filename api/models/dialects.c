@@ -5,7 +5,7 @@
 
 #include "models/config_text.h"
 #include "models/plan_parts.h"
-#include "models/rotary.h"
+#include "models/rules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,9 +39,9 @@ typedef struct dialect {
 /* A file while it is read. */
 struct reading {
     const dialect *dialect;
-    const char *prefix; /* of the paths of its keys: "", or "model." */
-    json_t *file;       /* the object with these keys */
-    json_t *config;     /* what has been understood */
+    const char *prefix;   /* of the paths of its keys: "", or "model." */
+    json_t *whole, *file; /* the file, and its object with these keys */
+    json_t *config;       /* what has been understood */
     json_t *paths, *notes;
     pe_error *error;
 };
@@ -61,6 +61,20 @@ static json_t *find_path(json_t *object, const char *path)
         path += length + (path[length] == '.');
     }
     return json_is_null(object) ? NULL : object;
+}
+
+/* The value of a key of the file; OmegaConf's "${a.b}" is that of another key. */
+static json_t *find_key(const reading *r, const char *key)
+{
+    json_t *value = find_path(r->file, key);
+    const char *text = json_string_value(value);
+    size_t length = text ? strlen(text) : 0;
+    if (length < 4 || length > API_CONFIG_KEY_BYTES || strncmp(text, "${", 2) != 0)
+        return value;
+    char path[API_CONFIG_KEY_BYTES + 1];
+    snprintf(path, sizeof path, "%.*s", (int)length - 3, text + 2);
+    json_t *meant = find_path(r->whole, path);
+    return meant ? meant : value;
 }
 
 static size_t count_keys(const json_t *object, const char *keys, size_t *ret_all)
@@ -110,7 +124,7 @@ static double read_number(const reading *r, const char *path, double otherwise)
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-static bool is_word(const reading *r, const char *path, const char *word)
+static bool has_value(const reading *r, const char *path, const char *word)
 {
     const char *given = json_string_value(find_path(r->config, path));
     return given && strcmp(given, word) == 0;
@@ -125,25 +139,24 @@ static pe_problem *refuse_key(const reading *r, const char *key, const char *all
 
 /* ---- conditions ---- */
 
-/* Whether a value is one of several words: its text, or what it is. */
+/* Whether a value is one of several words: its text, or what it is; of a list each item. */
 static bool has_word(const json_t *value, const char *words)
 {
     char text[PE_PRINT_MAX + 1];
-    if (!value)
-        return model_lists(words, "absent");
-    if (json_is_array(value))
-        return model_lists(words, "list") || model_lists(words, "given");
-    if (json_is_number(value)) {
+    const char *word = !value                  ? "absent"
+                       : json_is_string(value) ? json_string_value(value)
+                       : json_is_true(value)   ? "true"
+                       : json_is_false(value)  ? "false"
+                       : json_is_object(value) ? "object"
+                       : json_is_array(value)  ? "list"
+                                               : text;
+    if (json_is_number(value))
         text[pe_print_number(text, json_number_value(value))] = '\0';
-        bool is_given = json_number_value(value) != 0;
-        return (is_given && model_lists(words, "number")) || model_lists(words, text) ||
-               model_lists(words, "given");
-    }
-    const char *word = json_is_string(value)  ? json_string_value(value)
-                       : json_is_true(value)  ? "true"
-                       : json_is_false(value) ? "false"
-                                              : "an object";
-    return model_lists(words, word) || model_lists(words, "given");
+    bool are_words = json_array_size(value) > 0;
+    for (size_t i = 0; i < json_array_size(value); i++)
+        are_words = are_words && has_word(json_array_get(value, i), words);
+    return model_lists(words, word) || are_words || (value && model_lists(words, "given")) ||
+           (json_number_value(value) != 0 && model_lists(words, "number"));
 }
 
 /* Whether a value is Python's no: what a key has that is not used. */
@@ -156,7 +169,7 @@ static bool is_unset(const json_t *value)
 /* Refuse a value for which no rule of its key holds. */
 static void check_choice(const reading *r, const dialect_rule *rule)
 {
-    const json_t *value = find_path(r->file, rule->key);
+    const json_t *value = find_key(r, rule->key);
     char allowed[256] = "one of", *at = allowed + strlen(allowed);
     if (is_unset(value))
         return;
@@ -241,7 +254,7 @@ static void apply_item(const reading *r, const dialect_rule *rule, char *item)
         if (kind == '!' && find_path(r->config, ours) &&
             !json_equal(find_path(r->config, ours), value))
             refuse_key(r, rule->key, "another one or left out: it contradicts other keys");
-        take_value(r, ours, rule->key, value);
+        take_value(r, ours, rule->key && find_key(r, rule->key) ? rule->key : NULL, value);
         return;
     }
     bool is_required = *given == '<';
@@ -249,7 +262,7 @@ static void apply_item(const reading *r, const dialect_rule *rule, char *item)
     char *words = strchr(given, '?');
     if (words)
         *words++ = '\0';
-    json_t *value = find_path(r->file, given);
+    json_t *value = find_key(r, given);
     if (!value && is_required)
         refuse_key(r, given, "given")->reason = PE_REASON_MISSING;
     take_value(r, ours, given,
@@ -263,7 +276,7 @@ static void check_keys(const reading *r, const dialect_rule *rule)
     for (const char *at = rule->nothing; *at; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
         snprintf(key, sizeof key, "%.*s", (int)length, at);
-        const json_t *value = find_path(r->file, key);
+        const json_t *value = find_key(r, key);
         if (value && !has_word(value, rule->is))
             refuse_key(r, key, rule->refused);
         at += length;
@@ -273,14 +286,16 @@ static void check_keys(const reading *r, const dialect_rule *rule)
 static void apply_rule(const reading *r, const dialect_rule *rule)
 {
     char item[160];
-    if (rule->refused) {
+    if (rule->nothing && rule->refused) {
         check_keys(r, rule);
         return;
     }
     if (rule->sets && rule->key)
         check_choice(r, rule);
-    if (rule->key && !has_word(find_path(r->file, rule->key), rule->is))
+    if (rule->key && !has_word(find_key(r, rule->key), rule->is))
         return;
+    if (rule->refused)
+        refuse_key(r, rule->key, rule->refused);
     if (rule->note)
         model_note(r->notes, "%s", rule->note);
     for (const char *at = rule->sets; at && *at; at += strspn(at, " ")) {
@@ -355,32 +370,58 @@ static void set_divisors(const reading *r, json_t *divisors, const char *from)
     json_object_set(r->paths, "rope_scaling.long_factor", json_object_get(r->paths, from));
 }
 
+/* What Llama 3.1's law divides the frequency of a pair by. */
+static double read_llama3(const reading *r, double pair, double width)
+{
+    double theta = read_number(r, "rope_theta", 10000);
+    return model_llama3_divisor(
+        2 * 3.14159265358979323846 * pow(theta, 2 * pair / width),
+        read_number(r, "rope_scaling.factor", 8),
+        read_number(r, "rope_scaling.original_max_position_embeddings", 8192));
+}
+
 /* Positions that are divided by a number: so are all frequencies, beside another law. */
 static void divide_positions(reading *r)
 {
     static const char key[] = "positions_divided_by", type[] = "rope_scaling.rope_type";
     double divisor = read_number(r, key, 1), width = count_columns(r);
+    bool is_llama3 = has_value(r, type, "llama3");
     json_object_del(r->config, key);
-    if (divisor == 1)
+    if (divisor == 1 || has_value(r, type, "yarn"))
         return;
-    if (is_word(r, type, "llama3") && width >= 2 && width <= 65536) {
+    if (has_value(r, "positions", "two_tables") ||
+        (is_llama3 && (read_number(r, "rope_scaling.low_freq_factor", 1) != 1 ||
+                       read_number(r, "rope_scaling.high_freq_factor", 4) != 4))) {
+        model_refuse_value(r->error, json_string_value(json_object_get(r->paths, key)), NULL,
+                           "1 beside these other keys");
+    } else if (is_llama3 && width >= 2 && width <= 65536) {
         json_t *divisors = json_array();
-        for (double i = 0; i < floor(width / 2); i++) {
-            double wavelength = 2 * 3.14159265358979323846 *
-                                pow(read_number(r, "rope_theta", 10000), 2 * i / width);
-            double scaled = model_llama3_divisor(
-                wavelength, read_number(r, "rope_scaling.factor", 8),
-                read_number(r, "rope_scaling.original_max_position_embeddings", 8192));
-            json_array_append_new(divisors, json_real(divisor * scaled));
-        }
+        for (double i = 0; i < floor(width / 2); i++)
+            json_array_append_new(divisors, json_real(divisor * read_llama3(r, i, width)));
         set_divisors(r, divisors, key);
-    } else if (!is_word(r, type, "yarn")) {
-        divisor *= is_word(r, type, "linear") ? read_number(r, "rope_scaling.factor", 1) : 1;
+    } else {
+        divisor *= has_value(r, type, "linear") ? read_number(r, "rope_scaling.factor", 1) : 1;
         set_path(r->config, type, json_string("linear"));
         set_path(r->config, "rope_scaling.factor", json_real(divisor));
         json_object_set(r->paths, "rope_scaling", json_object_get(r->paths, key));
         json_object_set(r->paths, "rope_scaling.factor", json_object_get(r->paths, key));
     }
+}
+
+/* GTE: a base times the factor, and all frequencies divided by its power 2 / d; or, with
+ * mixed_b, by powers of it that grow with the pair. */
+static void own_gte(reading *r)
+{
+    double factor = read_number(r, "rope_scaling.factor", 1), width = count_columns(r);
+    double mixed = read_number(r, "rope_scaling.mixed_b", NAN);
+    if (!has_value(r, "rope_scaling.rope_type", "ntk") || !(width >= 2 && width <= 65536))
+        return;
+    json_t *divisors = json_array();
+    for (double i = 1; i <= floor(width / 2); i++)
+        json_array_append_new(
+            divisors,
+            json_real(pow(factor, isnan(mixed) ? 2 * i / width : pow(2 * i / width, mixed))));
+    set_divisors(r, divisors, "rope_scaling.factor");
 }
 
 static double yarn_scale(double factor, double mscale)
@@ -392,7 +433,7 @@ static double yarn_scale(double factor, double mscale)
 static void own_megatron(reading *r)
 {
     double factor = read_number(r, "rope_scaling.factor", 1);
-    if (is_word(r, "rope_scaling.rope_type", "yarn"))
+    if (has_value(r, "rope_scaling.rope_type", "yarn"))
         set_path(
             r->config, "rope_scaling.attention_factor",
             json_real(yarn_scale(factor, read_number(r, "rope_scaling.mscale", 1)) /
@@ -418,6 +459,10 @@ static void own_megatron(reading *r)
 #define IF(its_key, words, items)                                                              \
     {                                                                                          \
         .key = (its_key), .is = (words), .sets = (items)                                       \
+    }
+#define REFUSE(its_key, words, why)                                                            \
+    {                                                                                          \
+        .key = (its_key), .is = (words), .sets = "", .refused = (why)                          \
     }
 #define NOTHING(keys)                                                                          \
     {                                                                                          \
@@ -480,11 +525,11 @@ static void apply_rules(reading *r)
     refuse_unknown(r, r->file, "", false);
 }
 
-json_t *model_read_dialect(const json_t *file, json_t *notes, json_t *paths, pe_error *reterr)
+json_t *model_read_dialect(json_t *file, json_t *notes, json_t *paths, pe_error *reterr)
 {
     static const char *const PREFIXES[] = {"", "model."};
     const json_t *inner[] = {file, json_object_get(file, "model")};
-    reading r = {.paths = paths, .notes = notes, .error = reterr};
+    reading r = {.whole = file, .paths = paths, .notes = notes, .error = reterr};
     for (size_t i = 0; i < 2 && !r.dialect; i++) {
         json_decref(r.file);
         r.prefix = PREFIXES[i];

@@ -54,7 +54,8 @@ static void list_unread(unread *self, json_t *object, size_t length, bool all, u
         const char *path = theirs ? theirs : self->path;
         if (!theirs && json_object_size(paths) > 0) /* no key of the file */
             continue;
-        if (about && !json_object_get(self->planner->used, path)) {
+        bool is_whole = !json_is_object(value) || json_object_size(paths) == 0;
+        if (about && is_whole && !json_object_get(self->planner->used, path)) {
             if (self->count++ < UNREAD_LISTED)
                 json_array_append_new(self->planner->plan->not_used, json_string(path));
         } else if (json_is_object(value) && depth > 1) {

@@ -191,6 +191,244 @@ MEGATRON_FILES = [
     ),
 ]
 
+NEOX = {
+    "num-layers": 6,
+    "hidden-size": 1024,
+    "num-attention-heads": 16,
+    "max-position-embeddings": 2048,
+    "zero_optimization": {"stage": 1},
+    "pos-emb": "rotary",
+}
+NEOX_FILES = [
+    (NEOX, rotary(frequencies(64))),
+    (NEOX | {"rotary-pct": 0.25, "rotary_emb_base": 25000}, rotary(frequencies(16, 25000))),
+    (
+        {key: NEOX[key] for key in list(NEOX)[:5]} | {"gpt_j_residual": True},
+        Scheme("learned", base_length=2048, dim=1024),
+    ),
+    (NEOX | {"pos-emb": "sinusoidal"}, Scheme("sinusoidal", dim=1024, layout="concat")),
+    (NEOX | {"pos-emb": "alibi"}, Scheme("alibi", heads=16, mask="causal")),
+    (NEOX | {"pos-emb": "rpe", "rpe-num-buckets": 16}, Scheme("t5", num_buckets=16)),
+    (NEOX | {"pos-emb": "none"}, NONE),
+    (NEOX | {"pos-emb": "rotery"}, Refused("pos_emb", "rotary")),
+    (NEOX | {"attention-config": [[["flash"], 6]]}, rotary(frequencies(64))),
+    (NEOX | {"attention-config": [[["mamba"], 6]]}, Refused("attention_config")),
+    (NEOX | {"rotary-twist": 1}, Refused("rotary_twist", "looks like positions")),
+]
+LITGPT = {
+    "n_layer": 4,
+    "n_head": 8,
+    "n_embd": 512,
+    "block_size": 2048,
+    "norm_class_name": "RMSNorm",
+    "rotary_percentage": 1.0,
+}
+ADJUSTED = {
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_seq_len": 8192,
+}
+LITGPT_FILES = [
+    (LITGPT, rotary(frequencies(64))),
+    (LITGPT | {"rotary_percentage": None}, rotary(frequencies(16))),
+    (LITGPT | {"head_size": 128, "rope_base": 500000}, rotary(frequencies(128, 500000))),
+    (LITGPT | {"rope_condense_ratio": 4}, rotary(frequencies(64) / 4)),
+    (LITGPT | {"rope_adjustments": {"factor": 8.0}}, rotary(frequencies(64) / 8)),
+    (
+        LITGPT | {"rope_adjustments": {"factor": 8.0}, "rope_condense_ratio": 2},
+        rotary(frequencies(64) / 16),
+    ),
+    (LITGPT | {"rope_adjustments": ADJUSTED}, rotary(llama3(frequencies(64)))),
+    (
+        LITGPT | {"rope_adjustments": ADJUSTED, "rope_condense_ratio": 2},
+        rotary(llama3(frequencies(64)) / 2),
+    ),
+    (
+        LITGPT | {"rope_adjustments": ADJUSTED | {"beta_fast": 32, "beta_slow": 1}},
+        Refused("rope_adjustments.beta_fast", "the other way round"),
+    ),
+    (
+        LITGPT | {"rope_adjustments": {"factor": 8.0, "low_freq_factor": 1}},
+        Refused("rope_adjustments.high_freq_factor", "given"),
+    ),
+    (
+        LITGPT | {"rope_adjustments": {"factor": 8.0, "wobble": 1}},
+        Refused("rope_adjustments.wobble", "looks like positions"),
+    ),
+    (LITGPT | {"rope_interleave": True}, rotary(frequencies(64), "interleaved")),
+    (
+        LITGPT
+        | {"rope_local_base_freq": 1e4, "rope_base": 1e6, "rope_indices": [1, 1, 0, 1]}
+        | {"rope_adjustments": {"factor": 8.0}},
+        rotary(frequencies(64, 1e6) / 8, layers=[1, 1, 0, 1], part="text.full_attention"),
+        rotary(frequencies(64), layers=[1, 1, 0, 1], part="text.sliding_attention"),
+    ),
+    (
+        LITGPT | {"latent_attention": {"qk_rope_head_dim": 32, "kv_lora_rank": 512}},
+        rotary(frequencies(32)),
+    ),
+]
+OLMO = {
+    "d_model": 2048,
+    "n_heads": 16,
+    "n_layers": 4,
+    "max_sequence_length": 2048,
+    "activation_type": "swiglu",
+}
+OLMO_FILES = [
+    (OLMO | {"rope": True}, rotary(frequencies(128))),
+    (
+        {"run_name": "x", "model": OLMO | {"rope": True, "rope_theta": 500000}},
+        rotary(frequencies(128, 500000)),
+    ),
+    (OLMO, Scheme("learned", base_length=2048, dim=2048)),
+    (
+        OLMO | {"alibi": True, "alibi_bias_max": 4.0},
+        Scheme("alibi", heads=16, mask="symmetric", alibi_bias_max=4),
+    ),
+    (OLMO | {"alibi": True, "rope": True}, Refused("alibi", "contradicts")),
+    ({"model": OLMO | {"rope_dance": 1}}, Refused("model.rope_dance", "looks like")),
+]
+FOUNDRY = {
+    "name": "mpt_causal_lm",
+    "d_model": 2048,
+    "n_heads": 16,
+    "n_layers": 4,
+    "max_seq_len": 4096,
+    "expansion_ratio": 4,
+}
+FOUNDRY_FILES = [
+    ({"model": FOUNDRY}, Scheme("learned", base_length=4096, dim=2048)),
+    (
+        {"model": FOUNDRY | {"attn_config": {"alibi": True, "attn_impl": "torch"}}},
+        Scheme("alibi", heads=16, preset="mpt"),
+    ),
+    (
+        {"model": FOUNDRY | {"attn_config": {"rope": True, "rope_theta": 500000}}},
+        rotary(frequencies(128, 500000)),
+    ),
+    (
+        FOUNDRY
+        | {
+            "attn_config": {
+                "rope": True,
+                "rope_impl": "hf",
+                "rope_hf_config": {"type": "linear", "factor": 2.0},
+            }
+        },
+        rotary(frequencies(128) / 2),
+    ),
+    (
+        FOUNDRY
+        | {
+            "attn_config": {
+                "rope": True,
+                "rope_impl": "dail",
+                "rope_hf_config": {"type": "linear", "factor": 2.0},
+            }
+        },
+        rotary(frequencies(128)),
+    ),
+    (
+        FOUNDRY | {"attn_config": {"rope": True, "rope_dail_config": {"type": "xpos"}}},
+        Refused("attn_config.rope_dail_config.type", "xpos"),
+    ),
+    (FOUNDRY | {"attn_config": {"rope": True, "alibi": True}}, Refused("attn_config.rope")),
+    (FOUNDRY | {"learned_pos_emb": False}, NONE),
+]
+OPEN_LM = {"hidden_dim": 2048, "n_layers": 4, "n_heads": 16, "seq_len": 2048}
+OPEN_LM_FILES = [
+    (OPEN_LM, rotary(frequencies(128))),
+    (
+        OPEN_LM | {"positional_embedding_type": "llama_rotary"},
+        rotary(frequencies(128), "interleaved"),
+    ),
+    (OPEN_LM | {"positional_embedding_type": "none"}, NONE),
+    (
+        OPEN_LM | {"positional_embedding_type": "head_rotary"},
+        Refused("positional_embedding_type", "index of the head"),
+    ),
+    ({"d_model": 768, "n_layer": 24, "vocab_size": 50432, "seq_len": 2048}, NONE),
+]
+MAXTEXT = {
+    "base_emb_dim": 4096,
+    "base_num_query_heads": 32,
+    "base_num_kv_heads": 8,
+    "base_num_decoder_layers": 4,
+    "decoder_block": "llama2",
+}
+MAXTEXT_FILES = [
+    (MAXTEXT, rotary(frequencies(128))),
+    (
+        MAXTEXT | {"head_dim": 64, "rope_max_timescale": 500000},
+        rotary(frequencies(64, 500000)),
+    ),
+    (
+        MAXTEXT | {"rope_type": "llama3.1", "rope_max_timescale": 500000},
+        rotary(llama3(frequencies(128, 500000)), "interleaved"),
+    ),
+    (
+        MAXTEXT | {"rope_type": "llama3.1", "rope_use_scale": False},
+        rotary(frequencies(128), "interleaved"),
+    ),
+    (
+        MAXTEXT | {"model_name": "llama3.1-8b"},
+        rotary(llama3(frequencies(128)), "interleaved"),
+    ),
+    (MAXTEXT | {"rope_linear_scaling_factor": 8.0}, rotary(frequencies(128) / 8)),
+    (
+        MAXTEXT | {"decoder_block": "deepseek", "attention_type": "mla", "rope_type": "yarn"},
+        rotary(yarn(64, 40), "interleaved"),
+    ),
+    (
+        MAXTEXT
+        | {
+            "decoder_block": "gpt_oss",
+            "head_dim": 64,
+            "rope_type": "yarn",
+            "rope_interleave": False,
+            "rope_truncate": False,
+            "rope_attention_scaling": True,
+            "rope_max_timescale": 150000,
+            "rope_factor": 32,
+        },
+        rotary(yarn(64, 32, 150000, whole=False), attention=0.1 * math.log(32) + 1),
+    ),
+    (
+        MAXTEXT | {"decoder_block": "gpt3", "trainable_position_size": 16384},
+        Scheme("learned", base_length=16384, dim=4096),
+    ),
+    (MAXTEXT | {"decoder_block": "gemma4"}, Refused("decoder_block", "config.json")),
+    (MAXTEXT | {"nope_layer_interval": 4}, Refused("nope_layer_interval")),
+    (MAXTEXT | {"rope_sway": 4}, Refused("rope_sway", "looks like positions")),
+]
+GTE = {
+    "model_type": "new",
+    "architectures": ["NewModel"],
+    "hidden_size": 768,
+    "num_attention_heads": 12,
+    "num_hidden_layers": 12,
+    "max_position_embeddings": 8192,
+    "rope_theta": 20000,
+}
+GTE_FILES = [
+    (GTE, rotary(frequencies(64, 20000))),
+    (
+        GTE | {"rope_scaling": {"type": "ntk", "factor": 8.0}},
+        rotary(ntk_fixed(64, 8, 20000)),
+    ),
+    (
+        GTE | {"rope_scaling": {"type": "ntk", "factor": 2.0, "mixed_b": 0.75}},
+        rotary(ntk_fixed(64, 2, 20000, 0.75)),
+    ),
+    (
+        GTE | {"position_embedding_type": "absolute"},
+        Scheme("learned", base_length=8192, dim=768),
+    ),
+    (GTE | {"rope_scaling": {"type": "yarn", "factor": 8}}, Refused("rope_scaling.type")),
+]
+
 
 class ModelDialects(ServerCase):
     def post(self, file, query="plan=true"):
@@ -261,6 +499,27 @@ class ModelDialects(ServerCase):
 
     def test_arguments_of_megatron(self):
         self.assert_files(MEGATRON_FILES)
+
+    def test_files_of_gpt_neox(self):
+        self.assert_files(NEOX_FILES)
+
+    def test_configs_of_litgpt(self):
+        self.assert_files(LITGPT_FILES)
+
+    def test_files_of_olmo(self):
+        self.assert_files(OLMO_FILES)
+
+    def test_files_of_llm_foundry(self):
+        self.assert_files(FOUNDRY_FILES)
+
+    def test_files_of_open_lm(self):
+        self.assert_files(OPEN_LM_FILES)
+
+    def test_files_of_maxtext(self):
+        self.assert_files(MAXTEXT_FILES)
+
+    def test_configs_of_gte(self):
+        self.assert_files(GTE_FILES)
 
 
 if __name__ == "__main__":
