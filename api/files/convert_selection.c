@@ -96,6 +96,14 @@ static bool has_piece(const char *name, const char *const *pieces)
     return *pieces != NULL;
 }
 
+/* Whether a name ends in such a word. */
+static bool ends_in(const char *name, const char *word)
+{
+    for (const char *at = name; (at = strpbrk(at, "./"));)
+        name = ++at;
+    return strcmp(name, word) == 0;
+}
+
 /* Read where a tensor lies and the shape of it; a norm's weights are numbers of one axis, and
  * so are the rows of a kernel whose heads have an axis of their own. False: a problem was
  * added. */
@@ -177,7 +185,6 @@ static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_c
                                         "norm_added_q.", "norm_added_k.", NULL};
     static const char *const LATENTS[] = {"kv_a_proj_with_mqa.", "wkv_a.", "attn_kv_a_mqa.",
                                           NULL};
-    static const char *const KERNELS[] = {".kernel", "/kernel", NULL};
     static const char *const GENERAL[] = {"query.kernel", "query/kernel", "key.kernel",
                                           "key/kernel", NULL};
     const api_convert_request *asked = self->asked;
@@ -188,7 +195,7 @@ static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_c
     *ret_is_chosen = is_query || is_key;
     *projection = (api_projection){.name = name,
                                    .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
-                                   .is_kernel = !asked->has_axis && has_piece(name, KERNELS),
+                                   .is_kernel = !asked->has_axis && ends_in(name, "kernel"),
                                    .split_rank = has_piece(name, GENERAL) ? 3 : 0,
                                    .is_norm = has_piece(name, NORMS),
                                    .is_latent = !is_query && has_piece(name, LATENTS)};
@@ -288,7 +295,7 @@ static bool choose_related(const choosing *self, const json_t *header, const cha
         return refuse_related(name, weight, reterr);
     api_projection rows = *projection;
     projection->name = name;
-    if (projection->split_rank > 0 && strcmp(name + strlen(name) - 4, "bias") == 0)
+    if (projection->split_rank > 0 && ends_in(name, "bias"))
         projection->split_rank = 2;
     snprintf(packed, sizeof packed, "%s_packed", weight);
     if (!(whole = json_object_get(header, weight)))

@@ -160,6 +160,22 @@ static bool pair_columns(const api_convert_request *asked, const api_projection 
     return false;
 }
 
+/* The last columns of the only key that MLA has, behind the latent. */
+static bool split_latent(const api_convert_request *asked, const api_projection *projection,
+                         api_heads *part, pe_error *reterr)
+{
+    api_convert_request last = *asked;
+    if (asked->latent > 0 && projection->extent != asked->latent) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, asked->config, "",
+                     "that of a model with %llu rows in %.100s, which has %llu",
+                     (number)asked->latent, shown_name(projection), (number)projection->extent);
+        return false;
+    }
+    if (asked->rotary_dim > 0)
+        last.rotary_offset = -(int64_t)asked->rotary_dim;
+    return pair_columns(&last, projection, projection->extent, part, reterr);
+}
+
 /* Whether the columns that turn are known of a projection of MLA: they are the last ones. */
 static bool has_offset(const api_convert_request *asked, const api_projection *projection,
                        pe_error *reterr)
@@ -241,22 +257,6 @@ static bool divides_into_heads(const api_convert_request *asked, const api_head_
         return true;
     refuse_heads(asked, width, projection, count, reterr);
     return false;
-}
-
-/* The last columns of the only key that MLA has, behind the latent. */
-static bool split_latent(const api_convert_request *asked, const api_projection *projection,
-                         api_heads *part, pe_error *reterr)
-{
-    api_convert_request last = *asked;
-    if (asked->latent > 0 && projection->extent != asked->latent) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, asked->config, "",
-                     "that of a model with %llu rows in %.100s, which has %llu",
-                     (number)asked->latent, shown_name(projection), (number)projection->extent);
-        return false;
-    }
-    if (asked->rotary_dim > 0)
-        last.rotary_offset = -(int64_t)asked->rotary_dim;
-    return pair_columns(&last, projection, projection->extent, part, reterr);
 }
 
 /* Whether a norm's weights are of one head or of all. */

@@ -795,6 +795,8 @@ class Related(ConvertCase):
                     heads = array.reshape(8, -1, 16)[..., order(16, "half")]
                     self.assertEqual(found[name], heads.tobytes())
             self.refuse(422, "heads", BACK, file, SAFETENSORS)
+            named = {f"a.kernel_b.{query}.weight": (128, 3)}
+            self.assert_moved(named, set(named))
             wrong, _ = shaped({names[0]: (128, 64)})
             self.refuse(422, "config", BACK + CONFIG, wrong, SAFETENSORS)
             found = tensors_of(self.converted(BACK + "&axis=0&head_dim=8", file, SAFETENSORS))
