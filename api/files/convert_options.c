@@ -11,16 +11,14 @@ static const char *const NOTHING[] = {"refuse", "allow", NULL};
 /* Of weights and norms: whatever else their modules have goes with them. */
 #define QUERIES                                                                                \
     "*q_proj.weight,*wq.weight,*attn_q.weight,*query.kernel,*query/kernel,*q_proj.kernel,"     \
-    "*q_proj/kernel,*wq.kernel,*wq/"                                                           \
-    "kernel,*q_b_proj.weight,*wq_b.weight,*attn_q_b.weight,*to_q.weight,*attention.self."      \
-    "query."                                                                                   \
-    "weight,*q_norm.weight,*norm_q.weight,*norm_added_q.weight,*q_layernorm.weight"
+    "*q_proj/kernel,*wq.kernel,*wq/kernel,*q_b_proj.weight,*wq_b.weight,*attn_q_b.weight,"     \
+    "*to_q.weight,*attention.self.query.weight,*q_norm.weight,*norm_q.weight,"                 \
+    "*norm_added_q.weight,*q_layernorm.weight"
 #define KEYS                                                                                   \
     "*k_proj.weight,*wk.weight,*attn_k.weight,*key.kernel,*key/kernel,*k_proj.kernel,"         \
-    "*k_proj/kernel,*wk.kernel,*wk/"                                                           \
-    "kernel,*kv_a_proj_with_mqa.weight,*wkv_a.weight,*attn_kv_a_mqa.weight,*to_k.weight,"      \
-    "*attention.self.key.weight,*k_norm.weight,*norm_k.weight,*norm_added_k.weight,"           \
-    "*k_layernorm.weight"
+    "*k_proj/kernel,*wk.kernel,*wk/kernel,*kv_a_proj_with_mqa.weight,*wkv_a.weight,"           \
+    "*attn_kv_a_mqa.weight,*to_k.weight,*attention.self.key.weight,*k_norm.weight,"            \
+    "*norm_k.weight,*norm_added_k.weight,*k_layernorm.weight"
 #define FUSED                                                                                  \
     "*qkv_proj.weight,*query_key_value.weight,*Wqkv.weight,*wqkv.weight,*attn_qkv.weight,"     \
     "*c_attn.weight,*W_pack.weight,*linear_qkv.weight"

@@ -14,10 +14,10 @@
 static bool choose_axis(int asked, size_t rank, const char *name, size_t *ret_axis,
                         pe_error *reterr)
 {
-    int count = (int)rank, axis = asked < 0 ? asked + count : asked;
+    const int count = (int)rank;
     char given[24];
-    *ret_axis = (size_t)axis;
-    if (axis >= 0 && axis < count)
+    *ret_axis = (size_t)(asked < 0 ? asked + count : asked);
+    if (asked >= -count && asked < count)
         return true;
     snprintf(given, sizeof given, "%d", asked);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "axis", given, "an axis of %s, which has %d",
