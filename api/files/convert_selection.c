@@ -97,7 +97,7 @@ static bool has_piece(const char *name, const char *const *pieces)
 }
 
 /* Whether a name ends in such a word. */
-static bool ends_in(const char *name, const char *word)
+static bool ends_with_word(const char *name, const char *word)
 {
     for (const char *at = name; (at = strpbrk(at, "./"));)
         name = ++at;
@@ -193,12 +193,13 @@ static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_c
     const bool is_key = !(is_other && defaults[1]) && api_names_have(&self->keys, name);
     const bool is_fused = !(is_other && defaults[2]) && api_names_have(&self->fused, name);
     *ret_is_chosen = is_query || is_key;
-    *projection = (api_projection){.name = name,
-                                   .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
-                                   .is_kernel = !asked->has_axis && ends_in(name, "kernel"),
-                                   .split_rank = has_piece(name, GENERAL) ? 3 : 0,
-                                   .is_norm = has_piece(name, NORMS),
-                                   .is_latent = !is_query && has_piece(name, LATENTS)};
+    *projection =
+        (api_projection){.name = name,
+                         .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
+                         .is_kernel = !asked->has_axis && ends_with_word(name, "kernel"),
+                         .split_rank = has_piece(name, GENERAL) ? 3 : 0,
+                         .is_norm = has_piece(name, NORMS),
+                         .is_latent = !is_query && has_piece(name, LATENTS)};
     if (is_fused && asked->qkv.kind != API_QKV_NONE) {
         projection->role = API_ROLE_QKV;
         *ret_is_chosen = true;
@@ -295,7 +296,7 @@ static bool choose_related(const choosing *self, const json_t *header, const cha
         return refuse_related(name, weight, reterr);
     api_projection rows = *projection;
     projection->name = name;
-    if (projection->split_rank > 0 && ends_in(name, "bias"))
+    if (projection->split_rank > 0 && ends_with_word(name, "bias"))
         projection->split_rank = 2;
     snprintf(packed, sizeof packed, "%s_packed", weight);
     if (!(whole = json_object_get(header, weight)))
