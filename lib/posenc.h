@@ -786,8 +786,9 @@ typedef struct pe_comparison {
  *     u * (a * |angle| * (8 + 3 * |ln w|) + 12 * |entry|) + one ulp of the dtype of the table:
  *
  * the position, w = base^(-2i/dim) and their product are rounded, which are 8 roundings with
- * those of scalings, and so is the exponent of w, whose error is multiplied by ln w. Other
- * entries are products of a few numbers, and have the last two terms alone. */
+ * those of scalings, and so is the exponent of w, whose error is multiplied by ln w. Those of
+ * fourier all have the angle of the largest coordinate, since others are often as far off.
+ * Other entries are products of a few numbers, and have the last two terms alone. */
 typedef struct pe_tolerance {
     double absolute, ulps, relative;
     bool bounded;
@@ -1063,7 +1064,7 @@ typedef struct pe_change {
 typedef struct pe_explanation {
     bool found;
     const char *kind;   /* "shift", "tensor" …, as the sentence says; a constant */
-    char sentence[320]; /* for people */
+    char sentence[640]; /* for people */
     /* The request that makes the table, but for what the sentence says besides; empty: the
      * table is compared with the one that it was meant for. */
     char query[PE_IDENTITY_QUERY_MAX], tensor[32];
@@ -1080,12 +1081,13 @@ typedef struct pe_explanation {
 
 /* Find out why a table does not fit a tensor of a request. A request of `query`,
  * "length=4&dim=8" without dtype, is changed in the ways in which requests are usually wrong,
- * and in what is read off the table: a shift of rows, a factor. Each is looked at in a few
- * rows; the first one that fits there is compared in full. It counts only if all entries are
- * then within the tolerance or within what float32 arithmetic may lose (pe_tolerance.bounded).
- * The shape of the view may be another one. Takes some MB, and as long as computing the table a
- * few times. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, and with
- * PE_MALFORMED for "body" if the view cannot be read. */
+ * to what its scheme proposes for the table, and in two ways at once, where one leaves less
+ * than none. Each is looked at in a few rows; the first one that fits there is compared in
+ * full. It counts only if all entries are then within the tolerance or within what float32
+ * arithmetic may lose (pe_tolerance.bounded). The shape of the view may be another one. Takes
+ * some MB, and as long as computing the table a few times. A search that the runner ends is no
+ * failure. Fails with PE_NO_MEMORY, and with PE_MALFORMED for "body" if the view cannot be
+ * read. */
 pe_status pe_explain_mismatch(pe_request *request, const char *query, size_t tensor,
                               const pe_view *view, const pe_tolerance *tolerance,
                               const pe_limits *limits, const pe_runner *runner,

@@ -33,14 +33,7 @@ static const char *kind_of_change(const char *name)
                                                                               : "parameter";
 }
 
-/* Whether a change is another value than the request has. */
-static bool is_other(pe_trial *trial, const pe_change *change)
-{
-    char before[PE_PRINT_MAX];
-    return strcmp(pe_trial_value_text(trial, change->name, before), change->value) != 0;
-}
-
-static const char *find_kind(pe_trial *trial, bool tensor)
+static const char *find_kind(const pe_trial *trial, bool tensor)
 {
     const pe_explanation *found = trial->found;
     bool scaling = false, other = tensor;
@@ -48,7 +41,7 @@ static const char *find_kind(pe_trial *trial, bool tensor)
         if (is_scaling(trial, found->changes[i].name))
             scaling |=
                 strcmp(found->changes[i].name, "rope_type") == 0 || found->change_count > 1;
-        else if (is_other(trial, &found->changes[i]))
+        else
             other = true;
     return found->change_count == 0              ? "tensor"
            : scaling && !other                   ? "scaling"
@@ -92,8 +85,6 @@ static bool add_change(pe_trial *trial, const pe_change *change, bool unscaled, 
     const bool gone = change->value[0] == '\0' || (strcmp(change->name, "rope_type") == 0 &&
                                                    strcmp(change->value, "default") == 0);
     pe_trial_value_text(trial, change->name, before);
-    if (!is_other(trial, change))
-        return false;
     if (gone && unscaled && strcmp(change->name, "rope_type") != 0 &&
         is_scaling(trial, change->name))
         return false;

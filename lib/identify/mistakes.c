@@ -108,6 +108,13 @@ bool pe_find_factor(pe_trial *trial)
 
 /* ---- parameters ---- */
 
+static bool try_number(pe_trial *trial, const char *name, double number)
+{
+    char text[PE_PRINT_MAX];
+    pe_print_number(text, number);
+    return pe_try_value(trial, name, text);
+}
+
 /* Try the other choices of parameters, one at a time. */
 static bool try_choices(pe_trial *trial, const pe_parameter *rows, size_t count)
 {
@@ -144,14 +151,11 @@ bool pe_find_choice(pe_trial *trial)
 bool pe_find_base(pe_trial *trial)
 {
     static const char *const NAMES[] = {"rope_theta", "base"};
-    char text[PE_PRINT_MAX];
     for (size_t n = 0; n < PE_COUNT(NAMES); n++)
         for (size_t i = 0; pe_trial_find_parameter(trial, NAMES[n]) && i < PE_ROTARY_THETAS;
-             i++) {
-            pe_print_number(text, pe_rotary_thetas[i]);
-            if (pe_try_value(trial, NAMES[n], text))
+             i++)
+            if (try_number(trial, NAMES[n], pe_rotary_thetas[i]))
                 return true;
-        }
     return false;
 }
 
@@ -164,14 +168,11 @@ static bool try_near_numbers(pe_trial *trial, const pe_parameter *row, double x)
     pe_trial_read_value(trial, "factor", &factor, text);
     const double numbers[] = {1,     2 * x, x / 2, 4 * x, x / 4,           8 * x,
                               x / 8, x + 1, x - 1, x * x, x * factor.real, x / factor.real};
-    for (size_t i = 0; i < PE_COUNT(numbers); i++) {
-        if (!isfinite(numbers[i]) || numbers[i] == 0 ||
-            (row->type == PE_INTEGER && numbers[i] != rint(numbers[i])))
-            continue;
-        pe_print_number(text, numbers[i]);
-        if (pe_try_value(trial, row->name, text))
+    for (size_t i = 0; i < PE_COUNT(numbers); i++)
+        if (isfinite(numbers[i]) && numbers[i] != 0 &&
+            (row->type == PE_REAL || numbers[i] == rint(numbers[i])) &&
+            try_number(trial, row->name, numbers[i]))
             return true;
-    }
     return false;
 }
 
@@ -263,8 +264,7 @@ bool pe_find_offset(pe_trial *trial)
         if (!pe_trial_read_value(trial, name, &offset, text))
             continue;
         const bool steps = i >= 8 && pe_trial_read_value(trial, "step", &step, text);
-        pe_print_number(text, offset.real + shift * (steps ? step.real : 1));
-        if (pe_try_value(trial, name, text))
+        if (try_number(trial, name, offset.real + shift * (steps ? step.real : 1)))
             return true;
     }
     return false;
