@@ -1,5 +1,5 @@
-"""Each row of lib/identify/mistakes.def, and two mistakes at once: a table that has the mistake, made
-by formulas in float64 here, is explained, and the request of the explanation makes the table."""
+"""Each row of lib/identify/mistakes.def, and two mistakes at once: a table that has the mistake
+and is made by formulas in float64 here is explained, and the explanation's request makes it."""
 
 import re
 from pathlib import Path
@@ -64,8 +64,8 @@ def half_angles():
 
 
 # The row, the scheme, what is asked, the table, the parameters that are named, and words of the
-# sentence. A table that is text is that of a request. What is named of rows without a request is
-# in the words.
+# sentence. A table that is text is that of a request. Parameters are None where none makes
+# the table.
 PLANTED = (
     ("values", "rope", FULL, bfloat16(rotary()), {}, "bfloat16 numbers"),
     ("tensor", "rope", FULL, rotary(turn=numpy.sin), {}, "the tensor sin, not cos"),
