@@ -1149,9 +1149,10 @@ typedef struct pe_apply_options {
     pe_dtype dtype; /* of the result; PE_DTYPE_COUNT: the input's */
     double scale;   /* of PE_APPLY_ADD, at most 2^60 in magnitude; 1 changes nothing */
 
-    /* All axes of the input; NULL: the last ones are the application's. Those that lie in one
-     * axis of the input are in parentheses: "length,(heads,dim)". The axis of the columns may
-     * be anywhere for PE_APPLY_ADD and PE_APPLY_MULTIPLY, else it is the last one. */
+    /* All axes of the input; NULL: the last ones are the application's, which is refused where
+     * another one, or that of the heads, is as long as that of the positions. Those that lie in
+     * one axis of the input are in parentheses: "length,(heads,dim)". The axis of the columns
+     * may be anywhere for PE_APPLY_ADD and PE_APPLY_MULTIPLY, else it is the last one. */
     const char *axes;
 
     /* Positions by row, instead of those of the axis `length` of the encoding, or of `queries`:
@@ -1194,7 +1195,7 @@ typedef struct pe_apply pe_apply;
 
 /* Open the result for an input of real or complex numbers; of complex ones a part is a column,
  * and the result is complex. What is not row-major is copied. The request's dtype does not
- * matter. Fails as pe_stream_new, with PE_OUT_OF_RANGE for "shape", "form" or
+ * matter. Fails as pe_stream_new, with PE_OUT_OF_RANGE for "shape", "axes", "form" or
  * "cos_sin" where input and request do not fit, with PE_MALFORMED for "axes" or "dtype". The
  * view must be readable as long as the result; the runner is used during this call only.
  * Limits, whose breach is a PE_OUT_OF_RANGE for "shape": 2^20 elements along the last axis of

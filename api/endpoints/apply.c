@@ -199,8 +199,12 @@ static bool read_positions(applying *self, pe_error *error)
     options->position_axes_last = kind->axes == ANY_AXES;
     options->position_axes =
         last < kind->axes && options->position_axes_last ? (size_t)last : kind->axes;
-    if (pe_find_position_range(ids, self->scheme, self->call->service->host->runner, &range,
-                               error) == PE_OK)
+    if (self->follows_model && kind->axes == 0 && ids->rank > 2)
+        pe_error_add(error, PE_OUT_OF_RANGE, API_APPLY_POSITIONS, "",
+                     "[batch, length]; or image must be given too, for a model whose positions "
+                     "are those of time, height and width");
+    else if (pe_find_position_range(ids, self->scheme, self->call->service->host->runner,
+                                    &range, error) == PE_OK)
         add_range(self, kind, range, error);
     return error->count == 0;
 }

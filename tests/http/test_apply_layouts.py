@@ -308,6 +308,11 @@ class SeveralAxes(Layouts):
         expected = turn_by_axis(query, ids[:, None], self.chunked((16, 24, 24)), base=1e6)
         found = self.assert_ok(reply).body[-table.nbytes :]
         self.check(numpy.frombuffer(found).reshape(table.shape), expected)
+        text = "/v1/apply?model=qwen2-vl-7b&part=text&layer=1"
+        body = file_of(query=table, position_ids=ids)
+        reply = self.server.request("POST", text, {"Content-Type": SAFETENSORS}, body)
+        problem = self.assert_problem(reply, 422, "position_ids")
+        self.assertIn("image must be given", problem["detail"])
         table, query = self.table(2, length * 6, 80)
         ids = self.random.integers(0, 40, (length * 6, 2))
         reply = self.server.request(
@@ -341,6 +346,30 @@ class SeveralAxes(Layouts):
             else:
                 angles, other = of_pair.repeat_interleave(2, -1), rotate_neighbours(query)
             self.check(found, query * angles.cos() + other * angles.sin())
+
+    def test_coordinates_in_the_query(self):
+        """Bit for bit, for presets with widths, orders and layouts of their own."""
+        for preset, dim, axes in (
+            ("flux", 128, 3),
+            ("wan", 128, 3),
+            ("pixtral", 64, 2),
+            ("llama4_vision", 88, 2),
+        ):
+            ids = self.random.integers(0, 300, (20, axes))
+            query = self.random.standard_normal((2, 20, dim)).astype("f4")
+            asked = f"preset={preset}&dim={dim}"
+            reply = self.post(
+                "axial_rope", asked, file_of(query=query, position_ids=ids), SAFETENSORS
+            )
+            listed = (
+                f"{asked}&coordinate_type=listed&row_order=zipped&suffix=0&result=query"
+                f"&sizes={','.join(['20'] * axes)}&coordinates="
+            )
+            written = self.array(
+                "axial_rope", listed + ",".join(map(str, ids.T.ravel())), query
+            )
+            found = read_file(self.assert_ok(reply).body)["query"][1].view(numpy.float32)
+            numpy.testing.assert_array_equal(found, written, preset)
 
     def test_positions_that_do_not_fit_are_refused(self):
         x, section = numpy.ones((2, 3, 4, 128)), "dim=128"
