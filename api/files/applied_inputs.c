@@ -163,7 +163,8 @@ static bool refuse_names(const search *self, const char *given)
     pe_error_add(self->error, PE_OUT_OF_RANGE, "body", given,
                  "a safetensors file of %s that are called %s, or as inputs says, or of one "
                  "such tensor%s; positions of rows are " API_APPLY_POSITIONS
-                 ", or " API_APPLY_BOUNDS " with or without " API_APPLY_OFFSETS,
+                 ", and where a scheme has `positions` also " API_APPLY_BOUNDS
+                 " with or without " API_APPLY_OFFSETS,
                  compared ? "tensors besides that of against" : "tensors", names,
                  compared ? " of any name" : ", which may have any name");
     return false;

@@ -467,7 +467,9 @@ class Sequences(Layouts):
         ):
             file = file_of(**{"query": x, name: bounds, **others})
             self.refuse(422, "body", "rope", query, file, SAFETENSORS, f"(given: {name})")
-            self.refuse(422, "body", "rope", query, file, SAFETENSORS, "position_ids, or cu_s")
+            self.refuse(
+                422, "body", "rope", query, file, SAFETENSORS, "are position_ids, and where"
+            )
 
 
 class Packed(Layouts):
