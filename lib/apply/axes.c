@@ -113,7 +113,7 @@ static bool refuse_columns(const pe_application *rule, const pe_axis_names *name
     if (rule->kind < PE_APPLY_ROTATE || count == 0 || names->count != names->of ||
         (count == 1 && last == wanted->count))
         return false;
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", given,
+    pe_error_add(reterr, PE_MALFORMED, "axes", given,
                  "such that the columns are the last axis: send %s.transpose(%s)%s",
                  rule->input, order, count > 1 ? ", whose last axes are made one" : "");
     return true;

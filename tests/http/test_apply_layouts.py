@@ -765,7 +765,7 @@ class TwoReadings(Layouts):
         asked = f"length={size}&dim={dim}&axes="
         wrong = asked + "blocks,heads,dim,length,dim"
         how = "send query.transpose(0, 1, 3, 2, 4), whose last axes are made one"
-        self.refuse(422, "axes", "rope", wrong, npy(cache), text=how)
+        self.refuse(400, "axes", "rope", wrong, npy(cache), text=how)
         sent = cache.transpose(0, 1, 3, 2, 4).reshape(blocks, heads, size, dim)
         found = self.array("rope", asked + "blocks,heads,length,dim", sent.copy())
         self.check(found, turn(torch.from_numpy(sent.copy()), torch.arange(size)))
@@ -775,7 +775,7 @@ class TwoReadings(Layouts):
         ):
             asked = f"length=5&dim=8&axes={axes}"
             x = npy(numpy.ones(shape))
-            self.refuse(422, "axes", "rope", asked, x, text=f"send query.transpose{order}")
+            self.refuse(400, "axes", "rope", asked, x, text=f"send query.transpose{order}")
         for axes in ("batch,rows,dim", "length,length,dim", "batch,rows,columns"):
             x = npy(numpy.ones((2, 5, 8)))
             self.refuse(400, "axes", "rope", f"length=5&dim=8&axes={axes}", x, text="all of")
