@@ -441,6 +441,18 @@ static void own_megatron(reading *r)
     divide_positions(r);
 }
 
+/* DeepSeek, gpt-oss: YaRN is for more positions than the original ones alone, and reaches so
+ * many times as far. */
+static void own_length(reading *r)
+{
+    double original = read_number(r, "rope_scaling.original_max_position_embeddings", 4096);
+    if (read_number(r, "max_position_embeddings", INFINITY) <= original)
+        json_object_del(r->config, "rope_scaling");
+    else
+        set_path(r->config, "max_position_embeddings",
+                 json_real(original * read_number(r, "rope_scaling.factor", 1)));
+}
+
 /* ---- the table ---- */
 
 #define DIALECT(its_type, its_what, ...) {.type = (its_type), .what = (its_what), __VA_ARGS__},

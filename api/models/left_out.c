@@ -151,6 +151,13 @@ static bool is_common(const char *path)
     return strchr(path, '.') != NULL;
 }
 
+void model_warn(model_planner *planner, json_t *text)
+{
+    api_model_plan *plan = planner->plan;
+    plan->warning = model_keep(planner, text);
+    json_array_insert_new(plan->notes, 0, json_string(plan->warning));
+}
+
 /* Say that code which comes with the checkpoint may read what the row does not: before anything
  * else, since its tables may be other ones. */
 static void note_code(model_planner *planner, json_t *config)
@@ -167,12 +174,10 @@ static void note_code(model_planner *planner, json_t *config)
         keys = model_keep(planner, json_sprintf("%s and others", keys));
     if (!*keys || planner->is_own_code || !json_is_object(json_object_get(config, "auto_map")))
         return;
-    plan->warning = model_keep(
-        planner,
-        json_sprintf("The config has auto_map: code that comes with the checkpoint may "
-                     "compute other tables, from %s, which %s does not read.",
-                     keys, plan->model_type));
-    json_array_insert_new(plan->notes, 0, json_string(plan->warning));
+    model_warn(planner,
+               json_sprintf("The config has auto_map: code that comes with the checkpoint may "
+                            "compute other tables, from %s, which %s does not read.",
+                            keys, plan->model_type));
 }
 
 /* ---- components that are not asked for ---- */

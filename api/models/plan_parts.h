@@ -59,6 +59,9 @@ void model_note(json_t *notes, const char *format, ...) __attribute__((format(pr
 void model_part_finish(const model_config *config, api_model_part *part, const char *scheme,
                        const char *tensors);
 
+/* Say before anything else that the model's tables may be other ones; the text is consumed. */
+void model_warn(model_planner *planner, json_t *text);
+
 /* Free what a part holds. */
 void model_part_done(api_model_part *part);
 

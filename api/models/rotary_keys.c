@@ -98,6 +98,18 @@ static model_config find_dictionary(const model_config *config, rotary_keys *key
     return inner;
 }
 
+/* Say that a class of transformers without M-RoPE is asked for it. */
+static void warn_of_mrope(const rotary_keys *keys)
+{
+    model_planner *planner = keys->dictionary.planner;
+    if (!keys->facts->picture && keys->facts->sections[0] == 0 &&
+        json_object_size(planner->paths) == 0)
+        model_warn(planner, json_sprintf("%s is mrope, which transformers' %s does not know: "
+                                         "code of its own turns tokens of pictures by three "
+                                         "positions, and these tables are those of text.",
+                                         keys->type_from.path, keys->dictionary.type->name));
+}
+
 static void read_type(rotary_keys *keys)
 {
 #define ROPE_TYPES "default linear dynamic yarn longrope llama3 proportional mrope su"
@@ -111,8 +123,10 @@ static void read_type(rotary_keys *keys)
                    keys->dictionary.path);
     keys->sections =
         model_list(&keys->dictionary, "mrope_section|xdrope_section", &keys->sections_from);
-    if (strcmp(type, "mrope") == 0)
+    if (strcmp(type, "mrope") == 0) {
+        warn_of_mrope(keys);
         type = "default";
+    }
     if (strcmp(type, "xdrope") == 0) /* HunYuan-VL's name */
         type = "dynamic";
     if (strcmp(type, "su") == 0)

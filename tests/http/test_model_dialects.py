@@ -521,6 +521,24 @@ class ModelDialects(ServerCase):
     def test_configs_of_gte(self):
         self.assert_files(GTE_FILES)
 
+    def test_a_class_without_mrope_warns_of_it(self):
+        config = {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 4}
+        mrope = {"type": "mrope", "mrope_section": [16, 24, 24]}
+        plan = self.post(config | {"rope_scaling": mrope}).json()
+        self.assertIn("three positions", plan["notes"][0])
+        self.assertIn(plan["notes"][0], plan["summary"])
+        vision = config | {"model_type": "qwen2_vl_text", "rope_scaling": mrope}
+        self.assertEqual(self.post(vision).json()["notes"], [])
+
+    def test_a_variable_of_omegaconf_is_another_key_of_the_file(self):
+        model = FOUNDRY | {"max_seq_len": "${variables.length}"}
+        self.assert_file(
+            {"variables": {"length": 8192}, "model": model},
+            Scheme("learned", base_length=8192),
+        )
+        reply = self.post({"model": model})
+        self.assertEqual(reply.json()["errors"][0]["parameter"], "model.max_seq_len")
+
 
 if __name__ == "__main__":
     unittest.main()
