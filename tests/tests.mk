@@ -26,7 +26,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-h
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion strangers cost \
-        check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
+        check-arm64 check-image check-dist check-deb check-page check-bare peers peers-dialects deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
 # ---- programs ----
@@ -247,6 +247,9 @@ PEERS = $(TRANSFORMERS:%=--transformers %) $(DIFFUSERS:%=--diffusers %) $(TIMM:%
 peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT, DIFFUSERS= or TIMM= (deps-peers; TYPES=llama,bert VARIATIONS=3 RECORD=1 AGAIN=1)
 	@PYTHONPATH=tests/http TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/peers/run.py $(PEERS) \
 		--python "sh tests/peers/python.sh $(PEERS_ROOT)" --variations $(or $(VARIATIONS),3) $(if $(RECORD),--record) $(if $(AGAIN),--again)
+
+peers-dialects: ## keys of other libraries that no row of dialects.def has (DIALECTS="megatron=CHECKOUT litgpt=CHECKOUT …")
+	$(PYTHON) -B tests/peers/dialects.py $(DIALECTS)
 
 confusion: all ## what /v1/identify says of random, spoilt and transformed tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1, TRANSFORMED=20)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1) $(or $(TRANSFORMED),20)

@@ -117,11 +117,13 @@ static void refuse_text(const json_t *read, const json_error_t *problem, pe_erro
     else if (read)
         pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object, a config.json");
     else
-        pe_error_add(reterr, PE_MALFORMED, "body", "",
-                     "one JSON object, a config.json (line %d, column %d: %s)", problem->line,
-                     problem->column,
-                     api_is_utf8(problem->text, strlen(problem->text)) ? problem->text
-                                                                       : "not UTF-8");
+        pe_error_add(
+            reterr, PE_MALFORMED, "body", "",
+            "one JSON object, a config.json; python3 -c 'import json, sys, yaml; "
+            "print(json.dumps(yaml.safe_load(sys.stdin)))' makes one of YAML (line %d, "
+            "column %d: %s)",
+            problem->line, problem->column,
+            api_is_utf8(problem->text, strlen(problem->text)) ? problem->text : "not UTF-8");
 }
 
 /* Bytes for each byte of a config: its copy, and what a plan says of its keys. */

@@ -530,6 +530,13 @@ class ModelDialects(ServerCase):
         vision = config | {"model_type": "qwen2_vl_text", "rope_scaling": mrope}
         self.assertEqual(self.post(vision).json()["notes"], [])
 
+    def test_yaml_is_told_how_to_become_json(self):
+        reply = self.server.request(
+            "POST", "/v1/models?plan=true", JSON, b"num_layers: 8\nhidden_size: 64\n"
+        )
+        self.assertEqual(reply.status, 400)
+        self.assertIn("yaml.safe_load", reply.json()["detail"])
+
     def test_a_variable_of_omegaconf_is_another_key_of_the_file(self):
         model = FOUNDRY | {"max_seq_len": "${variables.length}"}
         self.assert_file(
