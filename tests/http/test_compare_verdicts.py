@@ -56,6 +56,23 @@ class Verdicts(CompareCase):
                 for angle, good in zip(angles, (True, False)):
                     self.assertEqual(self.verdict(query, numpy.cos(angle), scheme)[0], good)
 
+    def test_fourier_features_in_float32_are_accepted_and_other_bands_are_not(self):
+        f4 = numpy.float32
+        for size, bands, unit, most, other in (
+            (64, 10, "turns", 512, 511),
+            (33, 16, "half_turns", 1000, 1001),
+            (100, 20, "radians", 2**19, 2**19 - 512),
+        ):
+            query = f"sizes={size}&bands={bands}&angle={unit}&tolerance=float32&max_frequency="
+            places = numpy.linspace(-1, 1, size, dtype=f4)[:, None]
+            turn = f4({"turns": 2, "half_turns": 1}.get(unit, 1 / numpy.pi) * numpy.pi)
+            w = numpy.exp2(numpy.linspace(0, numpy.log2(f4(most)), bands, dtype=f4))
+            angle = places * (w * turn)
+            table = numpy.hstack([numpy.sin(angle), numpy.cos(angle)])
+            self.assertEqual(table.dtype, f4)
+            self.assertTrue(self.verdict(f"{query}{most}", table, "fourier")[0], query)
+            self.assertFalse(self.verdict(f"{query}{other}", table, "fourier")[0], query)
+
     def test_every_scheme_has_a_bound_or_says_that_it_has_none(self):
         for scheme in self.get("/v1/schemes").json()["schemes"]:
             name, query = scheme["name"], scheme["example"]
