@@ -203,6 +203,7 @@ struct pe_parameter {
     const char *old_name; /* by which it may still be given; NULL: none */
     pe_type type;
     bool required;
+    bool one_for_all;   /* of a list: one number is for all, and need not be in a list */
     bool counts_rows;   /* it sets the number of rows, and is blamed where there are too many */
     const char *unless; /* the parameter that replaces this one: where that is given, this one
                          * is neither required nor legal */

@@ -78,8 +78,8 @@ static void word_difference(pair *both, const char *part, const char *kind, cons
 
 /* Add one difference between values of a kind, "argument " or "" for what the plan says
  * itself; consumes both. */
-static void add_difference_of(pair *both, const char *part, const char *kind, const char *about,
-                              json_t *first, json_t *second)
+static void add_named_difference(pair *both, const char *part, const char *kind,
+                                 const char *about, json_t *first, json_t *second)
 {
     word_difference(both, part, kind, about, first, second);
     json_array_append_new(both->differences,
@@ -90,7 +90,7 @@ static void add_difference_of(pair *both, const char *part, const char *kind, co
 static void add_difference(pair *both, const char *part, const char *about, json_t *first,
                            json_t *second)
 {
-    add_difference_of(both, part, "", about, first, second);
+    add_named_difference(both, part, "", about, first, second);
 }
 
 static void compare_text(pair *both, const char *part, const char *about, const char *first,
@@ -114,13 +114,13 @@ static void compare_arguments(pair *both, const api_model_part *first,
         const pe_argument *one = &first->arguments[i];
         const pe_argument *other = find_argument(second, one->name);
         if (!other || strcmp(one->text, other->text) != 0)
-            add_difference_of(both, first->name, "argument ", one->name, describe_value(one),
-                              describe_value(other));
+            add_named_difference(both, first->name, "argument ", one->name, describe_value(one),
+                                 describe_value(other));
     }
     for (size_t i = 0; i < second->count; i++)
         if (!find_argument(first, second->arguments[i].name))
-            add_difference_of(both, first->name, "argument ", second->arguments[i].name,
-                              json_null(), describe_value(&second->arguments[i]));
+            add_named_difference(both, first->name, "argument ", second->arguments[i].name,
+                                 json_null(), describe_value(&second->arguments[i]));
 }
 
 /* Facts of a part without a request: everything that there is to know. */

@@ -90,6 +90,7 @@ typedef struct rotary_facts {
     double global_head;           /* width of a head of layers of full attention … */
     const char *global_keys;      /* … and its key */
     bool alpha;                   /* rope_type dynamic reads alpha */
+    bool ntk;                     /* its own code has a rope_type ntk, which is ntk_fixed */
     bool floored;                 /* widths are rounded down; an odd one turns a column more */
     bool softmax_scale;           /* scores are multiplied by the square of yarn's mscale */
     double sections[3];           /* M-RoPE; all 0: only if the config has mrope_section */

@@ -113,7 +113,9 @@ static void warn_of_mrope(const rotary_keys *keys)
 static void read_type(rotary_keys *keys)
 {
 #define ROPE_TYPES "default linear dynamic yarn longrope llama3 proportional mrope su"
-    const char *types = keys->facts->alpha ? ROPE_TYPES " xdrope" : ROPE_TYPES;
+    const char *types = keys->facts->alpha ? ROPE_TYPES " xdrope"
+                        : keys->facts->ntk ? ROPE_TYPES " ntk"
+                                           : ROPE_TYPES;
     const char *type =
         model_choice(&keys->dictionary, "rope_type", types, "default", &keys->type_from);
     if (keys->dictionary.path && keys->type_from.kind == API_ORIGIN_DEFAULT &&
@@ -131,6 +133,8 @@ static void read_type(rotary_keys *keys)
         type = "dynamic";
     if (strcmp(type, "su") == 0)
         type = "longrope";
+    if (strcmp(type, "ntk") == 0)
+        type = "ntk_fixed";
     keys->type = type;
 }
 

@@ -29,7 +29,7 @@ static int64_t compute_time(const pe_prompt *prompt, size_t grid, uint64_t frame
 {
     if (prompt->frames == PE_FRAMES_BY_INDEX)
         return (int64_t)frame;
-    double seconds = prompt->seconds ? prompt->seconds[grid] : 1;
+    double seconds = prompt->seconds ? prompt->seconds[prompt->same_seconds ? 0 : grid] : 1;
     if (prompt->frames == PE_FRAMES_BY_WHOLE_SECONDS)
         seconds = floor(seconds);
     dd tokens = dd_two_prod((double)frame * (double)prompt->tokens_per_second, seconds);

@@ -30,6 +30,7 @@ typedef struct pe_prompt {
     int64_t temporal_merge; /* frames that become one, where there are several */
     pe_frame_positions frames;
     const double *seconds; /* of one frame of each grid; borrowed; NULL: 1 */
+    bool same_seconds;     /* the first number is that of all grids */
     int64_t tokens_per_second;
 
     const double *position_ids; /* [PE_PROMPT_AXES, rows]; borrowed */

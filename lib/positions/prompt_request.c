@@ -32,8 +32,10 @@ pe_prompt pe_prompt_read(const pe_values *values)
         prompt.sizes = pe_value_find(values, "grids")->items;
         prompt.grids = pe_value_find(values, "grids")->count / PE_PROMPT_AXES;
     }
-    if (pe_is_present(values, "seconds_per_grid"))
-        prompt.seconds = pe_value_find(values, "seconds_per_grid")->items;
+    const pe_value *seconds = pe_value_find(values, "seconds_per_grid");
+    if (seconds->present)
+        prompt.seconds = seconds->items;
+    prompt.same_seconds = seconds->count == 1;
     if (pe_is_present(values, "tokens_per_second"))
         prompt.tokens_per_second = pe_get_integer(values, "tokens_per_second");
     return prompt;
@@ -85,7 +87,9 @@ void pe_prompt_check(const pe_values *values, pe_prompt *prompt, pe_error *reter
                    "three for each grid", reterr);
     pe_check_count(values, "text", prompt->grids + 1,
                    "one before each grid and one after the last", reterr);
-    pe_check_count(values, "seconds_per_grid", prompt->grids, "one for each grid", reterr);
+    if (!prompt->same_seconds)
+        pe_check_count(values, "seconds_per_grid", prompt->grids,
+                       "one number, or one for each grid", reterr);
     check_grids(values, prompt, reterr);
     if (reterr->count > before)
         return;

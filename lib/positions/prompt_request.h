@@ -77,13 +77,14 @@ extern const pe_case pe_prompt_cases_seconds[], pe_prompt_cases_tokens[];
              "an integer; apart: each frame is a grid of its own, with a text before it"},     \
         {.name = "seconds_per_grid",                                                           \
          .type = PE_REAL_LIST,                                                                 \
+         .one_for_all = true,                                                                  \
          .when = "frame_positions",                                                            \
          .cases = pe_prompt_cases_seconds,                                                     \
          .minimum = 0,                                                                         \
          .maximum = 1e6,                                                                       \
          .unit = "seconds",                                                                    \
-         .help = "seconds from frame to frame of each grid, also of pictures, where they do "  \
-                 "not count; 1 if not given"},                                                 \
+         .help = "seconds from frame to frame, one for all grids or one for each, also of "    \
+                 "pictures, where they do not count; 1 if not given"},                         \
     {                                                                                          \
         .name = "tokens_per_second", .type = PE_INTEGER, .when = "frame_positions",            \
         .cases = pe_prompt_cases_tokens, .minimum = 1, .maximum = 1000000,                     \

@@ -172,18 +172,41 @@ static bool is_decided(const pe_rotary_trial *self)
     return self->seen->unit < 0x1p-40;
 }
 
-static void try_ntk(pe_rotary_trial *self)
+/* Consider theta times growth, and all frequencies divided by growth^(2/d). */
+static void consider_fixed(pe_rotary_trial *self, pe_rotary *rotary, double growth)
 {
-    const double log = self->log_growth, error = self->growth_error;
-    pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
+    const double divisor = pe_power_double(growth, 2 / (double)rotary->width);
+    pe_rotary_predict_base(self, rotary->theta * growth);
+    for (size_t i = 0; i < self->seen->count; i++)
+        self->ranking.predicted[i] = self->base[i] / divisor;
+    pe_rotary_consider(&self->ranking, rotary, pe_rotary_choose_step(self, divisor));
+}
+
+/* Consider laws whose factors are near a measured one. */
+static void try_growth(pe_rotary_trial *self, pe_rotary_type type, double log,
+                       void (*consider)(pe_rotary_trial *, pe_rotary *, double))
+{
+    const double error = self->growth_error;
+    pe_rotary rotary = begin_law(self, type);
     rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
     if (is_decided(self) || pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
-        consider_grown(self, &rotary, rotary.factor);
+        consider(self, &rotary, rotary.factor);
     for (size_t f = 0; f < self->factor_count; f++) {
         rotary.factor = self->factors[f];
         if (fabs(pe_log_double(rotary.factor) - log) <= 4 * error)
-            consider_grown(self, &rotary, rotary.factor);
+            consider(self, &rotary, rotary.factor);
     }
+}
+
+static void try_ntk(pe_rotary_trial *self)
+{
+    try_growth(self, PE_ROTARY_NTK, self->log_growth, consider_grown);
+}
+
+static void try_ntk_fixed(pe_rotary_trial *self)
+{
+    const double d = 2 * (double)self->seen->count;
+    try_growth(self, PE_ROTARY_NTK_FIXED, self->log_growth * d / (d - 2), consider_fixed);
 }
 
 /* Consider growing with a length by 1 + f·(s-L)/L, if the length says something. */
@@ -232,6 +255,11 @@ static double grow_theta(const pe_rotary *rotary, double growth)
 static double keep_theta(const pe_rotary *rotary)
 {
     return rotary->theta;
+}
+
+static double multiply_theta(const pe_rotary *rotary)
+{
+    return rotary->theta * rotary->factor;
 }
 
 static double grow_ntk(const pe_rotary *rotary)
@@ -285,6 +313,13 @@ static float divide_float(const pe_rotary *rotary, size_t i, float frequency, fl
 {
     (void)i, (void)power;
     return frequency / (float)rotary->factor;
+}
+
+static float divide_float_by_root(const pe_rotary *rotary, size_t i, float frequency,
+                                  float power)
+{
+    (void)i, (void)power;
+    return frequency / (float)pe_power_double(rotary->factor, 2 / (double)rotary->width);
 }
 
 static float divide_float_each(const pe_rotary *rotary, size_t i, float frequency, float power)

@@ -278,7 +278,8 @@ static bool kind_fits(const pe_parameter *parameter, pe_kind kind)
         return kind == PE_KIND_ANY || kind == PE_KIND_STRING;
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
-        return kind == PE_KIND_ANY || kind == PE_KIND_LIST;
+        return kind == PE_KIND_ANY || kind == PE_KIND_LIST ||
+               (kind == PE_KIND_NUMBER && parameter->one_for_all);
     }
     return false;
 }

@@ -86,6 +86,7 @@ static const pe_parameter PARAMETERS[] = {
              "are 2π times as large; listed: given as coordinates"},
     {.name = "first_index",
      .type = PE_REAL_LIST,
+     .one_for_all = true,
      .when = "coordinate_type",
      .cases = FIRST_INDEX,
      .minimum = -SIZE_MAX_CELLS,

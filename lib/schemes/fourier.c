@@ -35,6 +35,7 @@ static const pe_parameter PARAMETERS[] = {
      .help = "the lowest frequency; angle says in which unit"},
     {.name = "max_frequency",
      .type = PE_REAL_LIST,
+     .one_for_all = true,
      .minimum = 1 / FREQUENCY_MAX,
      .maximum = FREQUENCY_MAX,
      .help =

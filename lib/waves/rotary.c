@@ -40,11 +40,11 @@ static pe_fixed dynamic_growth(const pe_rotary *rotary)
     return (pe_fixed){scale - 1, pe_wide_log2(sum)};
 }
 
-/* Multiply frequency i by ratio^i. */
-static void multiply_by_powers(pe_wide *frequencies, size_t count, pe_wide ratio)
+/* Multiply frequency first by ratio, and each one after it by one power more. */
+static void multiply_by_powers(pe_wide *frequencies, size_t first, size_t count, pe_wide ratio)
 {
     pe_wide power = ratio;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = first; i < count; i++) {
         frequencies[i] = pe_wide_mul(frequencies[i], power);
         power = pe_wide_mul(power, ratio);
     }
@@ -63,8 +63,18 @@ static void scale_theta(const pe_rotary *rotary, pe_wide *frequencies)
         growth = dynamic_growth(rotary);
     if (pe_fixed_compare(growth, (pe_fixed){0, NOTHING}) > 0)
         multiply_by_powers(
-            frequencies, count,
+            frequencies, 1, count,
             pe_wide_power_of_log2((uint64_t)growth.whole, growth.part, 2, rotary->width - 2));
+}
+
+/* ntk_fixed: (theta f)^(-2i/d) / f^(2/d) = theta^(-2i/d) f^(-2(i+1)/d). */
+static void divide_by_powers(const pe_rotary *rotary, pe_wide *frequencies)
+{
+    const pe_fixed growth = pe_fixed_log2(rotary->factor);
+    if (pe_fixed_compare(growth, (pe_fixed){0, NOTHING}) > 0)
+        multiply_by_powers(
+            frequencies, 0, rotary->width / 2,
+            pe_wide_power_of_log2((uint64_t)growth.whole, growth.part, 2, rotary->width));
 }
 
 /* ---- division, and blends of divided and original frequencies ---- */

@@ -64,7 +64,9 @@ enum { PE_ROTARY_HALF_WIDTH, PE_ROTARY_FULL };
          .default_text = "default",                                                            \
          .choices = pe_rotary_types,                                                           \
          .help =                                                                               \
-             "how the frequencies are scaled for longer contexts"} PE_ROTARY_KEYS(PE_ROTARY_ROW)
+             "how the frequencies are scaled for longer contexts; of those that libraries "    \
+             "call ntk, ntk: theta times factor^(d/(d-2)); ntk_fixed, of vLLM and GTE: theta " \
+             "times factor, and all divided by factor^(2/d)"} PE_ROTARY_KEYS(PE_ROTARY_ROW)
 
 /* Read the parameters. The result is valid only if the rules hold. */
 pe_rotary pe_rotary_read(const pe_values *values);

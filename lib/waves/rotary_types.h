@@ -20,9 +20,12 @@
     /* position interpolation, arXiv:2306.15595 */                                             \
     TYPE(LINEAR, "linear", NULL, divide_by_factor, NULL, NULL, keep_theta, divide_float,       \
          {.scaled = try_linear})                                                               \
-    /* a larger theta */                                                                       \
+    /* a larger theta, that the last frequency is divided by factor */                         \
     TYPE(NTK, "ntk", NULL, scale_theta, NULL, check_growth, grow_ntk, keep_float,              \
          {.grown = try_ntk})                                                                   \
+    /* NTK-RoPE-fixed, https://kexue.fm/archives/9706 */                                       \
+    TYPE(NTK_FIXED, "ntk_fixed", NULL, divide_by_powers, NULL, NULL, multiply_theta,           \
+         divide_float_by_root, {.grown = try_ntk_fixed})                                       \
     /* a theta that grows with the length of the sequence */                                   \
     TYPE(DYNAMIC, "dynamic", take_longest, scale_theta, NULL, check_dynamic, grow_dynamic,     \
          keep_float, {.grown = try_dynamic})                                                   \
@@ -44,9 +47,9 @@
  * not given the member is 0. */
 #define PE_ROTARY_KEYS(KEY)                                                                    \
     KEY(REAL, factor, "factor", 1, 1e9, NULL, "how many times longer the context becomes",     \
-        {"linear", true, NULL}, {"ntk", true, NULL}, {"dynamic", false, NULL},                 \
-        {"yarn", true, NULL}, {"longrope", false, NULL}, {"llama3", false, "8"},               \
-        {"proportional", false, "1"})                                                          \
+        {"linear", true, NULL}, {"ntk", true, NULL}, {"ntk_fixed", true, NULL},                \
+        {"dynamic", false, NULL}, {"yarn", true, NULL}, {"longrope", false, NULL},             \
+        {"llama3", false, "8"}, {"proportional", false, "1"})                                  \
     KEY(POSITIONS, original, "original_max_position_embeddings", 1, PE_POSITION_MAX, NULL,     \
         "context length that the model was trained with", {"dynamic", false, NULL},            \
         {"yarn", true, NULL}, {"longrope", true, NULL}, {"llama3", false, "8192"})             \

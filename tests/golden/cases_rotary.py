@@ -11,6 +11,7 @@ SMALL = {
     "default": "dim=8",
     "linear": "dim=8&rope_type=linear&factor=2.5",
     "ntk": "dim=8&rope_type=ntk&factor=4",
+    "ntk_fixed": "dim=8&rope_type=ntk_fixed&factor=4",
     "dynamic": "dim=8&rope_type=dynamic&factor=2&original_max_position_embeddings=2048"
     "&seq_len=5000",
     "yarn": "dim=16&rope_type=yarn&factor=4&original_max_position_embeddings=4096",
@@ -102,6 +103,8 @@ ROPE_TYPES = {
     "linear_factor_3": "length=3&dim=8&rope_type=linear&factor=3",
     "ntk_dim_4": "length=4&dim=4&rope_type=ntk&factor=2.5",
     "ntk_dim_128": "length=1&offset=20000&dim=128&rope_type=ntk&factor=8",
+    "ntk_fixed_dim_2": "length=4&dim=2&rope_type=ntk_fixed&factor=2.5",
+    "ntk_fixed_dim_64": "length=1&offset=20000&dim=64&rope_type=ntk_fixed&factor=8",
     "dynamic_within": "length=3&dim=8&rope_type=dynamic&factor=2"
     "&original_max_position_embeddings=2048&seq_len=100",
     "dynamic_one_beyond": "length=3&dim=8&rope_type=dynamic&factor=2"

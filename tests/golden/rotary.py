@@ -138,6 +138,14 @@ def ntk(options):
     return with_larger_theta(options, number(options, "factor"))
 
 
+def ntk_fixed(options):
+    """vLLM's and GTE's: base * s, then 1 / s^(2/d)."""
+    width, factor = rotary_width(options), number(options, "factor")
+    divisor = factor ** (mpmath.mpf(2) / width)
+    grown = geometric(number(options, "rope_theta") * factor, width)
+    return [w / divisor for w in grown], Fraction(1)
+
+
 def dynamic(options):
     if "alpha" in options:  # Hunyuan
         return with_larger_theta(options, number(options, "alpha"))
@@ -230,7 +238,17 @@ def proportional(options):
 
 ROPE_TYPES = {
     rule.__name__: rule
-    for rule in (default, linear, ntk, dynamic, yarn, longrope, llama3, proportional)
+    for rule in (
+        default,
+        linear,
+        ntk,
+        ntk_fixed,
+        dynamic,
+        yarn,
+        longrope,
+        llama3,
+        proportional,
+    )
 }
 
 

@@ -230,6 +230,12 @@ SCALED = {
         "&rope_type=linear&factor={:g}",
     ),
     "ntk": (longer_base, "&rope_type=ntk&factor={:g}"),
+    "ntk_fixed": (
+        lambda T, width, base, factor: (
+            powers(T, base * factor, width // 2) / T(factor ** (2 / width))
+        ),
+        "&rope_type=ntk_fixed&factor={:g}",
+    ),
     "dynamic": (
         lambda T, width, base, factor: longer_base(T, width, base, factor + 1),
         "&rope_type=dynamic&factor={:g}&original_max_position_embeddings=4096&seq_len=8192",

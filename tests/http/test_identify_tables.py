@@ -257,6 +257,7 @@ class Tables(IdentifyCase):
             "rope_theta=500000&rope_type=llama3&factor=32",
             "rope_type=linear&factor=3",
             "rope_type=ntk&factor=8",
+            "rope_type=ntk_fixed&factor=8",
         ):
             for dtype in ("f32", "f64"):
                 target = (

@@ -30,7 +30,7 @@ class Suggestions(Identity):
         )
 
     def test_nothing_is_suggested_that_makes_another_table(self):
-        for name in ("phi4", "qwen4", "new", "gpt3", "falcon_h2", "orion", "dit"):
+        for name in ("phi4", "qwen4", "gpt3", "falcon_h2", "orion", "dit"):
             self.assertIsNone(self.suggestion({"model_type": name}, "model_type"), name)
         for name in ("CogView3PlusTransformer2DModel", "LTXVideoTransformer3DModel"):
             self.assertIsNone(self.suggestion({"_class_name": name}, "_class_name"), name)

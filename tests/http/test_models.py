@@ -616,6 +616,18 @@ class Known(Plans):
                     reply = self.plan({"model_type": name, "text_config": sizes})
                 self.assert_ok(reply)
 
+    def test_ntk_is_the_law_of_the_code_that_names_it(self):
+        scaling = {"type": "ntk", "factor": 8.0}
+        config = {"hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12}
+        config |= {"max_position_embeddings": 8192, "rope_scaling": scaling}
+        for model_type in ("new", "gte"):
+            plan = self.plan({"model_type": model_type, **config}).json()
+            rope_type = plan["parts"][0]["arguments"]["rope_type"]
+            self.assertEqual(rope_type["value"], "ntk_fixed")
+            self.assertIn("ntk_fixed", str(plan["parts"][0]["notes"]))
+        refused = self.plan({"model_type": "llama", **config})
+        self.assert_problem(refused, 422, "rope_scaling.type")
+
     def test_what_is_past_the_lengths_of_the_config_is_noted(self):
         for target, said in (
             ("gemma-2-9b?length=8192", None),

@@ -164,6 +164,25 @@ class Post(ServerCase):
             problem = self.refuse(body, 400)
             self.assertIn("dup", json.dumps(problem).lower())
 
+    def test_one_number_for_all_needs_no_list(self):
+        """As in a query."""
+        video = {"preset": "qwen2_5_vl", "dim": 128, "text": [1, 1, 1], "grids": [4, 4, 4] * 2}
+        video["frame_positions"] = "seconds"
+        for scheme, body, name, numbers in (
+            ("fourier", {"sizes": [6, 9], "bands": 8}, "max_frequency", [128, 128]),
+            ("mrope", video, "seconds_per_grid", [0.5, 0.5]),
+            ("axial_rope", {"sizes": [2, 3], "dim": 8}, "first_index", [1, 1]),
+        ):
+            with self.subTest(name):
+                tables = [
+                    self.post(f"/v1/encodings/{scheme}", {**body, name: value}).json()
+                    for value in (numbers[0], numbers[:1], numbers)
+                ]
+                self.assertEqual(tables[0]["tensors"], tables[1]["tensors"])
+                self.assertEqual(tables[0]["tensors"], tables[2]["tensors"])
+        reply = self.post("/v1/encodings/fourier", {"sizes": 6, "bands": 8})
+        self.assert_problem(reply, 400, "sizes")
+
     def test_an_unknown_member_is_400_with_a_suggestion(self):
         problem = self.refuse({"lenght": 4, "dim": 8}, 400)
         self.assertEqual(problem["did_you_mean"], "length")

@@ -17,6 +17,7 @@ TYPES = {
     "default": {},
     "linear": {"factor": 2},
     "ntk": {"factor": 2},
+    "ntk_fixed": {"factor": 2},
     "dynamic": {"factor": 2, "original_max_position_embeddings": 2048, "seq_len": 4096},
     "yarn": {"factor": 4, "original_max_position_embeddings": 4096},
     "longrope": {**LONGROPE, "short_factor": [1] * 4, "long_factor": [1, 2, 3, 4]},
@@ -24,7 +25,9 @@ TYPES = {
     "proportional": {},
 }
 KEYS = {
-    "factor": ("linear", "ntk", "dynamic", "yarn", "longrope", "llama3", "proportional"),
+    "factor": (
+        "linear", "ntk", "ntk_fixed", "dynamic", "yarn", "longrope", "llama3", "proportional"
+    ),  # fmt: skip
     "original_max_position_embeddings": ("dynamic", "yarn", "longrope", "llama3"),
     "max_position_embeddings": ("dynamic", "longrope"),
     "seq_len": ("dynamic", "longrope"),
@@ -44,6 +47,7 @@ VALUES = {"truncate": True, "short_factor": [1, 1, 1, 1], "long_factor": [1, 1, 
 REQUIRED = {
     "linear": ["factor"],
     "ntk": ["factor"],
+    "ntk_fixed": ["factor"],
     "dynamic": ["factor", "seq_len", "original_max_position_embeddings"],
     "yarn": ["factor", "original_max_position_embeddings"],
     "longrope": ["original_max_position_embeddings", "seq_len", "short_factor", "long_factor"],
