@@ -1231,7 +1231,16 @@ size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size);
 
 /* Compare a result with one from elsewhere, as pe_compare_table does: of the shape of the
  * result, or with all its named axes for themselves. The runner is asked about every
- * millisecond. */
+ * millisecond. A bounded tolerance is that of a kernel which, in `arithmetic`, rounds entries,
+ * factors, products and results, and whose angles and longer sums are of float32 at least: with
+ * v, the unit roundoff of float32 (of float64, if that is the arithmetic), the sum of n terms
+ * x * e is off by at most
+ *
+ *     sum of |x| * (v * loss(e) + (12 + n) * v * |e| + 4 * u * |e|) + one ulp of the result
+ *
+ * where loss is a * |angle| * (8 + 3 * |ln w|), as in pe_tolerance; 5 for 4 if the input has a
+ * wider dtype than the arithmetic, and 2 more with query_factors. A sum of two that are added
+ * or of a pair that is turned has n = 2; what is added to has u * |x|. */
 pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance tolerance,
                            const pe_runner *runner, pe_comparison *ret_comparison,
                            pe_error *reterr);

@@ -74,9 +74,7 @@ static void refuse_options(const applying *self, pe_error *error)
     if (self->options.without_rotation && !self->options.query_factors)
         pe_options_refuse(self->given, API_APPLY_ROTATION, error,
                           "true without query_factors, as nothing is left to do");
-    if (pe_options_value(self->tolerances, 0)->integer > 0)
-        api_refuse_arithmetic(self->tolerances, 0, "what a result loses depends on the input",
-                              error);
+    api_check_arithmetic(self->tolerances, 0, self->scheme, error);
     for (size_t i = 0; i < TOLERANCES && !find_text(self, API_APPLY_AGAINST); i++)
         pe_options_refuse(self->tolerances, i, error, "left out without against");
     if (self->any_mask && !find_text(self, API_APPLY_AGAINST))
@@ -211,12 +209,18 @@ static bool read_positions(applying *self, pe_error *error)
 
 /* ---- finding ---- */
 
+/* How often entries are computed and the input is read: once, and for the bounds of results. */
+static unsigned count_passes(const applying *self)
+{
+    return pe_options_value(self->tolerances, 0)->integer > 0 ? 2 : 1;
+}
+
 /* The price of all that is computed. */
 static double estimate_price(const applying *self)
 {
     const pe_request *request = self->representation.request;
-    return 2 * self->representation.facts.preparation +
-           api_applied_price(self->applied, request, &self->options);
+    return count_passes(self) * (2 * self->representation.facts.preparation +
+                                 api_applied_price(self->applied, request, &self->options));
 }
 
 /* Find the tensors, before what follows is asked: a name that is none of theirs comes first. */
@@ -312,6 +316,7 @@ static api_reply *apply_encoding(void *job)
     pe_error error;
     pe_error_init(&error);
     uint64_t bytes =
+        count_passes(self) *
         api_applied_footprint(self->applied, self->representation.request, &self->options);
     if (!api_reserve_lasting(bytes + API_READ_MAX, "the result", &error) ||
         !api_applied_open(self->applied, self->representation.request, &self->options,

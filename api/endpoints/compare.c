@@ -103,17 +103,6 @@ static void check_tensor_is_named(const comparing *self, pe_error *error)
             PE_REASON_MISSING;
 }
 
-/* Refuse the bound of an arithmetic where none is known. */
-static void check_tolerance(const comparing *self, pe_error *error)
-{
-    if (self->judgement.tolerance.bounded && !pe_scheme_is_bounded(self->scheme))
-        api_refuse_arithmetic(
-            self->options, API_COMPARE_TOLERANCE,
-            "entries of this scheme, or their angles, are sums whose terms may "
-            "cancel",
-            error);
-}
-
 /* The exact tensor. */
 static const pe_tensor *find_tensor(const comparing *self)
 {
@@ -170,7 +159,7 @@ static bool read_arguments_and_table(void *job, pe_error *reterr, api_reply **re
                      "left out: a comparison is JSON");
     if (reterr->count == 0) {
         check_tensor_is_named(self, reterr);
-        check_tolerance(self, reterr);
+        api_check_arithmetic(self->options, API_COMPARE_TOLERANCE, self->scheme, reterr);
     }
     if (reterr->count == 0)
         check_kind(self, reterr);

@@ -254,11 +254,14 @@ api_judgement api_read_judgement(const pe_options *options, size_t row, bool any
                             .any_mask = any_mask}};
 }
 
-void api_refuse_arithmetic(const pe_options *options, size_t row, const char *why,
-                           pe_error *reterr)
+void api_check_arithmetic(const pe_options *options, size_t row, const pe_scheme *scheme,
+                          pe_error *reterr)
 {
-    pe_error_add(reterr, PE_OUT_OF_RANGE, api_compare_options[API_COMPARE_TOLERANCE].name,
-                 pe_options_text(options, row), "a number: %s", why);
+    if (pe_options_value(options, row)->integer > 0 && !pe_scheme_is_bounded(scheme))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, api_compare_options[API_COMPARE_TOLERANCE].name,
+                     pe_options_text(options, row),
+                     "a number: entries of this scheme, or their angles, are sums whose terms "
+                     "may cancel");
 }
 
 json_t *api_comparison_describe(const api_compared_names *names,

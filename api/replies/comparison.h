@@ -36,10 +36,10 @@ bool api_take_any_mask(api_arguments *arguments);
  */
 api_judgement api_read_judgement(const pe_options *options, size_t row, bool any_mask);
 
-/* Refuse a tolerance that is the bound of an arithmetic, which is not known; `row` is that of
- * API_COMPARE_TOLERANCE. */
-void api_refuse_arithmetic(const pe_options *options, size_t row, const char *why,
-                           pe_error *reterr);
+/* Refuse a tolerance that is the bound of an arithmetic where none is known of the scheme;
+ * `row` is that of API_COMPARE_TOLERANCE. */
+void api_check_arithmetic(const pe_options *options, size_t row, const pe_scheme *scheme,
+                          pe_error *reterr);
 
 /* The exact table of a comparison. */
 typedef struct api_compared {

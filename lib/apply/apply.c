@@ -158,10 +158,12 @@ static bool open_factors(pe_apply *self, const int *factors, pe_row_order order,
     return reterr->status == PE_OK;
 }
 
-static bool open_entries(pe_apply *self, const pe_apply_options *options, const size_t *tensors,
+static bool open_entries(pe_apply *self, const pe_apply_options *options,
                          const pe_runner *runner, pe_error *reterr)
 {
-    const pe_row_order order = pe_choose_row_order(self->application, &self->binding, options);
+    const pe_row_order order = self->order =
+        pe_choose_row_order(self->application, &self->binding, options);
+    const size_t *tensors = self->tensors;
     int factors[2];
     if (!pe_tensors_find_factors(self->exact, self->application, options, factors, reterr) ||
         !open_factors(self, factors, order, runner, reterr))
@@ -244,7 +246,7 @@ static void set_rule(pe_apply *self, const pe_apply_options *options)
 static bool open_result(pe_apply *self, const pe_view *input, const pe_apply_options *options,
                         const pe_runner *runner, pe_error *reterr)
 {
-    size_t tensors[2];
+    size_t *tensors = self->tensors;
     const pe_view shape = pe_source_shape(input);
     self->input.view = shape;
     if (!pe_tensors_find(self->exact, self->application, tensors, reterr) ||
@@ -271,7 +273,7 @@ static bool open_result(pe_apply *self, const pe_view *input, const pe_apply_opt
     }
     return open_positions(self, options, runner, reterr) &&
            pe_source_open(&self->input, input, self->exact, runner, reterr) == PE_OK &&
-           open_entries(self, options, tensors, runner, reterr);
+           open_entries(self, options, runner, reterr);
 }
 
 /* Refuse a preset whose model does something else. */

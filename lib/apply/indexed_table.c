@@ -44,8 +44,7 @@ void pe_indexed_done(pe_indexed *indexed)
     *indexed = (pe_indexed){.rows = NULL};
 }
 
-/* The row of the table for a row of the input and a result. */
-static uint64_t find_row(const pe_indexed *indexed, uint64_t row, uint64_t result)
+uint64_t pe_indexed_row(const pe_indexed *indexed, uint64_t row, uint64_t result)
 {
     if (!indexed->rows)
         return row + result;
@@ -60,7 +59,8 @@ void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *nu
     const pe_applying *kernel = pe_kernel_get()->applying;
     bool wide = rule->dtype == PE_F64;
     for (size_t k = 0; k < count; k++)
-        kernel->contract(numbers, pe_entries_rows(table, find_row(indexed, row, first + k)),
+        kernel->contract(numbers,
+                         pe_entries_rows(table, pe_indexed_row(indexed, row, first + k)),
                          rule->columns, 1,
                          (pe_sums){room->sums.value + k, wide ? room->sums.rest + k : NULL,
                                    room->sums.bound + k});
@@ -68,7 +68,7 @@ void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *nu
                    (pe_sums){room->sums.value, wide ? room->sums.rest : NULL, room->sums.bound},
                    count, ret_rounded);
     for (size_t k = 0; k < count; k++) {
-        const uint64_t at = find_row(indexed, row, first + k);
+        const uint64_t at = pe_indexed_row(indexed, row, first + k);
         if (isnan(ret_rounded[k]) &&
             !pe_row_settle_infinite(rule, numbers, pe_entries_rows(table, at), 1,
                                     &ret_rounded[k]))

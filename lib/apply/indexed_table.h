@@ -20,6 +20,9 @@ pe_status pe_indexed_init(pe_indexed *ret_indexed, pe_request *exact, size_t ten
                           bool by_key, const pe_runner *runner, pe_error *reterr);
 void pe_indexed_done(pe_indexed *indexed);
 
+/* The row of the table for a row of the input and a result. */
+uint64_t pe_indexed_row(const pe_indexed *indexed, uint64_t row, uint64_t result);
+
 /* Write results [first, first + count) of row `row`: numbers · table[index]. */
 void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                     const pe_indexed *indexed, uint64_t row, uint64_t first, size_t count,

@@ -22,6 +22,8 @@ struct pe_apply {
     pe_turned turned;
     pe_row_rule rule;
     pe_row_room room;
+    size_t tensors[2]; /* of the entries, and in which order their rows are asked for */
+    pe_row_order order;
     pe_entries entries[2];
     pe_indexed indexed;     /* of PE_APPLY_GATHER, whose table is entries[0] */
     bool by_row, scales;    /* factors of queries: one for each row of the entries; any */
@@ -34,5 +36,8 @@ struct pe_apply {
     uint64_t first, filled;
     pe_blocks blocks;
 };
+
+/* Set the factor of a row, given that of its entries. */
+void pe_apply_set_factor(pe_apply *apply, uint64_t entries, pe_row_role role);
 
 #endif

@@ -23,16 +23,15 @@ static void copy_unrotated(const pe_apply *self, const unsigned char *found, uns
            (columns - first - turned) * size);
 }
 
-/* Set the factor of a row, given that of its entries. */
-static void set_factor(pe_apply *self, uint64_t entries, pe_row_role role)
+void pe_apply_set_factor(pe_apply *apply, uint64_t entries, pe_row_role role)
 {
-    self->rule.scaled = self->scales && role == PE_ROW_QUERY;
-    if (!self->rule.scaled)
+    apply->rule.scaled = apply->scales && role == PE_ROW_QUERY;
+    if (!apply->rule.scaled)
         return;
-    self->rule.factor = self->factor;
-    if (self->by_row) {
-        const pe_entry_row row = pe_entries_exact(&self->temperature, entries);
-        self->rule.factor = dd_mul(self->factor, (dd){row.hi[0], row.lo[0]});
+    apply->rule.factor = apply->factor;
+    if (apply->by_row) {
+        const pe_entry_row row = pe_entries_exact(&apply->temperature, entries);
+        apply->rule.factor = dd_mul(apply->factor, (dd){row.hi[0], row.lo[0]});
     }
 }
 
@@ -43,7 +42,7 @@ static void fill_row(pe_apply *self, uint64_t row, pe_row_role role, uint64_t fi
     uint64_t entries[PE_POSITION_AXES_MAX];
     for (size_t axis = 0; axis < self->rule.axes; axis++)
         entries[axis] = pe_binding_row(&self->binding, row, axis);
-    set_factor(self, entries[0], role);
+    pe_apply_set_factor(self, entries[0], role);
     if (role == PE_ROW_VALUE)
         pe_row_keep(&self->rule, &self->room, numbers, self->room.rounded);
     else if (self->rule.kind == PE_APPLY_GATHER || self->rule.kind == PE_APPLY_CONTRACT)

@@ -1,13 +1,14 @@
 /* Comparing the result of an application with one from elsewhere. */
-#include "apply/result.h"
+#include "apply/result_bounds.h"
 #include "foreign/comparison.h"
 #include "requests/request.h"
 
 #include <string.h>
 
-/* A result that is compared, and whom to ask whether to go on. */
+/* A result that is compared, or what it may be off, and whom to ask whether to go on. */
 typedef struct compared {
     pe_apply *apply;
+    pe_result_bounds *bounds;
     const pe_runner *runner;
     pe_error stopped;
 } compared;
@@ -16,6 +17,8 @@ typedef struct compared {
 static size_t read_apply(void *context, uint64_t offset, void *dst, size_t size)
 {
     compared *self = context;
+    if (self->bounds)
+        return pe_result_bounds_read(self->bounds, offset, dst, size);
     double done = (double)offset / (double)pe_apply_size(self->apply);
     if (!pe_may_continue(self->runner, self->apply->exact->values.scheme, done, &self->stopped))
         return 0;
@@ -37,9 +40,13 @@ pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance to
                            const pe_runner *runner, pe_comparison *ret_comparison,
                            pe_error *reterr)
 {
+    pe_result_bounds bounds = {.apply = NULL};
     compared self = {.apply = apply, .runner = runner};
+    compared lost = {.apply = apply, .bounds = &bounds, .runner = runner};
     const pe_view answer = pe_source_shape(&apply->shape);
     pe_exact_side side = {.context = &self,
+                          .losses = tolerance.bounded ? &lost : NULL,
+                          .bounds = tolerance.bounded,
                           .read = read_apply,
                           .name = apply->application->result,
                           .dtype = apply->rule.dtype,
@@ -49,7 +56,9 @@ pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance to
     memcpy(side.shape, apply->compared.shape, sizeof side.shape);
     pe_error_init(&self.stopped);
     pe_error_init(reterr);
-    if (pe_source_open(&source, view, apply->exact, runner, reterr) == PE_OK) {
+    if (pe_source_open(&source, view, apply->exact, runner, reterr) == PE_OK &&
+        (!tolerance.bounded || pe_result_bounds_init(&bounds, apply, tolerance.arithmetic,
+                                                     runner, &self.stopped, reterr) == PE_OK)) {
         if (have_same_shape(&source.view, &answer)) {
             source.view.rank = apply->compared.rank;
             memcpy(source.view.shape, apply->compared.shape, sizeof source.view.shape);
@@ -57,6 +66,7 @@ pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance to
         }
         pe_compare_sides(&side, &source.view, tolerance, runner, ret_comparison, reterr);
     }
+    pe_result_bounds_done(&bounds);
     pe_source_done(&source);
     if (self.stopped.status != PE_OK)
         *reterr = self.stopped;

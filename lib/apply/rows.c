@@ -94,12 +94,6 @@ void pe_row_apply_part(const pe_row_rule *rule, pe_row_room *room, const double 
 
 /* ---- rotations ---- */
 
-/* By which axis of positions a pair turns. */
-static size_t find_axis(const pe_row_rule *rule, size_t pair)
-{
-    return rule->axes > 1 && rule->axis[pair] > 0 ? (size_t)rule->axis[pair] : 0;
-}
-
 /* The entries of the pairs: cosines (0) or sines (1). */
 static pe_entry_row find_pairs(const pe_row_rule *rule, pe_row_room *room, pe_entries *tables,
                                size_t which, const uint64_t *rows)
@@ -112,7 +106,7 @@ static pe_entry_row find_pairs(const pe_row_rule *rule, pe_row_room *room, pe_en
             return entries;
         for (size_t p = 0; p < rule->pairs; p++) {
             size_t column = rule->full ? rule->one[p] - rule->first : p;
-            if (find_axis(rule, p) != axis)
+            if (pe_row_axis(rule, p) != axis)
                 continue;
             hi[p] = entries.hi[column];
             if (entries.lo)
@@ -139,7 +133,7 @@ static dd find_exact(const pe_row_rule *rule, const turned_row *turning, size_t 
                      size_t pair)
 {
     size_t column = rule->full ? rule->one[pair] - rule->first : pair;
-    const uint64_t row = turning->rows[find_axis(rule, pair)];
+    const uint64_t row = turning->rows[pe_row_axis(rule, pair)];
     return rule->scaled ? find_entry(turning->entries[which], pair)
                         : find_entry(pe_entries_exact(&turning->tables[which], row), column);
 }

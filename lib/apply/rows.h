@@ -25,6 +25,12 @@ typedef struct pe_row_rule {
     dd factor;
 } pe_row_rule;
 
+/* By which axis of positions a pair turns. */
+static inline size_t pe_row_axis(const pe_row_rule *rule, size_t pair)
+{
+    return rule->axes > 1 && rule->axis[pair] > 0 ? (size_t)rule->axis[pair] : 0;
+}
+
 /* Room for rows: arrays of as many doubles as a row has columns or results. */
 typedef struct pe_row_room {
     double *memory;

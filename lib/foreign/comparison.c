@@ -18,6 +18,7 @@
 typedef struct tally {
     pe_comparison *result;
     pe_tolerance tolerance;
+    pe_entry_bound bound; /* where the tolerance is bounded */
     pe_dtype dtype;
     bool has_signs;            /* the view has zeros of two signs */
     uint64_t rows, columns;    /* of the tensor as a matrix: the last axis has the columns */
@@ -91,7 +92,7 @@ static void find_row_parts(tally *self, pe_comparison *result, uint64_t row)
     }
 }
 
-/* `loss`: of the entry, where the tolerance is bounded. */
+/* `loss`: of the entry, or its bound, where the tolerance is bounded. */
 static void note_difference(tally *self, uint64_t place, double found, double exact,
                             double loss)
 {
@@ -100,9 +101,10 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
     bool finite = isfinite(found) && isfinite(exact);
     double error = finite ? fabs(found - exact) : INFINITY;
     double ulps = finite ? error / pe_dtype_ulp(self->dtype, exact) : INFINITY;
+    const double bound = self->side->bounds ? loss : pe_bound_entry(&self->bound, exact, loss);
     result->differing++;
     result->outside +=
-        pe_is_outside(&self->tolerance, self->dtype, error, ulps, found, exact, loss);
+        pe_is_outside(&self->tolerance, self->dtype, error, ulps, found, exact, bound);
     if (row != self->row)
         find_row_parts(self, result, row);
     for (size_t i = 0; i < self->row_part_count; i++)
@@ -376,6 +378,7 @@ pe_status pe_compare_sides(const pe_exact_side *side, const pe_view *view,
     result->repeated = pe_view_elements(view) / result->entries;
     tally counts = {.result = result,
                     .tolerance = tolerance,
+                    .bound = pe_bound_entries(tolerance.arithmetic),
                     .dtype = side->dtype,
                     .side = side,
                     .row = UINT64_MAX};

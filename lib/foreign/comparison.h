@@ -8,6 +8,7 @@
 typedef struct pe_exact_side {
     void *context;
     void *losses; /* the same of entries of PE_LOSS; NULL: they have none, or none are needed */
+    bool bounds;  /* or of what entries may be off, before they are rounded to the dtype */
     /* As pe_stream_read; 0 before the end: they cannot be read. */
     size_t (*read)(void *context, uint64_t offset, void *dst, size_t size);
     const char *name;

@@ -25,30 +25,27 @@ bool pe_scheme_is_bounded(const pe_scheme *scheme)
     return scheme->errors != PE_ERRORS_OF_SUMS;
 }
 
-/* How far an entry may be off that was computed in an arithmetic and rounded to the dtype. A
- * frequency that underflows, as small ones do in float16, is off by up to the last place of the
- * least normal number, and positions are at most 2^digits, beyond which not all are numbers. A
- * loss has the sign of its entry in a matrix. */
-static double bound_error(pe_dtype arithmetic, pe_dtype dtype, double found, double exact,
-                          double loss)
+/* A frequency that underflows, as small ones do in float16, is off by up to the last place of
+ * the least normal number, and positions are at most 2^digits, beyond which not all are
+ * numbers.
+ */
+pe_entry_bound pe_bound_entries(pe_dtype arithmetic)
 {
-    const double roundoff = pe_dtypes[arithmetic].unit / 2;
-    if (dtype == PE_I32) /* indices and distances */
-        return 0;
-    return roundoff * (fabs(loss) + PRODUCT_LOSS * fabs(exact)) +
-           ldexp(pe_dtype_ulp(arithmetic, 0), pe_dtypes[arithmetic].digits) +
-           pe_dtype_ulp(dtype, fmax(fabs(found), fabs(exact)));
+    const pe_dtype_facts *facts = &pe_dtypes[arithmetic];
+    return (pe_entry_bound){.by_loss = facts->unit / 2,
+                            .by_entry = PRODUCT_LOSS * facts->unit / 2,
+                            .least = ldexp(pe_dtype_ulp(arithmetic, 0), facts->digits)};
 }
 
 bool pe_is_outside(const pe_tolerance *tolerance, pe_dtype dtype, double error, double ulps,
-                   double found, double exact, double loss)
+                   double found, double exact, double bound)
 {
     if (!isfinite(error))
         return true;
+    const bool bounded = tolerance->bounded && dtype != PE_I32; /* indices and distances */
     return error > tolerance->absolute + tolerance->relative * fabs(exact) &&
            ulps > tolerance->ulps &&
-           !(tolerance->bounded &&
-             error <= bound_error(tolerance->arithmetic, dtype, found, exact, loss));
+           !(bounded && error <= bound + pe_dtype_ulp(dtype, fmax(fabs(found), fabs(exact))));
 }
 
 uint64_t pe_mask_entries(double *found, const double *exact, size_t count, uint64_t columns)

@@ -115,6 +115,7 @@ bool pe_compared_lines_fit(pe_compared_lines *self, const pe_trial *trial, const
                            uint64_t line, uint64_t exact_line, double factor)
 {
     const size_t columns = (size_t)self->columns;
+    const pe_entry_bound bound = pe_bound_entries(trial->tolerance.arithmetic);
     pe_tolerance tolerance = trial->tolerance;
     if (factor != 1) { /* of an element, which has been rounded */
         tolerance.relative = fmax(tolerance.relative, 2 * pe_dtypes[trial->dtype].unit);
@@ -135,7 +136,7 @@ bool pe_compared_lines_fit(pe_compared_lines *self, const pe_trial *trial, const
         self->max_abs = fmax(self->max_abs, error);
         if (pe_is_outside(&tolerance, trial->format, error,
                           error / pe_dtype_ulp(trial->format, exact), found, exact,
-                          fabs(factor) * self->lost[c]))
+                          pe_bound_entry(&bound, exact, fabs(factor) * self->lost[c])))
             return false;
     }
     return true;

@@ -146,21 +146,6 @@ class Verdicts(CompareCase):
             scheme="rope",
         )
 
-    def test_results_of_applying_have_no_such_bound(self):
-        file = safetensors({"x": ("F32", [2, 4], bytes(32)), "y": ("F32", [2, 4], bytes(32))})
-        for query, status in (
-            ("tolerance=float32", 422),
-            ("tolerance=2&rtol=1", 200),
-            ("mask=any", 200),
-        ):
-            reply = self.server.request(
-                "POST",
-                f"/v1/apply/sinusoidal?length=2&dim=4&result=x&against=y&{query}",
-                {"Content-Type": SAFETENSORS},
-                file,
-            )
-            self.assertEqual(reply.status, status, reply)
-
 
 if __name__ == "__main__":
     import unittest

@@ -15,6 +15,7 @@ LATER = {
     "interop/test_verdicts.py": "torch",
     "interop/test_sidecar.py::Sidecar::test_with_torch": "torch",
     "http/test_apply_layouts.py": "torch",
+    "http/test_apply_kernels.py": "torch",
     "http/test_apply_plans.py": "torch",
     "http/test_metrics.py::Metrics::test_promtool": "prometheus",
 }

@@ -1,0 +1,169 @@
+"""/v1/apply judges kernels by the bound of their arithmetic. KERNELS in the environment says
+how many are drawn, KERNEL_SEED from where on."""
+
+import io
+import os
+import unittest
+
+import numpy
+import torch
+
+import applied_schemes
+from kernels import ARITHMETICS, draw_case, file_of
+from server import ServerCase
+from test_apply import read_file
+from test_compare import SAFETENSORS
+
+U = 2.0**-24  # the unit roundoff of float32
+
+SEED = int(os.environ.get("KERNEL_SEED", 57))
+DRAWN = int(os.environ.get("KERNELS", 30))
+
+
+class KernelCase(ServerCase):
+    def judge(self, scheme, query, body):
+        target = f"/v1/apply/{scheme}?{query}&against=mine"
+        return self.server.request("POST", target, {"Content-Type": SAFETENSORS}, body)
+
+
+class Drawn(KernelCase):
+    def test_right_kernels_pass_and_wrong_ones_do_not(self):
+        judged = 0
+        for seed in range(SEED, SEED + DRAWN):
+            random = numpy.random.default_rng(seed)
+            arithmetic = list(ARITHMETICS)[seed % 3]
+            case = draw_case(random, arithmetic)
+            query = f"{case.query}&tolerance={arithmetic}"
+            reply = self.judge(case.scheme, query, case.body(case.kernel, random))
+            self.assertEqual(reply.status, 200, (seed, case.scheme, query, reply.body[:800]))
+            for name, kernel in case.kernel.mistakes().items():
+                reply = self.judge(case.scheme, query, case.body(kernel))
+                self.assertEqual(reply.status, 409, (seed, name, case.scheme, query, kernel))
+                judged += 1
+        if "KERNELS" in os.environ:
+            print(f"\n{DRAWN} right kernels passed, {judged} wrong ones did not (seed {SEED})")
+
+
+def f32_file(**tables):
+    """A file of tables, that of the kernel in float64."""
+    return file_of(**{name: torch.from_numpy(table) for name, table in tables.items()})
+
+
+class Bounds(KernelCase):
+    """The bound of each result is that of the documentation."""
+
+    def exact(self, scheme, query, body):
+        target = f"/v1/apply/{scheme}?{query}&dtype=f64"
+        reply = self.server.request("POST", target, {"Content-Type": SAFETENSORS}, body)
+        return read_file(self.assert_ok(reply).body)
+
+    def check(self, scheme, query, name, x, bound, result=None):
+        """Hold a kernel to bounds: off by a little less it passes, off by more it does not."""
+        result = result or name
+        asked = f"{query}&result={result}"
+        found = self.exact(scheme, asked, f32_file(**{name: x}))[result][1]
+        exact = found.view(numpy.float64).reshape(bound.shape)
+        places = numpy.random.default_rng(3).choice(exact.size, 12, False)
+        for place in places:
+            index = numpy.unravel_index(place, exact.shape)
+            for share, status in ((0.98, 200), (1.02, 409)):
+                kernel = exact.copy()
+                kernel[index] += share * bound[index]
+                body = f32_file(**{name: x, "mine": kernel})
+                reply = self.judge(scheme, f"{asked}&tolerance=float32", body)
+                self.assertEqual(reply.status, status, (scheme, index, share, reply.body))
+
+    def table(self, scheme, query, tensor):
+        reply = self.get(f"/v1/encodings/{scheme}?{query}&tensor={tensor}&dtype=f64&format=npy")
+        return numpy.load(io.BytesIO(self.assert_ok(reply).body))
+
+    def test_of_a_rotation(self):
+        x = numpy.random.default_rng(1).standard_normal((3, 4, 8)).astype("f4")
+        query = "offset=70000&length=4&dim=8"
+        w = 10000.0 ** (-numpy.arange(0, 8, 2) / 8)
+        loss = numpy.arange(70000, 70004)[:, None] * w * (8 + 3 * abs(numpy.log(w)))
+        cos, sin = (
+            U * (loss + (12 + 4 + 2) * abs(self.table("rope", query, name)))
+            for name in ("cos", "sin")
+        )
+        one, other = abs(x[..., :4]), abs(x[..., 4:])
+        bound = numpy.concatenate((one * cos + other * sin, other * cos + one * sin), -1)
+        self.check("rope", query, "query", x, bound)
+
+    def test_of_dot_products_grows_with_their_length(self):
+        x = numpy.random.default_rng(2).standard_normal((2, 5, 96)).astype("f4")
+        query = "length=5&dim=96"
+        w = numpy.repeat(10000.0 ** (-numpy.arange(0, 96, 2) / 96), 2)
+        distances = abs(numpy.arange(5) - numpy.arange(5)[:, None])[..., None]
+        table = abs(self.table("relative_sinusoidal", query, "encoding"))
+        weights = U * (distances * w * (8 + 3 * abs(numpy.log(w))) + (12 + 4 + 96) * table)
+        bound = numpy.einsum("...id,ijd->...ij", abs(x), weights)
+        self.check("relative_sinusoidal", query, "query", x, bound, "scores")
+
+    def test_of_sums_of_rows(self):
+        x = numpy.random.default_rng(3).standard_normal((2, 5, 5)).astype("f4")
+        table = abs(self.table("shaw", "length=5&dim=6", "values"))
+        bound = numpy.einsum("...ij,ijd->...id", abs(x), U * (12 + 4 + 5) * table)
+        self.check("shaw", "length=5&dim=6", "weights", x, bound, "value_sums")
+
+    def test_of_a_table_that_is_gathered(self):
+        x = numpy.random.default_rng(4).standard_normal((5, 8)).astype("f4")
+        query = "length=5&dim=8&max_relative_positions=16"
+        table = self.table("deberta", query, "table")
+        rows = abs(table[self.table("deberta", query, "c2p_index").astype(int)])
+        bound = numpy.einsum("id,ijd->ij", abs(x), U * (12 + 4 + 8) * rows)
+        self.check("deberta", query, "query", x, bound, "content_to_position")
+
+    def test_of_a_bias_whose_heads_come_last(self):
+        x = numpy.random.default_rng(5).standard_normal((3, 6, 6, 4)).astype("f4")
+        table = abs(self.table("alibi", "length=6&heads=4", "bias")).transpose(1, 2, 0)
+        bound = U * (0.5 * (12 + 4 + 2) * table + abs(x))
+        query = "length=6&heads=4&scale=0.5&axes=batch,queries,keys,heads"
+        self.check("alibi", query, "scores", x, bound)
+
+    def test_values_and_columns_that_stay_may_only_be_rounded(self):
+        x = numpy.random.default_rng(6).standard_normal((2, 40, 3, 2, 16)).astype("f4")
+        query = "length=40&dim=8&rotary_offset=-8&axes=batch,length,qkv,heads,dim"
+        body = f32_file(query=x)
+        exact = self.exact("rope", query, body)["query"][1].view(numpy.float64)
+        for index, change in (((0, 30, 2, 1, 9), 1e-6), ((1, 30, 0, 1, 3), 1e-6)):
+            kernel = exact.reshape(x.shape).astype("f4")
+            query_ = f"{query}&tolerance=float32"
+            self.assertEqual(
+                self.judge("rope", query_, f32_file(query=x, mine=kernel)).status, 200
+            )
+            kernel[index] += 4 * change * max(1, abs(kernel[index]))
+            reply = self.judge("rope", query_, f32_file(query=x, mine=kernel))
+            self.assertEqual(reply.json()["outside_tolerance"], 1)
+
+    def test_every_scheme_has_one_or_says_that_it_has_none(self):
+        random = numpy.random.default_rng(7)
+        for scheme, queries in applied_schemes.CASES.items():
+            for name, shape, result, exact in applied_schemes.results(scheme, queries[0]):
+                x = random.standard_normal((2, *shape)).astype("f4")
+                asked = f"{queries[0]}&result={result}"
+                found = self.exact(scheme, asked, f32_file(**{name: x}))[result][1]
+                found = found.view(numpy.float64).astype("f4")
+                for change, status in ((0, 200), (0.01, 409)):
+                    body = f32_file(**{name: x, "mine": found + numpy.float32(change)})
+                    reply = self.judge(scheme, f"{asked}&tolerance=float32", body)
+                    if reply.status == 422:
+                        self.assert_problem(reply, 422, "tolerance")
+                        self.assertIn("terms may cancel", reply.json()["detail"])
+                        break
+                    self.assertEqual(reply.status, status, (scheme, result, reply.body))
+
+    def test_factors_of_queries_belong_to_it(self):
+        x = numpy.random.default_rng(8).standard_normal((2, 30, 16)).astype("f4")
+        query = "length=30&offset=90000&dim=8&rotary_offset=-8&temperature=ministral3"
+        query += "&temperature_length=8&query_factors=true"
+        exact = self.exact("rope", query, f32_file(query=x))["query"][1]
+        exact = exact.view(numpy.float64).reshape(x.shape)
+        for factor, status in ((1, 200), (1 + 2**-25, 200), (1.5, 409), (1 / 1.5, 409)):
+            body = f32_file(query=x, mine=(exact * factor).astype("f4"))
+            reply = self.judge("rope", f"{query}&tolerance=float32", body)
+            self.assertEqual(reply.status, status, reply.body)
+
+
+if __name__ == "__main__":
+    unittest.main()
