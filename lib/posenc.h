@@ -1251,6 +1251,21 @@ const pe_view *pe_apply_compared_shape(const pe_apply *apply);
 /* The name of an axis of that shape; "" if it has none. Lives as long as the result. */
 const char *pe_apply_axis(const pe_apply *apply, size_t axis);
 
+/* Find out why a result differs from one from elsewhere, as pe_explain_mismatch does of tables:
+ * changed requests are applied to the same input, a few rows first. `query` has the arguments
+ * of the scheme and, if they are given, `inverse`, `output_layout` and `query_factors` of a
+ * rotation and `scale` of an addition; what pe_apply_new was given must be there still. An
+ * explanation counts only if every element is within the tolerance or, where bounds are known,
+ * within what its arithmetic may lose: that of the tolerance or the result's dtype, else
+ * float16 or bfloat16, which is said then. */
+pe_status pe_explain_result(pe_apply *apply, const char *query, const pe_view *result,
+                            const pe_tolerance *tolerance, const pe_limits *limits,
+                            const pe_runner *runner, pe_explanation *ret_explanation,
+                            pe_error *reterr);
+
+/* At most as many multiply-adds does that take; and twice as many bytes as the result. */
+double pe_explain_result_price(const pe_apply *apply);
+
 /* The bytes that comparing with a tensor takes besides. */
 uint64_t pe_apply_compare_footprint(const pe_view *view);
 

@@ -9,6 +9,7 @@
 #include "http/target.h"
 #include "replies/comparison.h"
 #include "replies/document.h"
+#include "replies/explanation.h"
 #include "replies/problem.h"
 #include "replies/table_post.h"
 #include "representations/representation.h"
@@ -27,6 +28,7 @@ typedef struct applying {
     api_representation representation;
     api_table_format format;
     pe_options *given, *tolerances;
+    int option_count; /* of given */
     pe_apply_options options;
     char first[32], rows[32 * PE_POSITION_AXES_MAX]; /* of positions, as texts of arguments */
     bool any_mask;
@@ -94,10 +96,11 @@ static int find_choice(const pe_options *options, api_apply_option option)
 static void read_options(applying *self, pe_error *error)
 {
     api_arguments *arguments = &self->arguments;
-    bool rotates = has_application(self->scheme, PE_APPLY_ROTATE);
+    self->option_count = has_application(self->scheme, PE_APPLY_ROTATE) ? API_APPLY_OPTIONS
+                                                                        : API_APPLY_ROTATIONS;
     const pe_options *given = self->given =
-        pe_options_take(api_apply_options, rotates ? API_APPLY_OPTIONS : API_APPLY_ROTATIONS,
-                        arguments->items, &arguments->count, error);
+        pe_options_take(api_apply_options, (size_t)self->option_count, arguments->items,
+                        &arguments->count, error);
     self->any_mask = api_take_any_mask(arguments);
     self->tolerances = pe_options_take(&api_compare_options[API_COMPARE_TOLERANCE], TOLERANCES,
                                        arguments->items, &arguments->count, error);
@@ -309,27 +312,55 @@ static api_reply *add_note(const applying *self, api_reply *reply)
     return reply;
 }
 
+/* Write an option that is given, after what is there. */
+static void add_option(const applying *self, api_apply_option option, char *dst)
+{
+    const size_t used = strlen(dst);
+    if (pe_options_text(self->given, option))
+        snprintf(dst + used, PE_IDENTITY_QUERY_MAX - used, "&%s=%s",
+                 api_apply_options[option].name, pe_options_text(self->given, option));
+}
+
+/* Write the query of explaining: the scheme's arguments, and those of the options that may be
+ * wrong; and the others. */
+static void write_query(const applying *self, char *ret_query, char *ret_more)
+{
+    api_explained_query(&self->arguments, ret_query);
+    *ret_more = '\0';
+    for (int i = API_APPLY_SCALE; i < self->option_count; i++)
+        add_option(self, (api_apply_option)i,
+                   i == API_APPLY_SCALE || i == API_APPLY_INVERSE ||
+                           i == API_APPLY_OUTPUT_LAYOUT || i == API_APPLY_QUERY_FACTORS
+                       ? ret_query
+                       : ret_more);
+}
+
 static api_reply *apply_encoding(void *job)
 {
     applying *self = job;
     const api_host *host = self->call->service->host;
     pe_error error;
     pe_error_init(&error);
-    uint64_t bytes =
-        count_passes(self) *
+    const uint64_t bytes =
         api_applied_footprint(self->applied, self->representation.request, &self->options);
-    if (!api_reserve_lasting(bytes + API_READ_MAX, "the result", &error) ||
+    if (!api_reserve_lasting(count_passes(self) * bytes + API_READ_MAX, "the result", &error) ||
         !api_applied_open(self->applied, self->representation.request, &self->options,
                           host->runner, &error))
         return api_problem_from_error(&error);
-    const api_apply_comparison comparison = {
-        .scheme = pe_scheme_describe(self->scheme)->name,
-        .url = self->target,
-        .format = api_table_format_name(self->format),
-        .judgement = api_read_judgement(self->tolerances, 0, self->any_mask),
-        .runner = host->runner};
-    if (find_text(self, API_APPLY_AGAINST))
+    if (find_text(self, API_APPLY_AGAINST)) {
+        char query[PE_IDENTITY_QUERY_MAX], more[PE_IDENTITY_QUERY_MAX];
+        const api_apply_comparison comparison = {
+            .scheme = self->scheme,
+            .url = self->target,
+            .format = api_table_format_name(self->format),
+            .judgement = api_read_judgement(self->tolerances, 0, self->any_mask),
+            .query = query,
+            .more = more,
+            .bytes = bytes,
+            .call = self->call};
+        write_query(self, query, more);
         return add_note(self, api_apply_compare(self->applied, &comparison));
+    }
     api_reply *reply = api_passing_reply(200, api_table_media_type(self->format));
     api_reply_set_reads_request(reply);
     api_body *body = api_body_applied(self->applied);

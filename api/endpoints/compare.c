@@ -52,22 +52,6 @@ static void add_dtype(comparing *self)
         (pe_argument){.name = "dtype", .text = pe_dtype_name(dtype)};
 }
 
-/* Write the arguments of the scheme as explaining takes them. */
-static void write_query(comparing *self)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < self->arguments.count; i++) {
-        const pe_argument *item = &self->arguments.items[i];
-        const bool own = strcmp(item->name, "tensor") != 0 && strcmp(item->name, "dtype") != 0;
-        if (own && used < sizeof self->query)
-            used +=
-                (size_t)snprintf(self->query + used, sizeof self->query - used, "%s%s=%s",
-                                 used > 0 ? "&" : "", item->name, item->text ? item->text : "");
-    }
-    if (used >= sizeof self->query)
-        self->query[0] = '\0';
-}
-
 /* Read the file's header, or a text, whose numbers have the dtype of the request if it says
  * none. `tensor` is the scheme's. Raw elements are looked at later: they have the shape of the
  * exact tensor. */
@@ -148,7 +132,7 @@ static bool read_arguments_and_table(void *job, pe_error *reterr, api_reply **re
                                     self->arguments.items, &self->arguments.count, &error);
     self->judgement = api_read_judgement(self->options, API_COMPARE_TOLERANCE, any_mask);
     read_file(self, find_argument_text(&self->arguments, "tensor"), &error);
-    write_query(self);
+    api_explained_query(&self->arguments, self->query);
     add_dtype(self);
     self->target = api_target_write(self->call, self->scheme, &self->arguments, &error);
     if (!api_representation_read(&self->representation, self->call, self->scheme,
@@ -207,8 +191,6 @@ static double estimate_price(const void *job)
     return compare_price(job) <= REPEATED ? compare_price(job) : explain_price(job);
 }
 
-#define FEW 4 /* entries that need no explanation */
-
 /* Whether what was found needs an explanation: a table that differs in more than a few entries,
  * or has another shape. Nothing is explained that may not be computed. */
 static bool needs_explanation(const comparing *self, const pe_comparison *comparison,
@@ -219,7 +201,7 @@ static bool needs_explanation(const comparing *self, const pe_comparison *compar
     const bool is_shape =
         error->count == 1 && strcmp(error->problems[0].parameter, "shape") == 0;
     return self->query[0] && (limit == 0 || explain_price(self) <= (double)limit) &&
-           (error->count == 0 ? wrong > FEW : is_shape);
+           (error->count == 0 ? wrong > API_EXPLAINED_FEW : is_shape);
 }
 
 /* What is wrong with the table; NULL if that is not found. A lack of memory, too, leaves an

@@ -3,7 +3,24 @@
 
 #include "replies/identity.h"
 
-#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void api_explained_query(const api_arguments *arguments, char dst[PE_IDENTITY_QUERY_MAX])
+{
+    size_t used = 0;
+    dst[0] = '\0';
+    for (size_t i = 0; i < arguments->count; i++) {
+        const pe_argument *item = &arguments->items[i];
+        const bool own = strcmp(item->name, "tensor") != 0 && strcmp(item->name, "dtype") != 0;
+        if (own && used < PE_IDENTITY_QUERY_MAX)
+            used +=
+                (size_t)snprintf(dst + used, PE_IDENTITY_QUERY_MAX - used, "%s%s=%s",
+                                 used > 0 ? "&" : "", item->name, item->text ? item->text : "");
+    }
+    if (used >= PE_IDENTITY_QUERY_MAX)
+        dst[0] = '\0';
+}
 
 /* The parameters that differ: their values, null of those that are left out. */
 static json_t *describe_changes(const pe_explanation *explanation)

@@ -247,11 +247,14 @@ json_t *api_table_request(const pe_scheme *scheme, const char *query, const char
     char encoded[PE_IDENTITY_QUERY_MAX + 64], url[PE_IDENTITY_QUERY_MAX + 192];
     pe_dtype dtype;
     const char *name = pe_scheme_describe(scheme)->name;
-    bool real = pe_element_is_real(view->element, &dtype);
+    bool real = view && pe_element_is_real(view->element, &dtype);
     percent_encode(query, encoded, sizeof encoded);
-    snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, encoded, tensor,
-             real && dtype != PE_F32 ? "&dtype=" : "",
-             real && dtype != PE_F32 ? pe_dtype_name(dtype) : "");
+    if (!view)
+        snprintf(url, sizeof url, "/v1/apply/%s?%s", name, encoded);
+    else
+        snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, encoded, tensor,
+                 real && dtype != PE_F32 ? "&dtype=" : "",
+                 real && dtype != PE_F32 ? pe_dtype_name(dtype) : "");
     return json_pack("{s:s, s:s, s:s}", "scheme", name, "tensor", tensor, "url", url);
 }
 

@@ -248,6 +248,8 @@ static bool open_result(pe_apply *self, const pe_view *input, const pe_apply_opt
 {
     size_t *tensors = self->tensors;
     const pe_view shape = pe_source_shape(input);
+    self->given = *input;
+    self->options = *options;
     self->input.view = shape;
     if (!pe_tensors_find(self->exact, self->application, tensors, reterr) ||
         !set_dtypes(self, options, reterr))

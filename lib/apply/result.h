@@ -13,6 +13,8 @@ struct pe_apply {
     const pe_application *application;
     pe_request *exact, *doubles; /* the entries; doubles only for results shorter than f64 whose
                                   * rows have no factors */
+    pe_view given;               /* the input, and what was asked */
+    pe_apply_options options;
     pe_source input;
     pe_view shape, compared; /* of the result: as it is answered, and with each axis named */
     pe_dtype dtype;          /* of the input */

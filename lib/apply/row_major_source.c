@@ -83,11 +83,17 @@ void pe_source_done(pe_source *source)
     source->copy = NULL;
 }
 
+pe_view pe_source_flat(const pe_view *view, uint64_t first, uint64_t count)
+{
+    pe_view flat = *view;
+    flat.rank = 1;
+    flat.shape[0] = pe_view_elements(view);
+    flat.strides[0] = 1;
+    return pe_view_part(&flat, 0, first, count);
+}
+
 bool pe_source_read(const pe_source *source, uint64_t first, uint64_t count, void *dst)
 {
-    pe_view flat = source->view;
-    flat.rank = 1;
-    flat.shape[0] = pe_view_elements(&source->view);
-    flat.strides[0] = 1;
-    return pe_view_read_elements(&flat, first, count, dst);
+    const pe_view part = pe_source_flat(&source->view, first, count);
+    return pe_view_read_elements(&part, 0, count, dst);
 }

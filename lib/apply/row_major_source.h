@@ -23,6 +23,9 @@ uint64_t pe_source_footprint(const pe_view *view);
 /* Its shape: pe_source_open's view, without what reads it. */
 pe_view pe_source_shape(const pe_view *view);
 
+/* Elements [first, first + count) of a row-major view, as one axis. */
+pe_view pe_source_flat(const pe_view *view, uint64_t first, uint64_t count);
+
 /* Read `count` elements from one on, in native byte order; false: they cannot be read. */
 bool pe_source_read(const pe_source *source, uint64_t first, uint64_t count, void *dst);
 

@@ -58,6 +58,8 @@ static const char *begin_sentence(pe_trial *trial, const char *kind)
     char before[PE_PRINT_MAX];
     if (strcmp(kind, "layout") == 0)
         return "The columns are in another order: the";
+    if (strcmp(first->name, "inverse") == 0)
+        return "Turned the other way: the";
     if (strcmp(kind, "width") == 0)
         return strcmp(first->value, "full") == 0 ? "Full width for half: the"
                                                  : "Half width for full: the";

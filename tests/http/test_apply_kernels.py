@@ -4,6 +4,7 @@ how many are drawn, KERNEL_SEED from where on."""
 import io
 import os
 import unittest
+from dataclasses import replace
 
 import numpy
 import torch
@@ -17,7 +18,7 @@ from test_compare import SAFETENSORS
 U = 2.0**-24  # the unit roundoff of float32
 
 SEED = int(os.environ.get("KERNEL_SEED", 57))
-DRAWN = int(os.environ.get("KERNELS", 30))
+DRAWN = int(os.environ.get("KERNELS", 9))
 
 
 class KernelCase(ServerCase):
@@ -163,6 +164,140 @@ class Bounds(KernelCase):
             body = f32_file(query=x, mine=(exact * factor).astype("f4"))
             reply = self.judge("rope", f"{query}&tolerance=float32", body)
             self.assertEqual(reply.status, status, reply.body)
+
+
+SENTENCES = {  # of mistakes: the kind, and how the sentence begins
+    "pairing": ("layout", "The columns are in another order: the result is that of layout="),
+    "output order": ("parameter", "The result is that of output_layout="),
+    "the other way": ("parameter", "Turned the other way: the result is that of inverse="),
+    "sine sign": ("sine_sign", "The sines have the other sign, as at positions that are"),
+    "off by one": ("shift", "Shifted by 1 row: row r of the result is row r "),
+    "theta": ("base", "The result is that of rope_theta="),
+    "base": ("base", "The result is that of base="),
+    "scale": ("factor", ""),
+    "sines for cosines": ("tensor", "Sines and cosines are exchanged."),
+    "column order": (
+        "layout",
+        "The columns are in another order: the result is that of layout=",
+    ),
+    "exponent to the end": ("parameter", "The result is that of frequencies=tensor2tensor"),
+}
+
+
+class Explained(KernelCase):
+    """What is wrong with a kernel is said, and the request that is named makes its result."""
+
+    def explain(self, case, kernel, query, status=409):
+        reply = self.judge(case.scheme, query, case.body(kernel))
+        self.assertEqual(reply.status, status, (query, reply.body))
+        return reply.json().get("explanation")
+
+    def is_sayable(self, case, name):
+        """Whether a request, or a factor of all entries, makes what the kernel does."""
+        whole = case.scheme != "rope" or case.x.shape[-1] == case.kernel.width
+        return name in SENTENCES and {
+            "scale": whole,
+            "exponent to the end": case.scheme == "sinusoidal",
+            "sines for cosines": case.scheme == "rope",
+            "the other way": case.scheme != "relative_sinusoidal",
+        }.get(name, True)
+
+    def test_a_mistake_has_a_sentence_and_its_request_is_right(self):
+        said = 0
+        for seed in range(SEED, SEED + DRAWN):
+            random = numpy.random.default_rng(seed)
+            arithmetic = list(ARITHMETICS)[seed % 3]
+            case = draw_case(random, arithmetic)
+            query = f"{case.query}&tolerance={arithmetic}"
+            reply = self.judge(case.scheme, query, case.body(case.kernel))
+            self.assertNotIn("explanation", reply.json())
+            for name, kernel in case.kernel.mistakes().items():
+                if not self.is_sayable(case, name):
+                    continue
+                about = (seed, name, case.scheme, query)
+                found = self.explain(case, kernel, query)
+                self.assertIsNotNone(found, about)
+                turned = name != "the other way" or case.scheme == "rope"
+                kind, begin = SENTENCES[name if turned else "sine sign"]
+                self.assertEqual(found["kind"], kind, (about, found))
+                self.assertEqual(found["sentence"][: len(begin)], begin, about)
+                said += 1
+                if "request" not in found or "factor" in found:
+                    continue
+                target = f"{found['request']['url']}&tolerance={arithmetic}"
+                reply = self.server.request(
+                    "POST", target, {"Content-Type": SAFETENSORS}, case.body(kernel)
+                )
+                self.assertEqual(reply.status, 200, (about, target, reply.body))
+        if "KERNELS" in os.environ:
+            print(f"\n{said} mistakes of {DRAWN} kernels were named (seed {SEED})")
+
+    def draw(self, seed, scheme="rope", arithmetic="float32", **wanted):
+        """The first drawn case of a scheme whose kernel has these values."""
+        while True:
+            case = draw_case(numpy.random.default_rng(seed), arithmetic)
+            if case.scheme == scheme and all(
+                getattr(case.kernel, name) == value for name, value in wanted.items()
+            ):
+                return case
+            seed += 1
+
+    def test_what_was_rounded_to_bfloat16_on_the_way_is_said(self):
+        case = self.draw(1, factor=0)
+        kernel = replace(case.kernel, bf16="waves")
+        found = self.explain(case, kernel, f"{case.query}&tolerance=float32")
+        self.assertEqual(
+            found["sentence"],
+            "Rounded to bfloat16 on the way: every entry is within what that arithmetic may "
+            "lose.",
+        )
+        kernel = replace(kernel, inverse=not kernel.inverse)
+        found = self.explain(case, kernel, f"{case.query}&tolerance=float32")
+        self.assertIn("Turned the other way", found["sentence"])
+        self.assertIn("The arithmetic is that of bfloat16.", found["sentence"])
+
+    def test_a_scale_is_that_of_the_request(self):
+        case = self.draw(1, "sinusoidal", scale=2.5)
+        for factor, text in ((-2.5, "-2.5"), (1.0, "1"), (5.0, "5")):
+            kernel = replace(case.kernel, scale=factor)
+            found = self.explain(case, kernel, f"{case.query}&tolerance=float32")
+            self.assertEqual(found["parameters"], {"scale": text})
+            self.assertEqual(
+                found["sentence"], f"What is added has another factor: scale={text}."
+            )
+
+    def test_without_a_tolerance_a_right_kernel_is_told_from_a_wrong_one(self):
+        case = self.draw(1, factor=0)
+        found = self.explain(case, case.kernel, case.query, 200)
+        self.assertEqual(found["kind"], "arithmetic")
+        self.assertEqual(
+            found["sentence"],
+            "No mistake: every entry is within what float32 arithmetic may lose.",
+        )
+        narrow = self.draw(1, arithmetic="bfloat16", fused=False)
+        self.assertEqual(
+            self.explain(narrow, narrow.kernel, narrow.query, 200)["sentence"],
+            "No mistake: every entry is within what bfloat16 arithmetic may lose.",
+        )
+        wrong = case.kernel.mistakes()["one sign"]
+        self.assertIsNone(self.explain(case, wrong, case.query, 200))
+
+    def test_a_layer_of_a_model_is_explained_as_its_scheme(self):
+        x = numpy.random.default_rng(12).standard_normal((4, 9, 128)).astype("f4")
+        mine = self.exact_of(x, "rope?length=9&dim=128&rope_theta=10000")
+        target = "/v1/apply?model=llama-3-8b&length=9&against=mine&tolerance=float32"
+        body = f32_file(query=x, mine=mine)
+        reply = self.server.request("POST", target, {"Content-Type": SAFETENSORS}, body)
+        found = reply.json()["explanation"]
+        self.assertEqual(found["parameters"], {"rope_theta": "10000"})
+        self.assertTrue(found["request"]["url"].startswith("/v1/apply/rope?"))
+
+    def exact_of(self, x, target):
+        reply = self.server.request(
+            "POST", f"/v1/apply/{target}", {"Content-Type": SAFETENSORS}, f32_file(query=x)
+        )
+        bits = read_file(self.assert_ok(reply).body)["query"][1]
+        return bits.view(numpy.float32).reshape(x.shape)
 
 
 if __name__ == "__main__":
