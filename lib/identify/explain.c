@@ -81,7 +81,7 @@ static bool find_batch(pe_trial *trial, const pe_view *shape)
             return pe_trial_say(trial, "repeated",
                                 "Axis %zu has %llu tables, and each of them is the exact one.",
                                 axis, (unsigned long long)extent);
-        if (wrong < extent && trial->left > 0 && !trial->runner.ended)
+        if (wrong < extent && !trial->exhausted && !trial->runner.ended)
             return say_wrong_tables(trial, axis, wrong, first);
     }
     return false;

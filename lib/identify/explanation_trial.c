@@ -13,6 +13,7 @@ bool pe_trial_spend(pe_trial *trial, double price)
 {
     const bool enough = price <= trial->left;
     trial->left -= enough ? price : 0;
+    trial->exhausted |= !enough;
     return enough;
 }
 

@@ -59,6 +59,7 @@ typedef struct pe_trial {
     bool looked;
     pe_nearest nearest; /* of those that were measured */
     double left;        /* multiply-adds that may still be spent */
+    bool exhausted;     /* more was asked for: something has not been tried */
     bool measures;      /* `far` is asked for */
     double far; /* sum of the squares that some rows of the request tried last are off by */
     pe_explanation *found;

@@ -304,6 +304,11 @@ class Mistakes(CompareCase):
             self.assertIn(words, found["sentence"])
             self.assertIn("is wrong from row 5.", found["sentence"])
         self.assertIsNone(self.explain("rope", FULL, numpy.stack([wrong, wrong + 1])))
+        many = numpy.stack([right] * 4000 + [wrong])  # of which not all may be looked at
+        found = self.explain("rope", FULL, many)
+        if found:
+            self.assertIn("Of the 4001 tables of axis 0, 1 is wrong", found["sentence"])
+            self.assertIn("table 4000 of axis 0 is wrong from row 5.", found["sentence"])
 
     def test_the_status_and_the_sentence_are_one_verdict(self):
         angle = numpy.arange(10**6, 10**6 + 16, dtype="f4")[:, None] * (
