@@ -122,7 +122,8 @@ static bool compare_part(pe_trial *trial, pe_apply *apply, pe_result_part part)
     pe_error error;
     if (part.factor != 1) /* of results that were rounded */
         tolerance.ulps = fmax(tolerance.ulps, 2);
-    return pe_trial_spend(trial, LINE_PRICE) &&
+    const double price = 2 * apply->blocks.result_price * (double)part.count;
+    return pe_trial_spend(trial, LINE_PRICE + price) &&
            pe_apply_compare_part(apply, &self->result, part, tolerance, &trial->runner.own,
                                  &self->comparison, &error) == PE_OK;
 }
