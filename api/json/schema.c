@@ -159,16 +159,6 @@ static void add_limits(json_t *object, const pe_parameter *parameter)
     add_stored(object, "stored", parameter);
 }
 
-/* The schema of a list of numbers, or of one number for all that it is for. */
-static json_t *list_or_number(const pe_parameter *parameter)
-{
-    json_t *number = json_pack("{s:s}", "type", item_type(parameter->type));
-    add_bounds(number, parameter, "exclusiveMinimum", "exclusiveMaximum");
-    json_t *list =
-        json_pack("{s:s, s:i, s:O}", "type", "array", "minItems", 1, "items", number);
-    return json_pack("[o, o]", list, number);
-}
-
 json_t *api_parameter_schema(const pe_parameter *parameter)
 {
     json_t *schema = json_object(), *number = schema; /* where minimum and maximum go */
@@ -180,19 +170,17 @@ json_t *api_parameter_schema(const pe_parameter *parameter)
                                       list_choices(parameter)));
         return schema;
     }
-    if (parameter->one_for_all)
-        json_object_set_new(schema, "oneOf", list_or_number(parameter));
-    else
-        json_object_set_new(schema, "type", json_string(type_name(parameter->type)));
-    if (parameter->one_for_all) {
-        number = NULL;
-    } else if (item_type(parameter->type)) {
+    json_object_set_new(schema, "type", json_string(type_name(parameter->type)));
+    if (item_type(parameter->type)) {
         number = json_pack("{s:s}", "type", item_type(parameter->type));
         json_object_set_new(schema, "minItems", json_integer(1));
     }
-    if (number)
-        add_bounds(number, parameter, "exclusiveMinimum", "exclusiveMaximum");
-    if (number && number != schema) /* last, since jansson frees it if this fails */
+    add_bounds(number, parameter, "exclusiveMinimum", "exclusiveMaximum");
+    if (parameter->one_for_all) {
+        json_object_set_new(schema, "type", json_pack("[s, s]", "array", "number"));
+        add_bounds(schema, parameter, "exclusiveMinimum", "exclusiveMaximum");
+    }
+    if (number != schema) /* last, since jansson frees it if this fails */
         json_object_set_new(schema, "items", number);
     if (parameter->multiple_of > 1)
         json_object_set_new(schema, "multipleOf", json_integer(parameter->multiple_of));

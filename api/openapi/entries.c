@@ -31,9 +31,10 @@ void api_add_member(json_t *document, json_t *list, const api_entry *entry)
 {
     json_t *choices = json_object_get(entry->schema, "enum");
     if (!entry->required) {
-        json_object_set_new(
-            entry->schema, "type",
-            json_pack("[O, s]", json_object_get(entry->schema, "type"), "null"));
+        json_t *type = json_object_get(entry->schema, "type");
+        json_t *types = json_is_array(type) ? json_copy(type) : json_pack("[O]", type);
+        json_array_append_new(types, json_string("null"));
+        json_object_set_new(entry->schema, "type", types);
         if (choices)
             json_array_append_new(choices, json_null());
     }
