@@ -340,7 +340,8 @@ static void refuse_unknown(const reading *r, json_t *object, const char *path, b
         char inner[API_CONFIG_KEY_BYTES * 4];
         snprintf(inner, sizeof inner, "%s%s%s", path, *path ? "." : "", key);
         bool about = all || model_looks_like_positions(key);
-        if (json_is_null(value) || is_known(r, inner, false))
+        if (json_is_null(value) || (!about && !json_is_object(value)) ||
+            is_known(r, inner, false))
             continue;
         if (json_is_object(value) && is_known(r, inner, true))
             refuse_unknown(r, value, inner, about);
@@ -432,12 +433,20 @@ static double yarn_scale(double factor, double mscale)
 /* Megatron: YaRN's attention factor is a quotient, whatever mscale and mscale_all_dim are. */
 static void own_megatron(reading *r)
 {
+    static const char attention[] = "rope_scaling.attention_factor";
     double factor = read_number(r, "rope_scaling.factor", 1);
-    if (has_value(r, "rope_scaling.rope_type", "yarn"))
-        set_path(
-            r->config, "rope_scaling.attention_factor",
-            json_real(yarn_scale(factor, read_number(r, "rope_scaling.mscale", 1)) /
-                      yarn_scale(factor, read_number(r, "rope_scaling.mscale_all_dim", 0))));
+    double scale = yarn_scale(factor, read_number(r, "rope_scaling.mscale", 1));
+    double all = yarn_scale(factor, read_number(r, "rope_scaling.mscale_all_dim", 0));
+    if (has_value(r, "rope_scaling.rope_type", "yarn")) {
+        json_t *scaling = json_object_get(r->config, "rope_scaling");
+        const char *named = find_path(scaling, "mscale") ? "rope_scaling.mscale"
+                                                         : "rope_scaling.mscale_all_dim";
+        set_path(r->config, attention, json_real(scale / all));
+        json_object_set(r->paths, attention, json_object_get(r->paths, named));
+        json_object_del(scaling, "mscale");
+        if (!r->dialect->is_true) /* latent attention has a scale of scores, too */
+            json_object_del(scaling, "mscale_all_dim");
+    }
     divide_positions(r);
 }
 
@@ -503,9 +512,10 @@ static json_t *without_dashes(const json_t *file)
     json_object_foreach((json_t *)file, key, value)
     {
         char name[API_CONFIG_KEY_BYTES + 1];
-        size_t length = strlen(key);
+        const char *bare = key + strspn(key, "-"); /* as options are given to a program */
+        size_t length = strlen(bare);
         for (size_t i = 0; i <= length && i < sizeof name; i++)
-            name[i] = (char)(key[i] == '-' ? '_' : key[i]);
+            name[i] = (char)(bare[i] == '-' ? '_' : bare[i]);
         json_object_set(copy, length < sizeof name ? name : key, value);
     }
     return copy;

@@ -89,10 +89,29 @@ MEGATRON_FILES = [
         | {"rotary-base": 500000, "kv-channels": 64},
         rotary(frequencies(64, 500000)),
     ),
+    (
+        {"--" + name.replace("_", "-"): MEGATRON[name] for name in MEGATRON},
+        rotary(frequencies(128)),
+    ),
     (MEGATRON | {"rotary_interleaved": True}, rotary(frequencies(128), "interleaved")),
     (
         MEGATRON | {"rotary_percent": 0.5, "rotary_interleaved": True},
         rotary(frequencies(64), "interleaved"),
+    ),
+    (MEGATRON | {"no_position_embedding": True}, rotary(frequencies(128))),
+    (
+        MEGATRON
+        | {"no_position_embedding": True, "position_embedding_type": "learned_absolute"},
+        Refused("no_position_embedding", "contradicts"),
+    ),
+    (
+        MEGATRON
+        | {
+            "position_embedding_type": "yarn",
+            "no_yarn_correction_range_round_to_int": True,
+            "rotary_scaling_factor": 32,
+        },
+        rotary(yarn(128, 32, whole=False), attention=0.1 * math.log(32) + 1),
     ),
     (MEGATRON | {"rotary_percent": 0.25}, rotary(frequencies(32))),
     (MEGATRON | {"use_rope_scaling": True}, rotary(llama3(frequencies(128)))),
@@ -529,6 +548,14 @@ class ModelDialects(ServerCase):
         self.assertIn(plan["notes"][0], plan["summary"])
         vision = config | {"model_type": "qwen2_vl_text", "rope_scaling": mrope}
         self.assertEqual(self.post(vision).json()["notes"], [])
+
+    def test_what_has_changed_something_is_not_listed_as_unused(self):
+        yarn_type = {"position_embedding_type": "yarn", "mscale": 0.7, "mscale_all_dim": 0.3}
+        for file in (LATENT | {"mscale": 1.0}, MEGATRON | yarn_type):
+            plan = self.post(file).json()
+            self.assertEqual(plan["not_used"], [])
+            factor = plan["parts"][0]["arguments"]["attention_factor"]
+            self.assertEqual(factor["from"], "mscale")
 
     def test_yaml_is_told_how_to_become_json(self):
         reply = self.server.request(
