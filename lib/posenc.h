@@ -842,8 +842,7 @@ typedef enum pe_arithmetic {
     PE_ARITHMETIC_F32, /* as `computation` says, such as float32 positions times float32
                         * frequencies, rounded to float32;
                         * sines and cosines of that within one float, times a float32 amplitude,
-                        * rounded to the dtype. Of ALiBi: float32 slopes, powers of a base that
-                        * was rounded to float32 or the exact ones, times distances */
+                        * rounded to the dtype */
     PE_ARITHMETIC_F32_LIKE, /* every entry is as near as float32 arithmetic would bring it, but
                              * no such frequencies give all entries: NEAR */
     PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */
@@ -851,22 +850,13 @@ typedef enum pe_arithmetic {
 
 #define PE_IDENTITY_QUERY_MAX   8192
 #define PE_IDENTITY_COLUMNS_MAX 4096 /* of a matrix that is tried in another order */
-#define PE_FORMULAS_MAX         4
-#define PE_COMPUTATION_FAR      0.1 /* an error that shows */
+#define PE_COMPUTATION_FAR      0.1  /* an error that shows */
 
 /* What is known of a computation in float32. */
 typedef struct pe_computation {
     const char *text;   /* formats of positions and frequencies; NULL: nothing is known */
     uint64_t first_off; /* the first row with an entry that is off by more than
                          * PE_COMPUTATION_FAR; 0: none, or row 0 */
-    /* How many frequencies there are, and of how many no neighbouring float would do. The
-     * formulas that give all of them, or, where none does, the one that gives all but
-     * `formula_off`, and these but for a float; at most a fifth of the decided ones. Several:
-     * the table cannot tell. */
-    uint64_t frequencies, decided;
-    const char *formulas[PE_FORMULAS_MAX];
-    size_t formula_count;
-    uint64_t formula_off;
 } pe_computation;
 
 /* Forms that a table went through since it was the tensor of a request, the last one first. */

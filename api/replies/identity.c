@@ -334,21 +334,12 @@ static json_t *list_exceptions(const pe_misfits *misfits, const api_compared *te
 /* Add how a table in float32 was computed. */
 static void add_computation(const pe_computation *computation, json_t *document)
 {
-    json_t *formulas = json_array();
-    if (computation->text) {
-        for (size_t i = 0; i < computation->formula_count; i++)
-            json_array_append_new(formulas, json_string(computation->formulas[i]));
-        json_object_set_new(document, "computation", json_string(computation->text));
-        if (computation->first_off > 0)
-            json_object_set_new(document, "off_from_row",
-                                json_integer((json_int_t)computation->first_off));
-        json_object_set_new(document, "frequencies",
-                            json_pack("{s:O, s:I, s:I, s:I}", "formulas", formulas,
-                                      "off_by_a_float", (json_int_t)computation->formula_off,
-                                      "count", (json_int_t)computation->frequencies, "decided",
-                                      (json_int_t)computation->decided));
-    }
-    json_decref(formulas);
+    if (!computation->text)
+        return;
+    json_object_set_new(document, "computation", json_string(computation->text));
+    if (computation->first_off > 0)
+        json_object_set_new(document, "off_from_row",
+                            json_integer((json_int_t)computation->first_off));
 }
 
 /* Add what was undone of the table, the other tensor that it has, and how noisy it is. */

@@ -1,7 +1,6 @@
 #include "identify/computation.h"
 
 #include "identify/exact_waves.h"
-#include "identify/formula_match.h"
 #include "identify/recipe.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -42,7 +41,6 @@ typedef struct computation {
     double *probed;                /* [probes, columns] */
     size_t probes;                 /* rows, spread over the table */
     uint64_t probed_rows[PROBED_ROWS];
-    pe_computation found;
 } computation;
 
 /* The angle of a row by a frequency or divisor, as it was rounded. */
@@ -111,7 +109,7 @@ static double find_exact(const computation *self, uint64_t column)
     return self->in->form == PE_QUOTIENT ? 1 / angle : angle;
 }
 
-/* The float32 number `floats` above one that is normal and positive. */
+/* The float32 number `floats` farther from 0 than a normal one. */
 static double step_number(double number, int floats)
 {
     float narrow = (float)number;
@@ -167,31 +165,6 @@ static bool choose_frequencies(computation *self)
             return false;
     }
     return true;
-}
-
-/* Which candidate a float32 number is; CANDIDATES: none. */
-static int find_number(const chosen_frequency *own, double number)
-{
-    const float floats[2] = {(float)own->nearest, (float)number};
-    int32_t places[2];
-    memcpy(places, floats, sizeof places);
-    const int64_t above = (int64_t)places[1] - places[0];
-    return above > FLOATS || above < -FLOATS ? CANDIDATES
-                                             : (int)(above > 0 ? 2 * above - 1 : -2 * above);
-}
-
-/* Whether a frequency gives its columns about as well as the chosen one. */
-static bool is_as_good(void *context, uint64_t column, float meant, int floats)
-{
-    const computation *self = context;
-    const chosen_frequency *own = &self->frequencies[column];
-    const double number =
-        pe_round_number(step_number((double)meant, floats), self->in->frequency);
-    if (self->first[column] != column || number == own->chosen)
-        return true;
-    const int candidate = find_number(own, number);
-    return (candidate == CANDIDATES || !is_refuted(own, candidate)) &&
-           count_all_misses(self, column, number, 2 * own->off + 16) < NEVER;
 }
 
 /* ---- all entries ---- */
@@ -292,40 +265,15 @@ static bool check_entries(computation *self, pe_request *wide, const pe_runner *
     return good;
 }
 
-/* Count the frequencies, and those of which a neighbouring float would not do. */
-static void count_decided(computation *self)
-{
-    self->found = (pe_computation){.text = self->in->text};
-    for (uint64_t c = 0; c < self->waves.count; c++) {
-        const float chosen = (float)self->frequencies[c].chosen;
-        if (self->first[c] != c)
-            continue;
-        self->found.frequencies++;
-        self->found.decided +=
-            !is_as_good(self, c, chosen, 1) && !is_as_good(self, c, chosen, -1);
-    }
-}
-
 /* Try one computation. False: it was ended, or memory ran out. */
 static bool try_computation(computation *self, const pe_recipe *in, pe_request *wide,
                             const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
-    pe_matched_law law;
     self->in = in;
     *ret_fits = false;
     if (in->form == PE_SCALED && self->factor == 1)
         return true; /* the same as the first one */
-    bool good =
-        !choose_frequencies(self) || check_entries(self, wide, runner, ret_fits, reterr);
-    if (!good || !*ret_fits)
-        return good;
-    good = pe_matched_law_init(&law, wide, &self->waves, in->form == PE_QUOTIENT,
-                               in->form == PE_SCALED ? self->factor : 1);
-    count_decided(self);
-    if (good)
-        pe_match_formulas(&law, is_as_good, self, &self->found);
-    pe_matched_law_done(&law);
-    return good;
+    return !choose_frequencies(self) || check_entries(self, wide, runner, ret_fits, reterr);
 }
 
 /* Try all computations until one fits. False: it was ended, memory ran out, or the view cannot
@@ -341,7 +289,7 @@ static bool try_recipes(computation *self, pe_request *wide, bool low_precision,
     self->probed = malloc(PROBED_ROWS * count * sizeof *self->probed);
     self->entries.amplitude = self->waves.amplitude;
     self->entries.unit = self->seen->view.unit;
-    self->factor = pe_linear_factor(wide);
+    self->factor = pe_formula_linear_factor(wide);
     bool good = self->frequencies && self->first && self->next && self->probed &&
                 read_probes(self) && pe_exact_waves_join(&self->waves, self->first, self->next);
     bool fits = false;
@@ -349,11 +297,52 @@ static bool try_recipes(computation *self, pe_request *wide, bool low_precision,
          i++)
         good = try_computation(self, &pe_recipes[i], wide, runner, &fits, reterr);
     if (good && fits)
-        *ret_computation = self->found;
+        ret_computation->text = self->in->text;
     free(self->frequencies);
     free(self->first);
     free(self->next);
     free(self->probed);
+    return good;
+}
+
+/* ---- vectors ---- */
+
+/* Whether a number is a float near the exact one, rounded to a format. */
+static bool is_near_float(double number, double exact, pe_dtype format)
+{
+    bool near = number == exact;
+    for (int floats = -FLOATS; !near && isnormal((float)exact) && floats <= FLOATS; floats++)
+        near = pe_round_number(step_number(exact, floats), format) == number;
+    return near;
+}
+
+/* Name the format of a vector of numbers, if all of them are near. False: they cannot be
+ * computed, or memory ran out. */
+static bool name_vector(const computation *self, pe_request *wide, size_t tensor,
+                        const pe_runner *runner, pe_computation *ret, pe_error *reterr)
+{
+    static const struct {
+        pe_dtype format;
+        const char *text;
+    } FORMATS[] = {{PE_F32, "float32 numbers"},
+                   {PE_BF16, "float32 numbers, rounded to bfloat16"},
+                   {PE_F16, "float32 numbers, rounded to float16"}};
+    const size_t count = self->seen->sampled, size = count * sizeof(double);
+    double *exact = malloc(size);
+    pe_stream *stream = NULL;
+    const bool good =
+        exact &&
+        pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK &&
+        pe_stream_read_fully(stream, 0, exact, size);
+    for (size_t i = 0; good && !ret->text && i < PE_COUNT(FORMATS); i++) {
+        size_t near = 0;
+        while (near < count &&
+               is_near_float(self->seen->sample[near], exact[near], FORMATS[i].format))
+            near++;
+        ret->text = near == count ? FORMATS[i].text : NULL;
+    }
+    pe_stream_free(stream);
+    free(exact);
     return good;
 }
 
@@ -368,7 +357,8 @@ bool pe_computation_find(pe_request *wide, size_t tensor, pe_observation *seen,
         return true;
     bool good = true;
     if (seen->columns == 1)
-        good = pe_match_frequency_vector(wide, seen, self.entries.dtype, ret_computation);
+        good = seen->sampled < seen->rows ||
+               name_vector(&self, wide, tensor, runner, ret_computation, reterr);
     else if (seen->sampled >= 4)
         good = pe_exact_waves_init(&self.waves, wide, tensor, seen, runner, &whole, reterr) &&
                (!whole || pe_exact_waves_reach(&self.waves) > ANGLE_MAX ||

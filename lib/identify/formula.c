@@ -1,9 +1,7 @@
 #include "identify/formula.h"
 
-#include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "numerics/phase.h"
-#include "recognise/rotary_types.h"
 #include "requests/request.h"
 #include "waves/rotary_request.h"
 #include "waves/wave.h"
@@ -11,35 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum formula_kind {
-    RECIPROCAL,
-    NEGATIVE,
-    EXPONENTIAL,
-    EXACT,
-    FORMULA_KINDS
-} formula_kind;
-
-static const char *const TEXTS[2][FORMULA_KINDS] = {
-    {"1 / base^(2i / dim)", "base^(-2i / dim)", "exp(2i * (-ln(base) / dim))",
-     "the exact frequency, rounded"},
-    {"1 / base^(i / (dim / 2 - 1))", "base^(-i / (dim / 2 - 1))",
-     "exp(i * (-ln(base) / (dim / 2 - 1)))", "the exact frequency, rounded"}};
-
-static const char *const DIVISOR_TEXTS[2] = {"position / base^(2i / dim)",
-                                             "position / base^(i / (dim / 2 - 1))"};
-
-const char *pe_formula_text(const pe_formula_law *law, bool quotient, size_t formula)
-{
-    if (quotient)
-        return formula == 0 ? DIVISOR_TEXTS[law->to_last] : NULL;
-    return formula < FORMULA_KINDS ? TEXTS[law->to_last][formula] : NULL;
-}
-
-bool pe_formula_is_exact(size_t formula)
-{
-    return formula == EXACT;
-}
 
 /* ---- reading a request ---- */
 
@@ -96,7 +65,7 @@ bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law)
     }
     read_step(values, ret_law);
     return rotary->width >= 4 && rotary->width % 2 == 0 && rotary->theta > 0 &&
-           rotary->theta != 1 && pe_rotary_known[rotary->type].scale;
+           rotary->theta != 1 && rotary->type != PE_ROTARY_PROPORTIONAL;
 }
 
 /* ---- positions and columns ---- */
@@ -207,59 +176,9 @@ double *pe_formula_exact(const pe_formula_law *law)
     return exact;
 }
 
-/* ---- arithmetic ---- */
-
-static float round_to_float(dd number)
+double pe_formula_linear_factor(const pe_request *request)
 {
-    return (float)pe_narrow_to_double(PE_F32, dd_snap(number));
-}
-
-static double compute_base(const pe_rotary *rotary)
-{
-    return pe_rotary_known[rotary->type].compute_base(rotary);
-}
-
-static float scale_frequency(const pe_rotary *rotary, size_t i, float frequency, float power)
-{
-    return pe_rotary_known[rotary->type].scale(rotary, i, frequency, power);
-}
-
-/* A base's power, in float32: that of pair i, or of what is the opposite of that. */
-static float compute_power(const pe_formula_law *law, size_t i, bool opposite)
-{
-    const size_t count = pe_formula_pairs(law);
-    float base = (float)compute_base(&law->rotary);
-    float exponent = law->to_last ? (float)i / (float)(count - 1)
-                                  : (float)(2 * i) / (float)law->rotary.width;
-    exponent = opposite ? -exponent : exponent;
-    return round_to_float(pe_apply_exponent(pe_power((double)base, (double)exponent)));
-}
-
-static float compute_exponential(const pe_formula_law *law, size_t i)
-{
-    double log = pe_log_double(compute_base(&law->rotary));
-    double count = (double)pe_formula_pairs(law);
-    float exponent = law->to_last ? (float)i * (float)(-(log / (count - 1)))
-                                  : (float)(2 * i) * (float)(-(log / (2 * count)));
-    return round_to_float(pe_apply_exponent(pe_exp((dd){(double)exponent, 0})));
-}
-
-float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,
-                        double exact)
-{
-    float power = compute_power(law, i, formula == NEGATIVE);
-    if (quotient)
-        return power;
-    switch ((formula_kind)formula) {
-    case RECIPROCAL:
-        return scale_frequency(&law->rotary, i, 1 / power, power);
-    case NEGATIVE:
-        return scale_frequency(&law->rotary, i, power, 0);
-    case EXPONENTIAL:
-        return scale_frequency(&law->rotary, i, compute_exponential(law, i), 0);
-    case EXACT:
-    case FORMULA_KINDS:
-        break;
-    }
-    return (float)exact;
+    pe_formula_law law;
+    const bool linear = pe_formula_read(request, &law) && law.rotary.type == PE_ROTARY_LINEAR;
+    return linear ? law.rotary.factor : 1;
 }

@@ -1,5 +1,4 @@
-/* The formulas by which libraries compute frequencies in float32, step by step: every function
- * is rounded once from its exact value, every sum, product and quotient as IEEE 754 has it. */
+/* The formula of a request's frequencies, and which column has which of them. */
 #ifndef PE_FORMULA_H
 #define PE_FORMULA_H
 
@@ -8,7 +7,7 @@
 
 /* Frequencies of which formulas are known. */
 typedef struct pe_formula_law {
-    pe_rotary rotary; /* its type says how frequencies are scaled, as transformers does it */
+    pe_rotary rotary; /* its type says how frequencies are scaled */
     bool to_last;     /* base^(-i/(dim/2 - 1)), as tensor2tensor has it; else base^(-2i/dim) */
     bool counts_rows; /* positions are a fraction apart, which counts as a linear scaling; else
                        * frequencies are those of positions, whatever the step is */
@@ -47,16 +46,7 @@ bool pe_formula_has_zero(const pe_request *request);
 size_t pe_formula_pairs(const pe_formula_law *law);
 double *pe_formula_exact(const pe_formula_law *law);
 
-/* Whether a formula rounds the exact frequency once. */
-bool pe_formula_is_exact(size_t formula);
-
-/* A formula's text; NULL: there are not so many. `quotient`: of numbers that positions are
- * divided by. */
-const char *pe_formula_text(const pe_formula_law *law, bool quotient, size_t formula);
-
-/* The frequency of pair i, whose exact one is given, or the number that positions are divided
- * by. */
-float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,
-                        double exact);
+/* The factor by which a request divides all frequencies; else 1. */
+double pe_formula_linear_factor(const pe_request *request);
 
 #endif

@@ -4,7 +4,6 @@
 #include "identify/error_bound.h"
 #include "identify/query.h"
 #include "identify/residual.h"
-#include "identify/slope_computation.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -69,9 +68,6 @@ static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
         found->computation.first_off =
             pe_residual_first_far(self->request, self->tensor, &judge->seen->view,
                                   &found->comparison, PE_COMPUTATION_FAR, runner);
-    if (good && !*ret_f64 && !*ret_explained)
-        good = pe_slope_computation(wide, self->tensor, judge->seen, runner, ret_explained,
-                                    judge->reterr);
     pe_request_unref(wide);
     if (!*ret_explained && judge->seen->view.element == PE_ELEMENT_F64 &&
         judge->seen->view.grain == 0)

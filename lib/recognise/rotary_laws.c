@@ -113,8 +113,8 @@ static void search_grown(pe_rotary_trial *self)
         if (self->log_growth < 1e-3 || self->log_growth > 7)
             continue;
         for (size_t type = 0; type < PE_ROTARY_COUNT; type++)
-            if (pe_rotary_known[type].search.grown)
-                pe_rotary_known[type].search.grown(self);
+            if (pe_rotary_searches[type].grown)
+                pe_rotary_searches[type].grown(self);
     }
 }
 
@@ -136,7 +136,7 @@ static void search_fine(pe_rotary_trial *self)
             continue;
         before = self->theta;
         pe_rotary_predict_base(self, self->theta);
-        pe_rotary_known[PE_ROTARY_DEFAULT].search.scaled(self);
+        pe_rotary_searches[PE_ROTARY_DEFAULT].scaled(self);
     }
 }
 
@@ -154,8 +154,8 @@ static void search_laws(pe_rotary_trial *self)
         pe_rotary_predict_base(self, thetas[t]);
         list_factors(self);
         for (size_t type = 0; type < PE_ROTARY_COUNT; type++)
-            if (pe_rotary_known[type].search.scaled)
-                pe_rotary_known[type].search.scaled(self);
+            if (pe_rotary_searches[type].scaled)
+                pe_rotary_searches[type].scaled(self);
     }
 }
 

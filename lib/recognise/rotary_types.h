@@ -1,5 +1,4 @@
-/* What identification knows of each rope_type: the laws that it tries on a table, and how
- * transformers computes frequencies in float32. */
+/* The laws of each rope_type that identification tries on a table. */
 #ifndef PE_ROTARY_TRIALS_H
 #define PE_ROTARY_TRIALS_H
 
@@ -21,19 +20,12 @@ typedef struct pe_rotary_trial {
 
 typedef void pe_rotary_try(pe_rotary_trial *trial);
 
-typedef struct pe_rotary_knowledge {
-    struct {
-        pe_rotary_try *scaled, *grown;
-    } search; /* tries the laws of a theta, of one that has grown; or NULL */
+/* Tries the laws of a theta, or of one that has grown; or NULL. */
+typedef struct pe_rotary_search_by {
+    pe_rotary_try *scaled, *grown;
+} pe_rotary_search_by;
 
-    /* in float32 as transformers has it: the base of the powers (in float64), and frequency i
-     * scaled; `power` is what it is the reciprocal of, 0: it is none. NULL: no formula is known
-     */
-    double (*compute_base)(const pe_rotary *rotary);
-    float (*scale)(const pe_rotary *rotary, size_t i, float frequency, float power);
-} pe_rotary_knowledge;
-
-extern const pe_rotary_knowledge pe_rotary_known[PE_ROTARY_COUNT];
+extern const pe_rotary_search_by pe_rotary_searches[PE_ROTARY_COUNT];
 
 /* Predict the unscaled frequencies of a theta. */
 void pe_rotary_predict_base(pe_rotary_trial *self, double theta);

@@ -10,36 +10,29 @@
  *     scales      the exact frequencies
  *     attention   the default factor of cosines and sines; NULL: 1
  *     rules       between the parameters
- *     base        of the powers, in float64 as transformers has it
- *     float32     how transformers scales a frequency in float32; NULL: no formula is known
  *     search      tries its laws on a table: {.scaled = a function}, or {.grown = one} if the
  *                 type lets theta grow; {NULL}: none is tried */
 #define PE_ROTARY_TYPES(TYPE)                                                                  \
-    TYPE(DEFAULT, "default", NULL, NULL, NULL, NULL, keep_theta, keep_float,                   \
-         {.scaled = try_plain})                                                                \
+    TYPE(DEFAULT, "default", NULL, NULL, NULL, NULL, {.scaled = try_plain})                    \
     /* position interpolation, arXiv:2306.15595 */                                             \
-    TYPE(LINEAR, "linear", NULL, divide_by_factor, NULL, NULL, keep_theta, divide_float,       \
-         {.scaled = try_linear})                                                               \
+    TYPE(LINEAR, "linear", NULL, divide_by_factor, NULL, NULL, {.scaled = try_linear})         \
     /* a larger theta, that the last frequency is divided by factor */                         \
-    TYPE(NTK, "ntk", NULL, scale_theta, NULL, check_growth, grow_ntk, keep_float,              \
-         {.grown = try_ntk})                                                                   \
+    TYPE(NTK, "ntk", NULL, scale_theta, NULL, check_growth, {.grown = try_ntk})                \
     /* NTK-RoPE-fixed, https://kexue.fm/archives/9706 */                                       \
-    TYPE(NTK_FIXED, "ntk_fixed", NULL, divide_by_powers, NULL, NULL, multiply_theta,           \
-         divide_float_by_root, {.grown = try_ntk_fixed})                                       \
+    TYPE(NTK_FIXED, "ntk_fixed", NULL, divide_by_powers, NULL, NULL, {.grown = try_ntk_fixed}) \
     /* a theta that grows with the length of the sequence */                                   \
-    TYPE(DYNAMIC, "dynamic", take_longest, scale_theta, NULL, check_dynamic, grow_dynamic,     \
-         keep_float, {.grown = try_dynamic})                                                   \
+    TYPE(DYNAMIC, "dynamic", take_longest, scale_theta, NULL, check_dynamic,                   \
+         {.grown = try_dynamic})                                                               \
     /* arXiv:2309.00071 */                                                                     \
-    TYPE(YARN, "yarn", NULL, blend_by_index, yarn_attention, check_yarn, keep_theta,           \
-         blend_yarn, {.scaled = try_yarn})                                                     \
+    TYPE(YARN, "yarn", NULL, blend_by_index, yarn_attention, check_yarn, {.scaled = try_yarn}) \
     /* arXiv:2402.13753 */                                                                     \
     TYPE(LONGROPE, "longrope", NULL, divide_each, longrope_attention, check_longrope,          \
-         keep_theta, divide_float_each, {.scaled = NULL})                                      \
+         {.scaled = NULL})                                                                     \
     /* Llama 3.1 */                                                                            \
-    TYPE(LLAMA3, "llama3", NULL, blend_by_wavelength, NULL, check_llama3, keep_theta,          \
-         blend_llama3, {.scaled = try_llama3})                                                 \
+    TYPE(LLAMA3, "llama3", NULL, blend_by_wavelength, NULL, check_llama3,                      \
+         {.scaled = try_llama3})                                                               \
     /* rotates only the first pairs */                                                         \
-    TYPE(PROPORTIONAL, "proportional", keep_the_last, zero_the_last, NULL, NULL, NULL, NULL,   \
+    TYPE(PROPORTIONAL, "proportional", keep_the_last, zero_the_last, NULL, NULL,               \
          {.scaled = try_proportional})
 
 /* KEY(kind, member of pe_rotary, name, least, most, the parameter that replaces it, help, then

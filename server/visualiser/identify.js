@@ -67,18 +67,10 @@ function placesOf({rows, columns, entries} = {rows: [], columns: [], entries: []
 
 // The facts of an answer, as [name, text] in order; those that say nothing are left out.
 export function factsOf(answer) {
-    const {request, against_exact: figures, frequencies, exceptions} = answer;
+    const {request, against_exact: figures, exceptions} = answer;
     const most = figures?.max_abs;
     return [
         ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
-        [
-            'Frequencies',
-            frequencies &&
-                (frequencies.formulas.join(', or ') || 'by no formula that is known') +
-                    (frequencies.off_by_a_float > 0
-                        ? `, but for a float in ${frequencies.off_by_a_float} of them`
-                        : ''),
-        ],
         ['Presets', request?.presets?.join(', ')],
         [
             'Entries',

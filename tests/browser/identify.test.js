@@ -79,7 +79,6 @@ test('a request becomes settings and an address of the page', () => {
         factsOf({
             arithmetic: 'float32',
             computation: 'all in bfloat16',
-            frequencies: {formulas: ['a', 'b'], off_by_a_float: 2},
             misfits: 9,
             exceptions: {rows: [4, 7], columns: [3], entries: [[1, 2]]},
             learned: {waves: 0},
@@ -87,7 +86,6 @@ test('a request becomes settings and an address of the page', () => {
     );
     assert.deepEqual(facts, {
         Arithmetic: 'float32: all in bfloat16',
-        Frequencies: 'a, or b, but for a float in 2 of them',
         'Entries that do not fit': '9: rows 4, 7, column 3, [1, 2]',
     });
 });

@@ -677,7 +677,7 @@ class Bloom(RelativeCase):
                 found = self.identify(npy(bloom(heads, 130).astype(dtype)))
                 self.assertIn(
                     (found["status"], found["arithmetic"]),
-                    (("match", "float32"), ("match", "float64"), ("exact", "exact")),
+                    (("near", "like_float32"), ("match", "float64"), ("exact", "exact")),
                     (heads, dtype, found["summary"]),
                 )
                 for text in ("length=130", f"heads={heads}", "mask=key_only"):
@@ -703,7 +703,7 @@ class Bloom(RelativeCase):
             found = self.identify(npy(table))
             self.assertIn(
                 (found["status"], found["arithmetic"]),
-                (("match", "float32"), ("exact", "exact")),
+                (("near", "like_float32"), ("exact", "exact")),
                 heads,
             )
             self.assertIn("mask=causal", found["request"]["url"])
@@ -717,7 +717,7 @@ class Bloom(RelativeCase):
         changed[3][9, 0, 1:] = table[9, 0, :-1]
         for place in (0, 5, 31):
             other = slopes.copy()
-            other[place] = numpy.nextafter(other[place], F(1))
+            other[place] *= F(1 + 1e-5)
             changed.append(other)
         for number, other in enumerate(changed):
             found = self.identify(npy(other))

@@ -12,12 +12,6 @@ import torch
 from service import ServiceTest
 
 NPY = {"Content-Type": "application/x-npy"}
-RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT = (
-    "1 / base^(2i / dim)",
-    "base^(-2i / dim)",
-    "exp(2i * (-ln(base) / dim))",
-    "the exact frequency, rounded",
-)
 
 
 def f32(number):
@@ -86,25 +80,23 @@ def ntk(base, dim, factor):
     return reciprocals(float(f32(base * factor ** (dim / (dim - 2)))), dim)
 
 
-# frequencies: (numbers, what the request says, the formula)
+# frequencies: (numbers, what the request says)
 VECTORS = {
-    "reciprocals": (reciprocals(10000, 128), "", RECIPROCAL),
-    "reciprocals of an odd width": (reciprocals(500000, 80), "rope_theta=500000", RECIPROCAL),
-    "negative powers": (powers(10000, 96, -1), "", NEGATIVE),
-    "exponentials": (exponentials(10000, 128), "", EXPONENTIAL),
-    "rounded once": (exact(1000000, 128), "rope_theta=1000000", EXACT),
+    "reciprocals": (reciprocals(10000, 128), ""),
+    "reciprocals of an odd width": (reciprocals(500000, 80), "rope_theta=500000"),
+    "negative powers": (powers(10000, 96, -1), ""),
+    "exponentials": (exponentials(10000, 128), ""),
+    "rounded once": (exact(1000000, 128), "rope_theta=1000000"),
     "linear": (
         [f32(w / 3) for w in reciprocals(10000, 80)],
         "rope_type=linear&factor=3",
-        RECIPROCAL,
     ),
-    "ntk": (ntk(10000, 128, 8), "rope_type=ntk&factor=8", RECIPROCAL),
+    "ntk": (ntk(10000, 128, 8), "rope_type=ntk&factor=8"),
     "yarn": (
         yarn(1000000, 128, 4, 32768),
         "rope_theta=1000000&rope_type=yarn&factor=4&original_max_position_embeddings=32768",
-        RECIPROCAL,
     ),
-    "llama3": (llama3(500000, 128, 8, 8192), "preset=llama3.1", RECIPROCAL),
+    "llama3": (llama3(500000, 128, 8, 8192), "preset=llama3.1"),
 }
 
 
@@ -136,53 +128,45 @@ def annotated(length, dim):
     )
 
 
-# tables of torch: (table, computation, formula)
+# tables of torch: (table, computation)
 TABLES = {
     "transformers, llama": (
         torch.cos(turns(2048, inverse(64)).repeat(1, 2)),
         "float32 positions times float32 frequencies",
-        RECIPROCAL,
     ),
     "transformers, positions by a factor": (
         torch.sin((torch.arange(1500).float() / 3)[:, None] * inverse(64)),
         "float32 positions, divided by a factor, times float32 frequencies",
-        RECIPROCAL,
     ),
     "transformers, frequencies by a factor": (
         torch.cos(turns(1500, inverse(64) / 3)),
         "float32 positions times float32 frequencies",
-        RECIPROCAL,
     ),
     "the annotated transformer": (
         annotated(2048, 64),
         "float32 positions times float32 frequencies",
-        EXPONENTIAL,
     ),
     "Dive into Deep Learning": (
         tutorial(2048, 64),
         "float32 positions divided by float32 powers",
-        "position / base^(2i / dim)",
     ),
 }
 
 
-# tables with sines and cosines in float64: (angles, computation, formula)
+# tables with sines and cosines in float64: (angles, computation)
 POSITIONS = torch.arange(1000).double()[:, None]
 F64_TABLES = {
     "frequencies in float32": (
         POSITIONS * inverse(128).double(),
         "float64 positions times float32 frequencies",
-        RECIPROCAL,
     ),
     "angles in float32": (
         turns(1000, inverse(128)).double(),
         "float32 positions times float32 frequencies",
-        RECIPROCAL,
     ),
     "divisors in float32": (
         POSITIONS / torch.pow(10000, torch.arange(0, 128, 2).float() / 128).double(),
         "float64 positions divided by float32 powers",
-        "position / base^(2i / dim)",
     ),
 }
 
@@ -195,28 +179,18 @@ class Arithmetic(ServiceTest):
         self.assertEqual(reply.status, 200, reply)
         return json.loads(reply.body)
 
-    def test_formulas_of_frequencies(self):
-        for name, (numbers, said, formula) in VECTORS.items():
+    def test_frequencies(self):
+        for name, (numbers, said) in VECTORS.items():
             for dtype in ("f4", "f2"):
                 vector = numpy.array([float(number) for number in numbers], "f4").astype(dtype)
                 found = self.identify(vector)
                 if found["status"] == "exact":  # what is rounded once
-                    self.assertTrue(formula == EXACT or dtype == "f2", name)
                     continue
                 self.assertEqual(found["status"], "match", (name, dtype, found["summary"]))
-                self.assertIn(formula, found["frequencies"]["formulas"], name)
-                self.assertEqual(found["frequencies"]["off_by_a_float"], 0)
                 for part in said.split("&") if said else ():
                     self.assertIn(
                         part, found["request"]["url"].replace("?", "&").split("&"), name
                     )
-
-    def test_a_frequency_that_is_two_floats_off_is_no_match(self):
-        vector = numpy.array([float(number) for number in reciprocals(10000, 128)], "f4")
-        vector[20] = numpy.nextafter(
-            numpy.nextafter(vector[20], numpy.float32(1)), numpy.float32(1)
-        )
-        self.assertIn(self.identify(vector)["status"], ("near", "unknown"))
 
     def test_frequencies_that_were_rounded_to_bfloat16(self):
         vector = inverse(128).bfloat16().float().numpy()
@@ -226,14 +200,13 @@ class Arithmetic(ServiceTest):
         self.assertNotIn(self.identify(vector)["status"], ("match", "exact"))
 
     def test_tables_of_torch(self):
-        for name, (table, computation, formula) in TABLES.items():
+        for name, (table, computation) in TABLES.items():
             found = self.identify(table.numpy())
             self.assertEqual(
                 (found["status"], found["arithmetic"], found["computation"]),
                 ("match", "float32", computation),
                 (name, found["summary"]),
             )
-            self.assertEqual(found["frequencies"]["formulas"], [formula], name)
 
     def test_half_precision_of_many_rows_and_columns(self):
         """Entries of 16 bits leave several floats for a frequency, most of which only a few of
@@ -249,20 +222,18 @@ class Arithmetic(ServiceTest):
                 ("match", name, "float32 positions times float32 frequencies"),
                 found["summary"],
             )
-            self.assertEqual(found["frequencies"]["formulas"], [EXPONENTIAL], name)
         off = table.bfloat16()
         off.view(torch.int16)[3000, 20] += 1  # a neighbour of what float32 arithmetic gives
         self.assertEqual(self.identify(off.float().numpy())["status"], "near")
 
     def test_float64_numbers_are_judged_by_float64_arithmetic(self):
-        for name, (angles, computation, formula) in F64_TABLES.items():
+        for name, (angles, computation) in F64_TABLES.items():
             found = self.identify(sinusoids(angles, torch.float64).numpy())
             self.assertEqual(
                 (found["status"], found["arithmetic"], found["values"], found["computation"]),
                 ("match", "float32", "f64", computation),
                 (name, found["summary"]),
             )
-            self.assertEqual(found["frequencies"]["formulas"], [formula], name)
         exponents = torch.arange(0, 128, 2).double() * (-math.log(10000.0) / 128)
         table = sinusoids(POSITIONS * torch.exp(exponents), torch.float64)
         found = self.identify(table.numpy())
