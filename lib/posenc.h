@@ -947,6 +947,7 @@ typedef struct pe_claim {
  * them. A row is a line along the last axis. */
 typedef struct pe_misfits {
     uint64_t count; /* entries in all */
+    uint64_t far;   /* of these, such as are off by many times what is allowed */
     uint64_t row_count, column_count;
     uint64_t zeros;        /* entries of the table that are 0, whether they fit or not */
     uint64_t zero_rows;    /* how many rows that do not fit are all zero in the table */

@@ -10,6 +10,7 @@
 #define BLOCK_ENTRIES    ((uint64_t)1 << 16)
 #define LINE_MAX_ENTRIES ((uint64_t)1 << 20) /* longer lines are not sampled */
 #define F64_UNIT         0x1p-52             /* of float64's numbers at 1 */
+#define FAR              8                   /* times what an entry may be off by */
 
 /* What an entry is the sine or cosine of, in radians, and the amplitude. */
 typedef struct turned {
@@ -19,6 +20,12 @@ typedef struct turned {
     double least; /* the least size of what is rounded, however small the entry. 0 of a wave: a
                    * sine near 0 has the error of its angle, and a relative one */
 } turned;
+
+/* The larger of two numbers, none of which is NaN: fmax, which is a call, bears that. */
+static double find_larger(double one, double other)
+{
+    return one > other ? one : other;
+}
 
 static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t column)
 {
@@ -35,17 +42,12 @@ static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t co
                         bound->amplitude};
     const pe_observed_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
-    if (wave && wave->found)
-        return (turned){wave->frequency * ((double)row + bound->first_distance),
+    if (wave && wave->found) /* which may turn by more than a turn from row to row */
+        return (turned){find_larger(wave->frequency * ((double)row + bound->first_distance),
+                                    bound->angle),
                         wave->amplitude, 0, 0, 0};
     const double one = bound->angle > 0 ? 1 : 0;
     return (turned){bound->angle, one, bound->roundings, 0, one};
-}
-
-/* The larger of two numbers, none of which is NaN: fmax, which is a call, bears that. */
-static double find_larger(double one, double other)
-{
-    return one > other ? one : other;
 }
 
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
@@ -55,18 +57,17 @@ static double compute_bound(turned at, double exact, double unit)
     return (4 * at.angle + 8 + at.roundings) * unit * find_larger(fabs(exact), at.amplitude);
 }
 
-/* Whether an entry is as near as arithmetic with this unit, and rounding to the table's dtype,
- * would bring it. */
-static bool is_close(double found, double exact, turned at, double unit, double rounding,
-                     double grain)
+/* How far an entry is off, in what arithmetic with this unit, and rounding to the table's
+ * dtype, would bring it off by at most. */
+static double measure_error(double found, double exact, turned at, double unit, double rounding,
+                            double grain)
 {
     if (found == exact)
-        return true;
+        return 0;
     if (!isfinite(found) || !isfinite(exact))
-        return false;
-    double error = fabs(found - exact);
-    return error <= compute_bound(at, exact, unit) +
-                        0.5 * rounding * find_larger(fabs(found), 0x1p-14) + grain;
+        return INFINITY;
+    return fabs(found - exact) / (compute_bound(at, exact, unit) +
+                                  0.5 * rounding * find_larger(fabs(found), 0x1p-14) + grain);
 }
 
 /* ---- a sample ---- */
@@ -103,9 +104,10 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns && far <= columns / 8; column++)
-        far += !is_close(
-            found[column], lines->values[column], find_turned(lines->bound, line, column),
-            lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding, seen->view.grain);
+        far += !(measure_error(found[column], lines->values[column],
+                               find_turned(lines->bound, line, column),
+                               lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding,
+                               seen->view.grain) <= 1);
     return far <= columns / 8;
 }
 
@@ -212,15 +214,16 @@ static double bound_computed(turned at, double size)
                        (8 + at.wide_roundings) * find_larger(size, at.least));
 }
 
-/* Whether an entry is as near as float64 arithmetic, and one rounding to the table's dtype,
- * would bring it. */
-static bool is_close_f64(double found, double exact, turned at, double unit, int least,
-                         double grain)
+/* How far an entry is off, in what float64 arithmetic, and one rounding to the table's dtype,
+ * would bring it off by at most. */
+static double measure_error_f64(double found, double exact, turned at, double unit, int least,
+                                double grain)
 {
     const double computed = bound_computed(at, fabs(exact));
     const double once =
         unit == F64_UNIT ? 0 : bound_rounding(found, fabs(exact) + computed, unit, least);
-    return isfinite(exact) && fabs(found - exact) <= once + computed + grain;
+    return isfinite(exact) && isfinite(found) ? fabs(found - exact) / (once + computed + grain)
+                                              : INFINITY;
 }
 
 /* `rounded`: the exact entries have been rounded to the table's dtype. */
@@ -238,12 +241,15 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
             if (found[i] == exact[i])
                 continue;
             turned at = find_turned(bound, first + row, column);
-            if (!is_close(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding, grain))
-                pe_misfits_note(&ret->f32, column);
+            double off = measure_error(found[i], exact[i], at, 0x1p-23,
+                                       (rounded ? 2 : 1) * rounding, grain);
+            if (off > 1)
+                pe_misfits_note(&ret->f32, column, off > FAR);
             if (!ret->is_f64 && rounding != F64_UNIT)
                 continue; /* how many there are is not asked */
-            if (!is_close_f64(found[i], exact[i], at, rounding, least, grain)) {
-                pe_misfits_note(&ret->f64, column);
+            off = measure_error_f64(found[i], exact[i], at, rounding, least, grain);
+            if (off > 1) {
+                pe_misfits_note(&ret->f64, column, off > FAR);
                 ret->is_f64 = false;
             }
         }

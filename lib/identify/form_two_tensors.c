@@ -87,7 +87,7 @@ bool pe_undo_halves(pe_layers *layers, const pe_layer *layer)
     const size_t rank = layer->view.rank;
     bool read = true;
     if (layer->is != PE_OTHER_NONE || rank < 2 || layer->view.shape[rank - 1] % 2 != 0 ||
-        layer->view.shape[rank - 1] < 8)
+        layer->view.shape[rank - 1] < 8 || layer->order)
         return true;
     for (int alternating = 0; read && alternating < 2; alternating++) {
         const pe_view views[] = {pe_view_half(&layer->view, alternating, 0),
@@ -167,7 +167,7 @@ bool pe_undo_angles(pe_layers *layers, const pe_layer *layer)
     if (!mapped)
         return !angles;
     for (size_t i = 0; i < 2; i++)
-        if (!pe_mapped_view_init(&mapped[i], &layer->view, i == 0 ? PE_MAP_COSINE : PE_MAP_SINE,
+        if (!pe_mapped_view_init(&mapped[i], &layer->view, i == 0 ? PE_MAP_SINE : PE_MAP_COSINE,
                                  1, 0, &views[i]))
             return false;
     add_tensors(layers, layer, (pe_transform){.kind = PE_TRANSFORM_ANGLES}, views);

@@ -11,9 +11,7 @@
 #include <string.h>
 
 #define SAMPLED_LINES 9
-#define OUTLIER       0.01  /* an error */
-#define FEW           0.005 /* share of entries */
-#define MISFITS_MAX   0.07  /* share of entries that do not fit, of a table that is near */
+#define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
 
 /* A request that is judged. */
 typedef struct trial {
@@ -75,12 +73,13 @@ static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
     return good;
 }
 
-/* Whether what does not fit is another number, and not just somewhat off, as all entries of
- * another law are. */
-static bool has_outliers(const trial *self, const pe_comparison *compared)
+/* Whether what does not fit is few other numbers, and not just somewhat off, as entries of
+ * another law are. Zeros are no evidence: a table of few other numbers is near anything that
+ * has few. */
+static bool are_others(const pe_misfits *misfits, uint64_t entries)
 {
-    const double unit = pe_observation_unit(&self->judge->seen->view);
-    return !(compared->absolute.error < OUTLIER) || !(compared->absolute.error < 16 * unit);
+    return 4 * misfits->far >= 3 * misfits->count &&
+           (double)misfits->count <= MISFITS_MAX * (double)(entries - misfits->zeros);
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
@@ -89,7 +88,7 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
     const pe_comparison *compared = &found->comparison;
     bool f64 = false, explained = false;
     if (!has_arithmetic(self)) {
-        found->misfits.count = compared->differing;
+        found->misfits.count = found->misfits.far = compared->differing;
         f64 = compared->differing + compared->signs == 0;
     } else if (!count_misfits(self, found, &f64, &explained)) {
         return false;
@@ -106,11 +105,7 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
     if (found->arithmetic == PE_ARITHMETIC_F32_LIKE && self->judge->seen->view.grain > 0)
         found->arithmetic = PE_ARITHMETIC_UNKNOWN; /* entries are off by the grain, too */
     found->status = f64 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
-    /* zeros are no evidence: a table of few other numbers is near anything that has few */
-    if ((double)found->misfits.count >
-            MISFITS_MAX * (double)(compared->entries - found->misfits.zeros) ||
-        ((double)found->misfits.count > FEW * (double)compared->entries &&
-         !has_outliers(self, compared)))
+    if (!are_others(&found->misfits, compared->entries))
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
 }

@@ -20,8 +20,9 @@ void pe_misfits_done(pe_misfit_counts *counts)
     free(counts->row);
 }
 
-void pe_misfits_note(pe_misfit_counts *counts, uint64_t column)
+void pe_misfits_note(pe_misfit_counts *counts, uint64_t column, bool far)
 {
+    counts->found.far += far;
     counts->row[counts->in_row++] = column;
 }
 

@@ -17,9 +17,9 @@ typedef struct pe_misfit_counts {
 bool pe_misfits_init(pe_misfit_counts *counts, uint64_t columns);
 void pe_misfits_done(pe_misfit_counts *counts);
 
-/* Note an entry of the present row; note that the row has ended, of which so many entries of
- * the table are 0. */
-void pe_misfits_note(pe_misfit_counts *counts, uint64_t column);
+/* Note an entry of the present row, which is far off; note that the row has ended, of which so
+ * many entries of the table are 0. */
+void pe_misfits_note(pe_misfit_counts *counts, uint64_t column, bool far);
 void pe_misfits_end_row(pe_misfit_counts *counts, uint64_t zeros);
 
 /* What was found, once all rows have ended. */

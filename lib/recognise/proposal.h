@@ -10,7 +10,7 @@ typedef struct pe_proposal {
     char tensor[32];
     double first_distance; /* the distance of row 0 from position 0, in rows: errors grow with
                               it */
-    double angle; /* the largest angle of entries of columns that are no waves, in radians */
+    double angle; /* the largest angle of entries, in radians; 0: that of the measured wave */
     double amplitude; /* of entries that are sums of products, which may cancel: the largest sum
                        * of magnitudes, of an entry's products or of those in its derivative by
                        * the angle (a coordinate, in cells); 0: they are no such sums */

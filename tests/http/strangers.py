@@ -191,11 +191,12 @@ def price_of(url):
 
 
 def digits_of_answer(said):
-    """Of the numbers that a request and its forms have beside the sizes."""
+    """Of the numbers that a request and its forms have beside the sizes; noise is measured."""
     numbers = [
         value
         for form in said["forms"]
         for name, value in form.items()
+        if form["kind"] != "noise"
         if isinstance(value, float) or (name == "value" and isinstance(value, int))
     ]
     return price_of(said["request"]["url"]) + sum(digits_of(f"{each:.7g}") for each in numbers)
@@ -218,6 +219,7 @@ def bound_of(said, stranger, made):
     positions = [float(each) for each in given.get("positions", "0").split(",") if each]
     count = float(given.get("length", 1024)) * abs(float(given.get("step", 1)))
     angle = max(abs(float(given.get("offset", 0))) + count, *map(abs, positions), 8)
+    angle /= min(1.0, float(given.get("base", 1)))  # frequencies rise by a base below 1
     size = numpy.maximum(abs(made), abs(made[numpy.isfinite(made)]).max(initial=0))
     exponent = numpy.maximum(numpy.frexp(abs(made))[1] - 1, LEAST[said["values"]])
     unit = numpy.ldexp(1.0, exponent + 1 - DIGITS[said["values"]])
