@@ -971,7 +971,8 @@ typedef struct pe_identity {
     /* The type of the table's numbers, by which they were compared: that of its elements, or a
      * shorter one that all of them were rounded to before they were stored. */
     pe_element element;
-    bool tf32; /* they are float32 numbers of 11 digits, NVIDIA's TF32 */
+    bool tf32;      /* they are float32 numbers of 11 digits, NVIDIA's TF32 */
+    uint64_t wider; /* few of them are not, which do not fit then */
     pe_price price;
     pe_arithmetic arithmetic;
     pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */

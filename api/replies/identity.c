@@ -146,9 +146,12 @@ static void add_values(const pe_identity *identity, pe_element stored, api_text 
                                         [PE_ELEMENT_F64] = "float64",
                                         [PE_ELEMENT_F16] = "float16",
                                         [PE_ELEMENT_BF16] = "bfloat16"};
+    char but[40] = "";
+    if (identity->wider > 0)
+        snprintf(but, sizeof but, ", but for %llu,", (unsigned long long)identity->wider);
     if (identity->tf32 || identity->element != stored)
-        api_text_add(text, "; %s values in a %s file",
-                     identity->tf32 ? "TF32" : NAMES[identity->element], NAMES[stored]);
+        api_text_add(text, "; %s values%s in a %s file",
+                     identity->tf32 ? "TF32" : NAMES[identity->element], but, NAMES[stored]);
 }
 
 /* The arithmetic that is told: float32 says nothing of numbers in float64. */

@@ -12,6 +12,8 @@
 #define TF32_DIGITS   11
 #define BLOCK_ENTRIES ((uint64_t)1 << 14)
 #define NEEDED        32 /* one entry of so many, at least, needs the last digit */
+#define OTHERS        32 /* at most one entry of so many has more digits */
+#define OTHERS_MAX    8
 #define AT_ONCE       512
 #define LINE_MAX      ((uint64_t)1 << 20) /* entries of a row; longer ones are not looked at */
 #define LOG10_2       0.30103
@@ -60,15 +62,16 @@ typedef struct candidates {
     pe_dtype own;
     bool fits[KIND_COUNT][PE_COUNT(NARROW)];
     uint64_t needed[KIND_COUNT][PE_COUNT(NARROW)]; /* numbers that need all of its digits */
-    uint64_t count;
+    uint64_t others[KIND_COUNT][PE_COUNT(NARROW)]; /* that are not of it */
+    uint64_t count, most;                          /* of others */
 } candidates;
 
-/* Whether a number below 1 in magnitude needs the last of so many digits. */
+/* Whether a number, but for whole ones and their halves, needs the last of so many digits. */
 static bool needs_last(double number, int digits)
 {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    return fabs(number) < 1 && (bits >> (DOUBLE_DIGITS - digits) & 1);
+    return rint(2 * number) != 2 * number && (bits >> (DOUBLE_DIGITS - digits) & 1);
 }
 
 /* Whether all digits of a normal double beyond so many are 0. */
@@ -136,8 +139,10 @@ static bool rule_out_formats(void *context, const double *numbers, uint64_t coun
     for (int how = 0; how < KIND_COUNT; how++)
         for (size_t i = 0; i < PE_COUNT(NARROW); i++) {
             bool *fits = &self->fits[how][i];
-            for (uint64_t k = 0; *fits && k < count; k++)
-                *fits = fits_format(self, (kind)how, i, numbers[k]);
+            for (uint64_t k = 0; *fits && k < count; k++) {
+                self->others[how][i] += !fits_format(self, (kind)how, i, numbers[k]);
+                *fits = self->others[how][i] <= self->most;
+            }
             some = some || *fits;
         }
     self->count += count;
@@ -155,13 +160,15 @@ bool pe_narrow_view_find(const pe_view *view, pe_narrow_view *ret_narrow)
         self.fits[DECIMALS][i] =
             self.fits[ELEMENTS][i] && NARROW[i].digits == pe_dtypes[NARROW[i].dtype].digits;
     }
+    self.most = pe_view_elements(view) / OTHERS < OTHERS_MAX ? pe_view_elements(view) / OTHERS
+                                                             : OTHERS_MAX;
     if (!pass_numbers(view, rule_out_formats, &self, &read))
         return false;
     for (int how = 0; how < KIND_COUNT; how++)
         for (size_t i = 0; i < PE_COUNT(NARROW); i++)
             if (self.fits[how][i]) {
-                *ret_narrow =
-                    (pe_narrow_view){*view, NARROW[i].dtype, NARROW[i].digits, how == DECIMALS};
+                *ret_narrow = (pe_narrow_view){*view, NARROW[i].dtype, NARROW[i].digits,
+                                               how == DECIMALS, self.others[how][i]};
                 return NEEDED * self.needed[how][i] >= self.count;
             }
     return false;
@@ -232,7 +239,8 @@ static void shorten_elements(const pe_narrow_view *self, pe_dtype dtype,
                              const unsigned char *elements, size_t count, unsigned char *dst)
 {
     double numbers[AT_ONCE];
-    if (dtype == PE_F32 && self->dtype == PE_BF16 && !self->decimals) { /* the commonest */
+    if (dtype == PE_F32 && self->dtype == PE_BF16 && !self->decimals &&
+        self->others == 0) { /* the commonest */
         for (size_t i = 0; i < count; i++) {
             uint32_t bits;
             memcpy(&bits, elements + i * sizeof bits, sizeof bits);

@@ -5,10 +5,11 @@
 #include "posenc.h"
 
 typedef struct pe_narrow_view {
-    pe_view source; /* the table as it is stored */
-    pe_dtype dtype; /* that of its numbers */
-    int digits;     /* of these, significant bits: fewer than the dtype's of TF32 */
-    bool decimals;  /* they were read from the shortest decimals of the dtype's elements */
+    pe_view source;  /* the table as it is stored */
+    pe_dtype dtype;  /* that of its numbers */
+    int digits;      /* of these, significant bits: fewer than the dtype's of TF32 */
+    bool decimals;   /* they were read from the shortest decimals of the dtype's elements */
+    uint64_t others; /* numbers that are not of it: few */
 } pe_narrow_view;
 
 /* Find the shortest real format that has all numbers of a table of reals, if that is shorter
@@ -16,7 +17,8 @@ typedef struct pe_narrow_view {
  * halves are in every format. Where no format has them, they may be what the shortest decimals
  * of elements of one read as, as in a text of the table that was read in a longer dtype: if
  * each of them is, and some need more decimal digits than the format can tell apart at least.
- * False: there is none, or the view cannot be read. The first entries decide of most tables. */
+ * Few numbers may be others. False: there is none, or the view cannot be read. The first
+ * entries decide of most tables. */
 bool pe_narrow_view_find(const pe_view *view, pe_narrow_view *ret_narrow);
 
 /* View a table as elements of the dtype that was found. `narrow`, and the source's context,

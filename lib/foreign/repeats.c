@@ -1,5 +1,6 @@
 #include "foreign/repeats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,35 @@
 typedef struct blocks {
     unsigned char *one, *other; /* [BLOCK_BYTES] each, or a row */
     bool same, read;
+    bool strict;        /* all bits are compared */
+    uint64_t differing; /* elements so far */
+    uint64_t allowed;   /* of these */
 } blocks;
+
+#define AT_ONCE 512 /* elements */
+
+/* Whether so few of the elements of a block differ by more than the grain of both. */
+static bool are_alike(blocks *self, const pe_view *view, uint64_t count)
+{
+    const size_t size = pe_element_size(view->element);
+    double one[AT_ONCE], other[AT_ONCE];
+    pe_dtype dtype;
+    const bool real = pe_element_is_real(view->element, &dtype);
+    for (uint64_t at = 0, now; at < count && self->differing <= self->allowed; at += now) {
+        const unsigned char *a = self->one + at * size, *b = self->other + at * size;
+        now = real && count - at > AT_ONCE ? AT_ONCE : real ? count - at : 1;
+        if (!real) {
+            self->differing += memcmp(a, b, size) != 0;
+            continue;
+        }
+        pe_read_row(one, dtype, a, (size_t)now);
+        pe_read_row(other, dtype, b, (size_t)now);
+        for (uint64_t i = 0; i < now; i++)
+            self->differing += memcmp(&one[i], &other[i], sizeof one[i]) != 0 &&
+                               !(fabs(one[i] - other[i]) <= 2 * view->grain);
+    }
+    return self->differing <= self->allowed;
+}
 
 /* How many rows of a view take so many bytes, at least one of them. */
 static uint64_t count_rows(const pe_view *view, uint64_t bytes)
@@ -41,7 +70,9 @@ static void compare_rows(blocks *self, const pe_view *one, const pe_view *other,
     }
     self->read = pe_view_read_elements(one, first, rows, self->one) &&
                  pe_view_read_elements(other, first, rows, self->other);
-    self->same = self->read && memcmp(self->one, self->other, (size_t)bytes) == 0;
+    self->same =
+        self->read && (memcmp(self->one, self->other, (size_t)bytes) == 0 ||
+                       (!self->strict && are_alike(self, one, pe_view_elements(&part))));
 }
 
 /* Whether two views of one shape have the same elements; their beginnings are compared first.
@@ -55,7 +86,10 @@ static bool are_same(blocks *self, const pe_view *one, const pe_view *other)
         return are_same(self, &a, &b);
     }
     const uint64_t first = count_rows(one, FIRST_BYTES), at_once = count_rows(one, BLOCK_BYTES);
+    const uint64_t elements = pe_view_elements(one);
     self->same = true;
+    self->differing = 0;
+    self->allowed = elements / 16 < 8 + elements / 256 ? elements / 16 : 8 + elements / 256;
     compare_rows(self, one, other, 0, first);
     for (uint64_t row = first, now; self->same && row < one->shape[0]; row += now) {
         now = one->shape[0] - row < at_once ? one->shape[0] - row : at_once;
@@ -101,11 +135,27 @@ static bool has_run(blocks *self, const pe_view *view, size_t axis, uint64_t run
     one.strides[axis] = other.strides[axis] = run * view->strides[axis];
     one.shape[axis] = other.shape[axis] = view->shape[axis] / run;
     bool same = true;
+    uint64_t differing = 0;
     for (uint64_t i = 1; same && i < run; i++) {
         other.offset = view->offset + i * view->strides[axis] * pe_element_size(view->element);
         same = are_same(self, &one, &other);
+        differing += self->differing;
     }
+    self->differing = differing;
     return same;
+}
+
+/* How many entries of an axis with a period are not those of the first time. */
+static uint64_t count_differing(blocks *self, const pe_view *view, size_t axis, uint64_t period)
+{
+    const pe_view first = pe_view_part(view, axis, 0, period);
+    uint64_t differing = 0;
+    for (uint64_t at = period; self->read && at < view->shape[axis]; at += period) {
+        const pe_view again = pe_view_part(view, axis, at, period);
+        are_same(self, &first, &again);
+        differing += self->differing;
+    }
+    return differing;
 }
 
 /* The least period of an axis that divides its extent. Periods have common divisors that are
@@ -132,14 +182,18 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
     const uint64_t extent = view->shape[axis];
     blocks self = {.one = NULL};
     bool good = allocate_blocks(&self);
-    *ret_repeats = (pe_repeats){good ? find_period(&self, view, axis) : extent, 1};
+    *ret_repeats = (pe_repeats){good ? find_period(&self, view, axis) : extent, 1, 0};
     good = good && self.read;
+    if (good && ret_repeats->period < extent)
+        ret_repeats->differing = count_differing(&self, view, axis, ret_repeats->period);
     uint64_t run = 1;
     while (good && ret_repeats->period == extent && run < extent &&
            is_as_first(&self, view, axis, run))
         run++;
-    if (good && run > 1 && extent % run == 0 && has_run(&self, view, axis, run))
+    if (good && run > 1 && extent % run == 0 && has_run(&self, view, axis, run)) {
         ret_repeats->run = run;
+        ret_repeats->differing = self.differing;
+    }
     good = good && self.read;
     free_blocks(&self);
     return good;
@@ -147,7 +201,7 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
 
 bool pe_repeats_are_constant(const pe_view *view, size_t axis, bool *ret_constant)
 {
-    blocks self = {.one = NULL};
+    blocks self = {.strict = true};
     *ret_constant =
         allocate_blocks(&self) && (view->shape[axis] == 1 || has_period(&self, view, axis, 1));
     free_blocks(&self);

@@ -7,20 +7,21 @@
 /* How the indices of an axis repeat: index i has the elements of i mod `period`, and each
  * element of the period comes `run` times in a row. period 1: all indices are the same. */
 typedef struct pe_repeats {
-    uint64_t period; /* indices before they begin again; the extent if they do not */
-    uint64_t run;    /* equal indices side by side; 1 if they are not */
+    uint64_t period;    /* indices before they begin again; the extent if they do not */
+    uint64_t run;       /* equal indices side by side; 1 if they are not */
+    uint64_t differing; /* entries that are not those of the first time */
 } pe_repeats;
 
-/* Find how an axis repeats, bit by bit. Only one of both is looked for: the period first.
- * False: the view cannot be read, or memory ran out. */
+/* Find how an axis repeats, but for the view's grain and few entries. Only one of both is
+ * looked for: the period first. False: the view cannot be read, or memory ran out. */
 bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats);
 
 /* Whether all indices of an axis are the same, which is all that one reading tells. False: as
  * above. */
 bool pe_repeats_are_constant(const pe_view *view, size_t axis, bool *ret_constant);
 
-/* Whether two views of one shape and element type have the same elements, bit by bit. False: as
- * above. */
+/* Whether two views of one shape and element type have the same elements, but for their grain
+ * and few of them. False: as above. */
 bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same);
 
 /* The view with each of its indices once; an axis of one index stays. */

@@ -43,9 +43,9 @@ static turned find_turned(const pe_error_bound *bound, uint64_t row, uint64_t co
     const pe_observed_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
     if (wave && wave->found) /* which may turn by more than a turn from row to row */
-        return (turned){find_larger(wave->frequency * ((double)row + bound->first_distance),
-                                    bound->angle),
-                        wave->amplitude, 0, 0, 0};
+        return (turned){
+            find_larger(wave->frequency * ((double)row + bound->first_distance), bound->angle),
+            wave->amplitude, 0, 0, 0};
     const double one = bound->angle > 0 ? 1 : 0;
     return (turned){bound->angle, one, bound->roundings, 0, one};
 }

@@ -15,12 +15,14 @@
 #define COMPARED_MAX 24 /* requests that are compared in full with one view */
 #define LAYERS_MAX   20 /* that are searched */
 /* Searching a layer takes as long as so many entries of it, beside its own. */
-#define LAYER_WORK  0x1p20
-#define LAYERS_WORK 0x1p26 /* of all layers */
-#define COMPARED    0x1p26 /* entries that are compared in full */
-#define LARGE       0x1p21 /* entries of a table of which a match is enough */
-#define DEPTH_MAX   3      /* forms that are undone one after the other */
-#define PRICE_MAX   0.5    /* of an explanation, of the table's own bits */
+#define LAYER_WORK   0x1p20
+#define LAYERS_WORK  0x1p26 /* of all layers */
+#define COMPARED     0x1p26 /* entries that are compared in full */
+#define LARGE        0x1p21 /* entries of a table of which a match is enough */
+#define DEPTH_MAX    3      /* forms that are undone one after the other */
+#define PRICE_MAX    0.5    /* of an explanation, of the table's own bits */
+#define NOISY_BITS   34
+#define NOISY_DIGITS 4
 
 /* The search for what made one table. */
 typedef struct search {
@@ -176,6 +178,25 @@ static void keep_cheaper(pe_identity *found, pe_identity *best, double table)
     best->compared = compared;
 }
 
+/* Whether a request has few numbers, of few digits, beside a list of positions: noise hides
+ * others. */
+static bool shows_through_noise(const pe_candidate *candidate)
+{
+    const char *at = candidate->proposal->query;
+    while ((at = strpbrk(at, "=,"))) {
+        const size_t size = strcspn(++at, "&,");
+        size_t digits = 0, zeros = 0;
+        for (size_t i = 0; i < size && at[i] != 'e'; i++) {
+            const bool zero = at[i] == '0';
+            digits += at[i] >= '1' && at[i] <= '9' ? 1 + zeros : 0;
+            zeros = zero ? zeros + (digits > 0) : at[i] == '.' ? zeros : 0;
+        }
+        if (digits > NOISY_DIGITS)
+            return false;
+    }
+    return candidate->bits <= NOISY_BITS || strstr(candidate->proposal->query, "positions=");
+}
+
 /* Judge the candidates, the cheapest first, until none that is left can be cheaper than the
  * best. `forms`: bits that are spent already. False: the search was ended. */
 static bool judge_candidates(search *self, pe_observation *seen, const pe_view *other,
@@ -192,6 +213,8 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
         const bool known = best->status != PE_IDENTITY_UNKNOWN;
         if (known && bits >= most)
             break;
+        if (self->noisy && !shows_through_noise(candidate))
+            continue;
         if (!pe_search_may_continue(self->runner) ||
             !pe_judge_request(&judge, candidate->scheme, candidate->proposal,
                               candidate->proposal->tensor,
@@ -260,6 +283,18 @@ static bool search_view(search *self, const pe_view *view, const pe_view *other,
 
 /* ---- layers ---- */
 
+/* Count what does not fit of what a table has several times: where the first one does not, the
+ * others differ from it. */
+static void note_differing(const pe_layer *layer, pe_identity *found)
+{
+    const uint64_t others = found->misfits.count * (layer->copies - 1);
+    if (found->noise > 0 || layer->differing <= others)
+        return;
+    found->misfits.count += layer->differing - others;
+    found->status = PE_IDENTITY_NEAR;
+    found->arithmetic = PE_ARITHMETIC_UNKNOWN;
+}
+
 /* Note the forms of a layer in what was found of it. */
 static void note_layer(const pe_layer *layer, pe_identity *found)
 {
@@ -271,6 +306,7 @@ static void note_layer(const pe_layer *layer, pe_identity *found)
         memcpy(found->columns, layer->order, found->column_count * sizeof *layer->order);
     found->rank = layer->view.rank;
     memcpy(found->shape, layer->view.shape, sizeof found->shape);
+    note_differing(layer, found);
 }
 
 /* Find the requests of both tables of a layer. */
@@ -344,22 +380,38 @@ static bool is_constant(const pe_view *view)
     return constant;
 }
 
-static bool search_layers(search *self)
+/* Search layers until `work` is done. */
+static bool search_layers(search *self, double *work)
 {
     pe_layer *layer;
     const double entries = (double)pe_view_elements(&self->layers.items[0].view);
-    const bool constant = is_constant(&self->layers.items[0].view);
-    double work = LAYERS_WORK;
-    for (size_t i = 0; i < LAYERS_MAX && work > 0 && (layer = find_next_layer(self)); i++) {
+    for (size_t i = 0; i<LAYERS_MAX && * work> 0 && (layer = find_next_layer(self)); i++) {
         if (!search_layer(self, layer))
             return false;
-        if (constant || (entries > LARGE && self->best->status >= PE_IDENTITY_MATCH))
+        if (entries > LARGE && self->best->status >= PE_IDENTITY_MATCH)
             break;
-        work -= LAYER_WORK + (double)pe_view_elements(&layer->view);
+        *work -= LAYER_WORK + (double)pe_view_elements(&layer->view);
         if (layer->depth < DEPTH_MAX && !pe_forms_undo(&self->layers, layer))
             return false;
     }
     return true;
+}
+
+/* Search all layers without noise, and then those with it: few forms show through noise, and
+ * without it they are told better. */
+static bool search_all(search *self)
+{
+    pe_layers *layers = &self->layers;
+    double work = LAYERS_WORK;
+    if (is_constant(&layers->items[0].view))
+        return search_layer(self, &layers->items[0]);
+    if (!search_layers(self, &work))
+        return false;
+    if (self->best->status != PE_IDENTITY_UNKNOWN)
+        return true;
+    layers->noisy = true;
+    layers->count = 1;
+    return pe_undo_noise(layers, &layers->items[0]) && search_layers(self, &work);
 }
 
 bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
@@ -377,7 +429,7 @@ bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
                          .first = &found[2],
                          .left = COMPARED,
                          .reterr = reterr};
-        good = pe_layers_begin(&self->layers, view, reterr) && search_layers(self);
+        good = pe_layers_begin(&self->layers, view, reterr) && search_all(self);
         pe_layers_done(&self->layers);
     } else {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");

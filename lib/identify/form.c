@@ -37,11 +37,12 @@ bool pe_layers_refuse(pe_layers *layers)
 
 bool pe_layers_begin(pe_layers *layers, const pe_view *view, pe_error *reterr)
 {
-    pe_layer whole = {.view = *view};
+    pe_layer whole = {.view = *view, .copies = 1};
     for (size_t axis = 0; axis < view->rank; axis++)
         whole.axes[axis] = axis;
     layers->count = 0;
     layers->held = NULL;
+    layers->noisy = false;
     layers->least = INFINITY;
     layers->room = HELD_MAX;
     layers->reterr = reterr;
@@ -108,8 +109,7 @@ bool pe_layer_has(const pe_layer *layer, pe_transform_kind kind)
 bool pe_layer_is_of_entries(const pe_layer *layer)
 {
     return pe_layer_has(layer, PE_TRANSFORM_FACTOR) ||
-           pe_layer_has(layer, PE_TRANSFORM_DECIMALS) ||
-           pe_layer_has(layer, PE_TRANSFORM_NOISE);
+           pe_layer_has(layer, PE_TRANSFORM_DECIMALS);
 }
 
 static bool is_same_view(const pe_view *one, const pe_view *other)

@@ -19,8 +19,10 @@ typedef struct pe_layer {
     size_t axes[PE_VIEW_RANK_MAX]; /* which axis of the given table each of its axes was */
     size_t count;
     pe_transform transforms[PE_TRANSFORMS_MAX];
-    double bits;  /* of these */
-    size_t depth; /* how often a form was undone */
+    double bits;                /* of these */
+    size_t depth;               /* how often a form was undone */
+    uint64_t differing, copies; /* entries of the given table that are not those of the same
+                                 * place in the view, which it has so often */
     pe_other is;
     pe_view other;    /* unless that is PE_OTHER_NONE */
     uint16_t *order;  /* of columns, if they are in another one; or NULL */
@@ -38,6 +40,7 @@ typedef struct pe_layers {
     pe_layer items[PE_LAYERS_MAX];
     size_t count;
     size_t room;  /* bytes of elements that may still be held */
+    bool noisy;   /* all other layers have been searched without noise */
     double least; /* bits of the best explanation yet: a layer that has as many is not added */
     struct pe_held_view *held; /* freed with the layers */
     pe_error *reterr;

@@ -67,22 +67,48 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, line found)
                                                 .constant = found.constant}) ||
         beneath.bits >= layers->least)
         return true;
-    pe_mapped_view *mapped = pe_layers_hold(layers, sizeof *mapped);
-    if (!mapped || !pe_mapped_view_init(mapped, &layer->view, PE_MAP_SCALE, found.factor,
-                                        found.constant, &beneath.view))
+    pe_mapped_view *mapped = pe_layers_hold(layers, 2 * sizeof *mapped);
+    if (!mapped ||
+        !pe_mapped_view_init(&mapped[0], &layer->view, PE_MAP_SCALE, found.factor,
+                             found.constant, &beneath.view) ||
+        (layer->is != PE_OTHER_NONE &&
+         !pe_mapped_view_init(&mapped[1], &layer->other, PE_MAP_SCALE, found.factor,
+                              found.constant, &beneath.other)))
         return false;
     if (found.constant != 0) /* beside which entries were rounded */
-        beneath.view.grain =
+        beneath.view.grain +=
             pe_observation_unit(&layer->view) * (1 + fabs(found.constant / found.factor));
     pe_layers_add(layers, &beneath);
     return true;
+}
+
+/* What a number that many entries tell is off by, relative. */
+static double find_mean_error(const pe_view *view)
+{
+    return fmax(pe_observation_unit(view) / 128, 1e-7);
+}
+
+/* The factor of two tensors whose squares add up to its own. */
+static bool undo_of_tensors(pe_layers *layers, const pe_layer *layer)
+{
+    double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], sum = 0;
+    size_t count;
+    if (!pe_view_read_sample(&layer->view, entries[0], &count) ||
+        !pe_view_read_sample(&layer->other, entries[1], &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        sum += entries[0][i] * entries[0][i] + entries[1][i] * entries[1][i];
+    const double factor = sqrt(sum / (double)count);
+    return !isnormal(factor) ||
+           add_scaled(layers, layer,
+                      (line){choose_number(factor, find_mean_error(&layer->view)), 0});
 }
 
 /* The factor and the constant of sines and cosines, whose pairs may lie in three ways. */
 static bool undo_circle(pe_layers *layers, const pe_layer *layer, bool *ret_found)
 {
     const pe_view *view = &layer->view;
-    const double error = fmax(pe_observation_unit(view), 1e-7);
+    const double error = find_mean_error(view);
     bool read = true;
     for (size_t i = 0; read && !*ret_found && i < 3; i++) {
         /* the halves of a grid's channels are of two axes, each with its own pairs */
@@ -93,7 +119,8 @@ static bool undo_circle(pe_layers *layers, const pe_layer *layer, bool *ret_foun
         *ret_found = fit_circle(views, &found, &read);
         if (!*ret_found)
             continue;
-        const bool moved = fabs(found.constant) > 16 * error * found.factor;
+        const bool moved =
+            fabs(found.constant) > 16 * fmax(error, view->grain / 96) * found.factor;
         const line numbers = {choose_number(found.factor, error),
                               moved ? pe_find_decimal(found.constant, error) : 0};
         if (!add_scaled(layers, layer, numbers))
@@ -145,7 +172,7 @@ static bool find_slope_factor(const pe_view *view, double *ret_factor)
 {
     double first, second;
     *ret_factor = 0;
-    if (view->rank != 3 || view->shape[0] < 2)
+    if (view->rank < 2 || view->shape[0] < 2)
         return true;
     if (!find_slope(view, 0, &first) || !find_slope(view, 1, &second))
         return false;
@@ -179,7 +206,11 @@ bool pe_undo_factor(pe_layers *layers, const pe_layer *layer)
 {
     const size_t rank = layer->view.rank;
     bool found = false;
-    if (layer->is != PE_OTHER_NONE || rank < 2 || pe_layer_has(layer, PE_TRANSFORM_FACTOR))
+    if (layer->is == PE_OTHER_TABLE || pe_layer_has(layer, PE_TRANSFORM_FACTOR))
+        return true;
+    if (layer->is == PE_OTHER_TENSOR)
+        return undo_of_tensors(layers, layer);
+    if (rank < 1)
         return true;
     if (layer->view.shape[rank - 1] % 4 == 0 && !undo_circle(layers, layer, &found))
         return false;

@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS      256                           /* of which the noise is estimated */
-#define LEAST     4.0                           /* of the noise, in units in the last place */
-#define MOST      0.1                           /* of the root of the mean square of entries */
-#define ORDER     6                             /* of differences, in which slow waves vanish */
-#define DEVIATION (0.6745 * 30.397368307141328) /* the median of their sizes, of noise of 1 */
+#define LENGTH   256    /* entries of a line of which the noise is estimated */
+#define SHORTEST 13     /* of such lines */
+#define FEWEST   12     /* of differences */
+#define LINES    48     /* along each axis */
+#define LEAST    2.0    /* of the noise, in units in the last place */
+#define MOST     0.1    /* of the root of the mean square of entries */
+#define ORDERS   6      /* of differences, in which slow waves vanish */
+#define MIDDLE   0.6745 /* the median of sizes, of noise of 1 */
 
 static int smaller_first(const void *a, const void *b)
 {
@@ -18,56 +21,90 @@ static int smaller_first(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* The difference of the sixth order of numbers a distance apart. */
-static double find_difference(const double *entry, size_t apart)
+/* A line along an axis, at one of the places of the other axes. */
+static pe_view find_line(const pe_view *view, size_t axis, uint64_t place)
 {
-    static const double WEIGHTS[ORDER + 1] = {1, -6, 15, -20, 15, -6, 1};
-    double sum = 0;
-    for (size_t i = 0; i <= ORDER; i++)
-        sum += WEIGHTS[i] * entry[i * apart];
-    return sum;
+    pe_view line = *view;
+    for (size_t i = view->rank; i-- > 0;)
+        if (i != axis) {
+            line = pe_view_at(&line, i, place % view->shape[i]);
+            place /= view->shape[i];
+        }
+    return line;
 }
 
-/* Estimate the noise of a matrix by the differences down its smoothest column.
- * *ret_size: the root of the mean square of its entries. False: it cannot be read. */
-static bool estimate_noise(const pe_view *view, double *ret_noise, double *ret_size)
+/* Estimate the noise of numbers in a line by the middle one of their differences, of the order
+ * that leaves the least. The entries are overwritten. */
+static double estimate_noise(double *entries, size_t count)
 {
-    const uint64_t rows = view->shape[0] < ROWS ? view->shape[0] : ROWS;
-    const size_t columns = (size_t)view->shape[1];
-    double *entries = malloc((size_t)rows * columns * sizeof *entries), bends[ROWS];
-    const bool read = entries && pe_view_read(view, 0, rows, entries);
-    double squares = 0;
-    *ret_noise = INFINITY;
-    for (size_t c = 0; read && c < columns; c++) {
-        for (size_t row = 0; row + ORDER < rows; row++) {
-            const double *entry = entries + row * columns + c;
-            squares += entry[0] * entry[0];
-            bends[row] = fabs(find_difference(entry, columns));
+    double least = INFINITY, bends[LENGTH], square = 1;
+    for (size_t order = 1; order <= ORDERS && order + FEWEST <= count; order++) {
+        const size_t left = count - order;
+        for (size_t i = 0; i < left; i++) {
+            entries[i] = entries[i + 1] - entries[i];
+            bends[i] = fabs(entries[i]);
         }
-        qsort(bends, (size_t)rows - ORDER, sizeof *bends, smaller_first);
-        *ret_noise = fmin(*ret_noise, bends[(rows - ORDER) / 2] / DEVIATION);
+        square *= (double)(4 * order - 2) / (double)order; /* of the coefficients, summed */
+        qsort(bends, left, sizeof *bends, smaller_first);
+        least = fmin(least, bends[left / 2] / (MIDDLE * sqrt(square)));
     }
-    *ret_size = sqrt(squares / (double)((rows - ORDER) * columns));
-    free(entries);
-    return read;
+    return least;
+}
+
+/* What is estimated of a view. */
+typedef struct estimate {
+    double noise, squares;
+    size_t count;
+} estimate;
+
+/* Look at a line, whose noise says something if it is above what rounding leaves. False: it
+ * cannot be read. */
+static bool look_at_line(const pe_view *line, double unit, estimate *ret)
+{
+    double entries[LENGTH], most = 0;
+    const size_t count = line->shape[0] < LENGTH ? (size_t)line->shape[0] : LENGTH;
+    if (!pe_view_read(line, 0, count, entries))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(entries[i]))
+            return true;
+        most = fmax(most, fabs(entries[i]));
+        ret->squares += entries[i] * entries[i];
+    }
+    ret->count += count;
+    const double noise = estimate_noise(entries, count);
+    if (noise > LEAST * unit * most)
+        ret->noise = fmin(ret->noise, noise);
+    return true;
 }
 
 bool pe_undo_noise(pe_layers *layers, const pe_layer *layer)
 {
-    const double unit = pe_observation_unit(&layer->view);
+    const pe_view *view = &layer->view;
+    const double unit = pe_observation_unit(view);
+    estimate seen = {.noise = INFINITY};
     pe_layer beneath = pe_layer_beneath(layer);
-    double noise = 0, size = 0;
-    if (layer->is != PE_OTHER_NONE || layer->view.rank != 2 || layer->view.shape[0] < 12 ||
-        layer->view.shape[1] > PE_NOISY_COLUMNS_MAX || isfinite(layers->least) ||
-        pe_layer_has(layer, PE_TRANSFORM_NOISE))
+    if (!layers->noisy || layer->count > 0 || unit == 0)
+        return true; /* it came last */
+    for (size_t axis = 0; axis < view->rank; axis++) {
+        const uint64_t places = pe_view_elements(view) / view->shape[axis];
+        const uint64_t lines = places < LINES ? places : LINES;
+        for (uint64_t i = 0; view->shape[axis] >= SHORTEST && i < lines; i++) {
+            const pe_view line =
+                find_line(view, axis, i * (places - 1) / (lines > 1 ? lines - 1 : 1));
+            if (!look_at_line(&line, unit, &seen))
+                return false;
+        }
+    }
+    const double size = sqrt(seen.squares / (double)seen.count);
+    if (!(seen.noise < MOST * size && seen.noise > unit * size / 4) ||
+        !pe_layer_note(&beneath,
+                       (pe_transform){.kind = PE_TRANSFORM_NOISE, .value = seen.noise}))
         return true;
-    if (!estimate_noise(&layer->view, &noise, &size))
-        return false;
-    if (!(noise > LEAST * unit * size && noise < MOST * size) ||
-        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_NOISE, .value = noise}))
-        return true;
-    beneath.view.unit = 8 * noise;
-    beneath.view.grain = 6 * noise;
+    beneath.depth--; /* it is no form of the others' kind */
+    /* the least of many estimates is a low one */
+    beneath.view.unit = fmax(unit, 12 * seen.noise);
+    beneath.view.grain = 10 * seen.noise;
     pe_layers_add(layers, &beneath);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "identify/form.h"
 
 #include "foreign/repeats.h"
+#include "identify/price.h"
 
 #include <stdio.h>
 
@@ -23,6 +24,9 @@ static bool undo_axis(pe_layers *layers, const pe_layer *layer, size_t axis)
     if (form.count == 1 || !pe_layer_note(&beneath, form))
         return true;
     beneath.view = pe_repeats_once(&layer->view, axis, &repeats);
+    beneath.differing += repeats.differing;
+    beneath.copies *= form.count;
+    beneath.bits += pe_price_others(repeats.differing, &layer->view);
     const pe_view once = pe_view_squeezed(&beneath.view);
     bool constant = false; /* of which nothing can be told */
     if (once.rank == 1 && !pe_repeats_are_constant(&once, 0, &constant))

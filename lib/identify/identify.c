@@ -5,13 +5,23 @@
 #include "identify/explanation_search.h"
 #include "identify/query.h"
 
+/* Numbers that have more digits than the others do not fit, whatever they were rounded to. */
+static void note_others(uint64_t others, pe_identity *identity)
+{
+    if (identity->status == PE_IDENTITY_UNKNOWN || identity->misfits.count >= others)
+        return;
+    identity->status = PE_IDENTITY_NEAR;
+    identity->arithmetic = PE_ARITHMETIC_UNKNOWN;
+    identity->misfits.count = others;
+}
+
 pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,
                             const pe_limits *limits, const pe_runner *runner,
                             pe_identity *ret_identity, pe_error *reterr)
 {
     pe_search_runner own;
     pe_set *set = NULL;
-    pe_narrow_view narrow;
+    pe_narrow_view narrow = {.others = 0};
     pe_error_init(reterr);
     *ret_identity =
         (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN, .element = view->element};
@@ -25,6 +35,8 @@ pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const ch
         if (pe_search_explanations(&terms, &seen, &own, ret_identity, reterr))
             pe_claims_find(&watched, &own, ret_identity);
     }
+    note_others(narrow.others, ret_identity);
+    ret_identity->wider = narrow.others;
     ret_identity->element = seen.element;
     ret_identity->tf32 = seen.unit > 0;
     if (own.ended) { /* what could not be read or computed since then is no failure */

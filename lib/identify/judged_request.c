@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define SAMPLED_LINES 9
+#define NOISE_LEAST   0.08 /* of the grain, which is ten times the noise that was estimated */
+#define NOISE_MOST    0.3
 #define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
 
 /* A request that is judged. */
@@ -114,13 +116,16 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
 static void note_noise(const trial *self, pe_identity *found)
 {
     const pe_comparison *compared = &found->comparison;
+    const double grain = self->judge->seen->view.grain;
+    double size = 0;
     const bool noise =
         compared->not_finite == 0 &&
         pe_residual_is_noise(self->request, self->tensor, &self->judge->seen->view,
-                             &self->judge->runner->own);
+                             &self->judge->runner->own, &size) &&
+        size >= NOISE_LEAST * grain && size <= NOISE_MOST * grain;
     found->status = noise ? PE_IDENTITY_NEAR : PE_IDENTITY_UNKNOWN;
     found->arithmetic = PE_ARITHMETIC_UNKNOWN;
-    found->noise = sqrt(compared->squares / (double)compared->entries);
+    found->noise = size;
     found->misfits = (pe_misfits){.count = compared->differing};
 }
 
@@ -135,11 +140,11 @@ static bool compare_request(const trial *self, pe_identity *found)
     found->compared = 1;
     found->status = PE_IDENTITY_EXACT;
     found->arithmetic = PE_ARITHMETIC_EXACT;
-    if (found->comparison.differing + found->comparison.signs > 0 &&
-        !find_arithmetic(self, found))
-        return false;
-    if (judge->noisy && found->status != PE_IDENTITY_UNKNOWN)
+    if (judge->noisy)
         note_noise(self, found);
+    else if (found->comparison.differing + found->comparison.signs > 0 &&
+             !find_arithmetic(self, found))
+        return false;
     found->scheme = self->scheme;
     snprintf(found->query, sizeof found->query, "%s", self->proposal->query);
     snprintf(found->tensor, sizeof found->tensor, "%s",

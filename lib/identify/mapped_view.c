@@ -28,11 +28,11 @@ static double map_element(const pe_mapped_view *self, double element)
 static bool read_mapped(void *context, uint64_t offset, void *dst, size_t bytes)
 {
     const pe_mapped_view *self = context;
-    const size_t size = pe_element_size(self->source.element);
+    const size_t size = pe_dtype_size(self->dtype), own = pe_element_size(self->source.element);
     unsigned char *to = dst;
     double elements[AT_ONCE];
     pe_view line = self->source;
-    line.offset = offset;
+    line.offset = self->source.offset + offset / size * own;
     line.rank = 1;
     line.strides[0] = 1;
     line.is_complex = false;
@@ -44,7 +44,7 @@ static bool read_mapped(void *context, uint64_t offset, void *dst, size_t bytes)
         for (uint64_t i = 0; i < now; i++)
             elements[i] = map_element(self, elements[i]);
         pe_round_row(self->dtype, elements, (size_t)now, to);
-        line.offset += now * size;
+        line.offset += now * own;
         to += now * size;
     }
     return true;
@@ -59,5 +59,17 @@ bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     ret_view->read = read_mapped;
     ret_view->context = mapped;
     ret_view->swapped = false;
-    return pe_element_is_real(source->element, &mapped->dtype);
+    ret_view->offset = 0;
+    if (!pe_element_is_real(source->element, &mapped->dtype))
+        return false;
+    if (mapping != PE_MAP_SCALE)
+        return true;
+    /* a number of few digits has more when it is divided, between other powers of two */
+    if (pe_dtype_size(mapped->dtype) < sizeof(float)) {
+        ret_view->unit = 2 * (source->unit > 0 ? source->unit : pe_dtypes[mapped->dtype].unit);
+        mapped->dtype = PE_F32;
+        ret_view->element = PE_ELEMENT_F32;
+    }
+    ret_view->grain = source->grain / fabs(factor);
+    return true;
 }

@@ -18,7 +18,8 @@ typedef struct pe_mapped_view {
     pe_dtype dtype;
 } pe_mapped_view;
 
-/* View a table of a real dtype with its elements mapped and rounded to its dtype. `mapped` must
+/* View a table of a real dtype with its elements mapped and rounded to its dtype, or float32 if
+ * that is shorter and they are scaled. `mapped` must
  * not move; it and the source's context outlive the view. False: its elements are no reals. */
 bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mapping mapping,
                          double factor, double constant, pe_view *ret_view);

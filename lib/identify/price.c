@@ -16,6 +16,7 @@
 #define ERROR_WEIGHT  16  /* of the mean error of an arithmetic that is not known, in bits */
 #define WHOLE_BITS    128 /* of a row or a column that is another */
 #define WHOLE_MAX     1e7
+#define ENTRY_BITS    20 /* of an entry that is another number */
 
 static double price_decimal(double number)
 {
@@ -164,6 +165,12 @@ double pe_price_places(double count, double entries)
     if (count <= 0 || count >= entries)
         return 0;
     return -entries * (part * log2(part) + (1 - part) * log2(1 - part));
+}
+
+double pe_price_others(uint64_t count, const pe_view *view)
+{
+    return pe_price_places((double)count, (double)pe_view_elements(view)) +
+           ENTRY_BITS * (double)count;
 }
 
 /* The bits of how far the `count` entries that are furthest off are so, in units in the last

@@ -24,6 +24,9 @@ double pe_price_form(const pe_transform *form, const pe_view *view);
 /* The bits of `count` of `entries` places. */
 double pe_price_places(double count, double entries);
 
+/* The bits of `count` entries of a view that are other numbers. */
+double pe_price_others(uint64_t count, const pe_view *view);
+
 /* The bits of what a comparison leaves: of the arithmetic, and, if that is not known, of how
  * far entries are off in the mean, however many there are, since forms may have each one
  * several times; and of each entry that does not fit its place, among `entries` of the whole

@@ -17,7 +17,6 @@ typedef struct residual {
     pe_dtype dtype;
     uint64_t lines, columns;
     double *left, *before; /* [columns]: of this line, and of the last one */
-    double *squares;       /* [columns]: sums */
     double *exact;
     unsigned char *elements;
 } residual;
@@ -33,10 +32,9 @@ static bool residual_begin(residual *self, pe_request *request, size_t tensor,
     const size_t columns = (size_t)self->columns;
     self->left = malloc(columns * sizeof *self->left);
     self->before = malloc(columns * sizeof *self->before);
-    self->squares = calloc(columns, sizeof *self->squares);
     self->exact = malloc(columns * sizeof *self->exact);
     self->elements = malloc(columns * sizeof(double));
-    return self->left && self->before && self->squares && self->exact && self->elements &&
+    return self->left && self->before && self->exact && self->elements &&
            pe_stream_new(request, tensor, PE_STREAM_FAST, runner, &self->stream, &error) ==
                PE_OK;
 }
@@ -46,7 +44,6 @@ static void residual_end(residual *self)
     pe_stream_free(self->stream);
     free(self->left);
     free(self->before);
-    free(self->squares);
     free(self->exact);
     free(self->elements);
 }
@@ -67,39 +64,54 @@ static bool read_line(residual *self, uint64_t line)
     return true;
 }
 
-/* Whether a mean square is far from that of the whole. */
-static bool is_unlike(double mean, double whole)
+/* Sums of what is left of a line, a column or all, but for infinite entries. */
+typedef struct squares {
+    double sum, count;
+} squares;
+
+/* Whether enough entries have a mean square far from that of the whole. */
+static bool is_unlike(squares own, double whole)
 {
-    return mean > UNLIKE * whole || mean < whole / UNLIKE;
+    const double mean = own.sum / own.count;
+    return own.count >= ENOUGH && (mean > UNLIKE * whole || mean < whole / UNLIKE);
 }
 
 bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view,
-                          const pe_runner *runner)
+                          const pe_runner *runner, double *ret_size)
 {
     residual self;
-    double *rows = malloc((size_t)pe_view_lines(view) * sizeof *rows);
-    double whole = 0, products = 0, spread = 0;
-    bool good = residual_begin(&self, request, tensor, view, runner) && rows;
+    squares all = {0, 0};
+    squares *rows = calloc((size_t)pe_view_lines(view), sizeof *rows);
+    squares *columns = calloc((size_t)pe_view_columns(view), sizeof *columns);
+    double products = 0, spread = 0;
+    bool good = residual_begin(&self, request, tensor, view, runner) && rows && columns;
     for (uint64_t line = 0; good && line < self.lines; line++) {
         good = read_line(&self, line);
-        rows[line] = 0;
         for (uint64_t c = 0; good && c < self.columns; c++) {
-            const double square = self.left[c] * self.left[c];
-            const double product = line > 0 ? self.left[c] * self.before[c] : 0;
-            rows[line] += square / (double)self.columns;
-            self.squares[c] += square / (double)self.lines;
-            products += product;
-            spread += product * product;
+            const double left = self.left[c];
+            const double product = line > 0 ? left * self.before[c] : 0;
+            if (!isfinite(left))
+                continue;
+            rows[line].sum += left * left;
+            columns[c].sum += left * left;
+            rows[line].count++;
+            columns[c].count++;
+            products += isfinite(product) ? product : 0;
+            spread += isfinite(product) ? product * product : 0;
         }
-        whole += rows[line] / (double)self.lines;
+        all.sum += rows[line].sum;
+        all.count += rows[line].count;
     }
+    const double whole = all.sum / all.count;
     good = good && whole > 0 && fabs(products) <= TIED * sqrt(spread);
-    for (uint64_t c = 0; good && self.lines >= ENOUGH && c < self.columns; c++)
-        good = !is_unlike(self.squares[c], whole);
-    for (uint64_t line = 0; good && self.columns >= ENOUGH && line < self.lines; line++)
+    for (uint64_t c = 0; good && c < self.columns; c++)
+        good = !is_unlike(columns[c], whole);
+    for (uint64_t line = 0; good && line < self.lines; line++)
         good = !is_unlike(rows[line], whole);
     residual_end(&self);
     free(rows);
+    free(columns);
+    *ret_size = sqrt(whole);
     return good;
 }
 

@@ -287,7 +287,7 @@ static void propose_merged(const pe_grid_view *grid, bool sines, pe_proposals *p
 static bool is_still(const pe_observation *seen, const double *row, bool sines)
 {
     for (uint64_t column = 0; column < seen->columns; column++)
-        if (row[column] != (sines ? 0 : 1))
+        if (!pe_observation_is_same(seen, row[column], sines ? 0 : 1))
             return false;
     return true;
 }

@@ -47,7 +47,8 @@ static bool are_equal(const pe_observation *seen, uint64_t one, uint64_t other)
 {
     for (size_t i = 0; i < LOOKED_AT; i++) {
         const uint64_t row = i * (seen->sampled - 1) / (LOOKED_AT - 1);
-        if (pe_observation_entry(seen, row, one) != pe_observation_entry(seen, row, other))
+        if (!pe_observation_is_same(seen, pe_observation_entry(seen, row, one),
+                                    pe_observation_entry(seen, row, other)))
             return false;
     }
     return true;

@@ -31,7 +31,7 @@ static void propose_mask(const pe_observation *seen, bool has_heads, pe_proposal
     if (!pe_distances_read_table(seen, has_heads, &line))
         return;
     size_t last = line.count; /* keys up to the last that is not after the query */
-    while (last > 0 && line.entries[last - 1] == 0)
+    while (last > 0 && pe_observation_is_same(seen, line.entries[last - 1], 0))
         last--;
     const double factor = last > 0 ? line.entries[last - 1] : 0;
     if (factor >= DBL_MIN && factor <= 1 && factors_fall(&line, last)) {
@@ -51,7 +51,8 @@ static void propose_turns(pe_observation *seen, const char *tensor, bool sines,
     pe_wave_law law;
     char base[48] = "";
     if (half == 0 || seen->columns % 2 != 0 || seen->sampled < 4 ||
-        pe_observation_entry(seen, 1, 0) != pe_observation_entry(seen, 1, 1) ||
+        !pe_observation_is_same(seen, pe_observation_entry(seen, 1, 0),
+                                pe_observation_entry(seen, 1, 1)) ||
         !pe_wave_law_read(seen, (pe_columns){0, 2, half}, sines, &law) ||
         law.positions[0] != '\0' || (half > 1 && !law.geometric))
         return;

@@ -69,8 +69,12 @@ static bool has_one_axis(const grid_view *grid, uint64_t channel, bool *changes)
 {
     double corner = read_entry(grid, 0, 0, channel), right = read_entry(grid, 0, 1, channel);
     double below = read_entry(grid, 1, 0, channel), both = read_entry(grid, 1, 1, channel);
-    *changes = *changes || both != corner;
-    return (corner == below && right == both) || (corner == right && below == both);
+    const pe_observation *seen = grid->seen;
+    *changes = *changes || !pe_observation_is_same(seen, both, corner);
+    return (pe_observation_is_same(seen, corner, below) &&
+            pe_observation_is_same(seen, right, both)) ||
+           (pe_observation_is_same(seen, corner, right) &&
+            pe_observation_is_same(seen, below, both));
 }
 
 static bool may_be(const grid_view *grid)
@@ -102,8 +106,10 @@ typedef struct axis_line {
 static bool is_masked(const pe_observation *line, uint64_t cell)
 {
     for (uint64_t c = 0; c < line->columns; c++)
-        if (pe_observation_entry(line, 0, c) == pe_observation_entry(line, 1, c) &&
-            pe_observation_entry(line, 0, c) == pe_observation_entry(line, cell - 1, c) &&
+        if (pe_observation_is_same(line, pe_observation_entry(line, 0, c),
+                                   pe_observation_entry(line, 1, c)) &&
+            pe_observation_is_same(line, pe_observation_entry(line, 0, c),
+                                   pe_observation_entry(line, cell - 1, c)) &&
             fabs(pe_observation_entry(line, cell, c) -
                  pe_observation_entry(line, cell - 1, c)) > JUMP)
             return true;

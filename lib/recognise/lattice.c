@@ -13,6 +13,8 @@
 
 typedef unsigned long long number;
 
+static const uint64_t CORNER[] = {0, 0}, RIGHT[] = {0, 1}, BELOW[] = {1, 0};
+
 /* ---- grids ---- */
 
 double pe_grid_cell(const pe_grid_view *grid, uint64_t y, uint64_t x, uint64_t column)
@@ -22,6 +24,14 @@ double pe_grid_cell(const pe_grid_view *grid, uint64_t y, uint64_t x, uint64_t c
                                      : (double)NAN;
 }
 
+/* Whether a column has the same in two cells. */
+static bool are_same(const pe_grid_view *grid, const uint64_t one[2], const uint64_t other[2],
+                     uint64_t column)
+{
+    return pe_observation_is_same(grid->seen, pe_grid_cell(grid, one[0], one[1], column),
+                                  pe_grid_cell(grid, other[0], other[1], column));
+}
+
 /* Whether the columns that do not change from the first cell to the next hardly do in some
  * more: slow ones may, and a few that turn by whole turns. */
 static bool is_line(const pe_grid_view *grid)
@@ -29,7 +39,7 @@ static bool is_line(const pe_grid_view *grid)
     uint64_t changed = 0;
     for (uint64_t c = 0; c < grid->seen->columns; c++)
         for (uint64_t x = 2; x < 4 && x < grid->width; x++)
-            changed += pe_grid_cell(grid, 0, 0, c) == pe_grid_cell(grid, 0, 1, c) &&
+            changed += are_same(grid, CORNER, RIGHT, c) &&
                        fabs(pe_grid_cell(grid, 0, 0, c) - pe_grid_cell(grid, 0, x, c)) > 0.01;
     return 8 * changed <= grid->seen->columns;
 }
@@ -37,9 +47,9 @@ static bool is_line(const pe_grid_view *grid)
 bool pe_grid_is_separable(const pe_grid_view *grid, uint64_t y)
 {
     for (uint64_t c = 0; c < grid->seen->columns; c++) {
-        double corner = pe_grid_cell(grid, 0, 0, c), right = pe_grid_cell(grid, 0, 1, c);
-        double below = pe_grid_cell(grid, y, 0, c), both = pe_grid_cell(grid, y, 1, c);
-        if (!(corner == below && right == both) && !(corner == right && below == both))
+        const uint64_t below[] = {y, 0}, both[] = {y, 1};
+        if (!(are_same(grid, CORNER, below, c) && are_same(grid, RIGHT, both, c)) &&
+            !(are_same(grid, CORNER, RIGHT, c) && are_same(grid, below, both, c)))
             return false;
     }
     return true;
@@ -50,8 +60,8 @@ static bool has_two_axes(const pe_grid_view *grid)
 {
     bool right = false, below = false;
     for (uint64_t c = 0; c < grid->seen->columns && !(right && below); c++) {
-        right = right || pe_grid_cell(grid, 0, 0, c) != pe_grid_cell(grid, 0, 1, c);
-        below = below || pe_grid_cell(grid, 0, 0, c) != pe_grid_cell(grid, 1, 0, c);
+        right = right || !are_same(grid, CORNER, RIGHT, c);
+        below = below || !are_same(grid, CORNER, BELOW, c);
     }
     return right && below;
 }
@@ -66,13 +76,13 @@ uint64_t pe_grid_frame_rows(const pe_grid_view *grid)
 {
     const pe_observation *seen = grid->seen;
     uint64_t column = 0;
-    while (column < seen->columns &&
-           pe_grid_cell(grid, 0, 0, column) == pe_grid_cell(grid, 1, 0, column))
+    while (column < seen->columns && are_same(grid, CORNER, BELOW, column))
         column++;
     for (uint64_t y = 2; column < seen->columns && y < grid->height; y++) {
         const pe_view row = pe_view_at(&seen->view, 0, grid->before + y * grid->width);
         double entry;
-        if (pe_view_read(&row, column, 1, &entry) && entry == pe_grid_cell(grid, 0, 0, column))
+        if (pe_view_read(&row, column, 1, &entry) &&
+            pe_observation_is_same(seen, entry, pe_grid_cell(grid, 0, 0, column)))
             return y;
     }
     return grid->height;

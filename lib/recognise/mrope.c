@@ -33,7 +33,8 @@ static bool read_sequence(const pe_observation *seen, sequence *ret)
     while (row < rows) {
         uint64_t run = 1;
         while (row + run < rows &&
-               pe_observation_entry(seen, row + run, 0) == pe_observation_entry(seen, row, 0))
+               pe_observation_is_same(seen, pe_observation_entry(seen, row + run, 0),
+                                      pe_observation_entry(seen, row, 0)))
             run++;
         row += run;
         if (run == 1) {

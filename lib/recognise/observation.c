@@ -85,6 +85,11 @@ double pe_observation_entry(const pe_observation *seen, uint64_t row, uint64_t c
     return seen->sample[row * seen->columns + column];
 }
 
+bool pe_observation_is_same(const pe_observation *seen, double one, double other)
+{
+    return one == other || fabs(one - other) <= 2 * seen->view.grain;
+}
+
 /* Fit a wave to a column of some rows, which is copied to `column`: so it is read once from
  * memory that lies apart. */
 static pe_observed_wave fit_column(const pe_observation *seen, const double *rows,

@@ -24,8 +24,8 @@ static size_t still_columns(const pe_observation *seen, pe_columns columns)
     for (uint64_t still = 0; still < columns.count; still++) {
         uint64_t column = columns.first + (columns.count - 1 - still) * columns.stride;
         for (size_t row = 1; row < seen->sampled; row++)
-            if (pe_observation_entry(seen, row, column) !=
-                pe_observation_entry(seen, 0, column))
+            if (!pe_observation_is_same(seen, pe_observation_entry(seen, row, column),
+                                        pe_observation_entry(seen, 0, column)))
                 return (size_t)still;
     }
     return (size_t)columns.count;

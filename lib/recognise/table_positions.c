@@ -238,7 +238,8 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
 bool pe_column_is_still(const pe_observation *seen, uint64_t column)
 {
     for (size_t row = 1; row < seen->sampled; row++)
-        if (pe_observation_entry(seen, row, column) != pe_observation_entry(seen, 0, column))
+        if (!pe_observation_is_same(seen, pe_observation_entry(seen, row, column),
+                                    pe_observation_entry(seen, 0, column)))
             return false;
     return true;
 }

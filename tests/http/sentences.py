@@ -90,6 +90,7 @@ def root_mean_square(match, case):
     errors = case.errors()
     if errors is None:
         return None
+    errors = errors[numpy.isfinite(case.exact)]
     return unlike(float(match[1]), float(numpy.sqrt((errors**2).mean())), 0.3)
 
 
@@ -102,13 +103,20 @@ def preset(match, case):
 # ---- forms ----
 
 
+def are_alike(one, other, case, times):
+    """But for the noise and the misfits that are told, which each copy may have."""
+    with numpy.errstate(invalid="ignore"):
+        off = abs(one - other) > 17 * case.said.get("noise", 0)
+    off |= numpy.isnan(one) != numpy.isnan(other)
+    fit = case.said["misfits"] + case.said.get("second", {}).get("misfits", 0)
+    return (off & (one != other)).sum() <= (0 if "noise" in case.said else fit * times)
+
+
 def has_it(match, case):
     axis, count = int(match[1]), int(match[2])
     table = case.table
-    first = numpy.take(table, [0], axis)
-    right = table.shape[axis] == count and numpy.array_equal(
-        numpy.broadcast_to(first, table.shape), table, equal_nan=True
-    )
+    first = numpy.broadcast_to(numpy.take(table, [0], axis), table.shape)
+    right = table.shape[axis] == count and are_alike(first, table, case, count)
     return None if right else "indices of the axis differ"
 
 
@@ -117,14 +125,14 @@ def in_turn(match, case):
     table = case.table
     count = table.shape[axis] // period
     again = numpy.concatenate([numpy.take(table, range(period), axis)] * count, axis)
-    return None if numpy.array_equal(again, table, equal_nan=True) else "they differ"
+    return None if are_alike(again, table, case, count) else "they differ"
 
 
 def in_a_row(match, case):
     axis, count = int(match[1]), int(match[2])
     each = numpy.take(case.table, range(0, case.table.shape[axis], count), axis)
     again = numpy.repeat(each, count, axis)
-    return None if numpy.array_equal(again, case.table, equal_nan=True) else "they differ"
+    return None if are_alike(again, case.table, case, count) else "they differ"
 
 
 def is_zero(axis):
@@ -146,9 +154,9 @@ def narrower(match, case):
     table = table[numpy.isfinite(table)]
     keep = {"bfloat16": 8, "float16": 11, "TF32": 11, "float32": 24}[match[1]]
     bits = numpy.frexp(table)[0] * 2.0**keep
-    if match[1] == "float16":
-        return None if (table.astype("f2") == table).all() else "others are among them"
-    return None if (bits == numpy.rint(bits)).all() else "others are among them"
+    others = table.astype("f2") != table if match[1] == "float16" else bits != numpy.rint(bits)
+    said = int(match[2] or 0)
+    return None if others.sum() == said else f"{others.sum()} others are among them"
 
 
 # ---- reasons ----
@@ -222,7 +230,7 @@ SENTENCES = (
     (r"axis (\d+) has each index (\d+) times in a row", in_a_row),
     (r"rows? \d+(?: to \d+)? (?:is|are) zero", is_zero(0)),
     (r"columns? \d+(?: to \d+)? (?:is|are) zero", is_zero(1)),
-    (r"(\w+) values in a \w+ file", narrower),
+    (r"(\w+) values(?:, but for (\d+),)? in a \w+ file", narrower),
     (r"looks random", random),
     (r"Neighbouring rows are alike", smooth),
     (r"diagonals are constant", diagonals),
