@@ -880,6 +880,7 @@ typedef enum pe_transform_kind {
                           * 0, it was added to theirs */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
     PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
+    PE_TRANSFORM_OTHER_ROWS,   /* the first `count` rows are no rows of the tensor */
     PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places, or, if that is
                                 * 0, to multiples of `value` */
     PE_TRANSFORM_NOISE,        /* what is left over is noise, about as strong as `value` */

@@ -24,8 +24,8 @@ static json_t *describe_form(const pe_identity *identity, const pe_transform *fo
     pe_form_text(identity, form, text);
     json_t *document = json_pack("{s:s, s:s}", "kind", pe_form_name(form), "text", text);
     if (form->kind <= PE_TRANSFORM_EACH || form->kind == PE_TRANSFORM_CHANNELS_FIRST ||
-        form->kind == PE_TRANSFORM_PARTS || form->kind == PE_TRANSFORM_ZERO_ROWS ||
-        form->kind == PE_TRANSFORM_ZERO_COLUMNS ||
+        form->kind == PE_TRANSFORM_PARTS ||
+        (form->kind >= PE_TRANSFORM_ZERO_ROWS && form->kind <= PE_TRANSFORM_OTHER_ROWS) ||
         (form->kind >= PE_TRANSFORM_PAIR && form->kind <= PE_TRANSFORM_ALTERNATING))
         json_object_set_new(document, "axis", json_integer((json_int_t)form->axis));
     if (form->first > 0 || form->kind == PE_TRANSFORM_ZERO_ROWS)

@@ -30,11 +30,14 @@ bool pe_view_read_sample(const pe_view *view, double *entries, size_t *ret_count
 }
 
 /* Whether two tensors are cosines and sines by the look of it: the sum of their squares is
- * constant in most of what is looked at. *ret_read: they could be read. */
+ * constant, or grows by a power along the rows, in most of what is looked at. *ret_read: they
+ * could be read. */
 static bool are_turned(const pe_view views[2], bool *ret_read)
 {
     double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], sum = 0;
-    size_t count, far = 0, moved = 0;
+    const uint64_t rows =
+        views[0].shape[0] < PE_LOOKED_ROWS ? views[0].shape[0] : PE_LOOKED_ROWS;
+    size_t count, far = 0, bent = 0, moved = 0;
     *ret_read = pe_view_read_sample(&views[0], entries[0], &count) &&
                 pe_view_read_sample(&views[1], entries[1], &count);
     if (!*ret_read || count < 8)
@@ -43,11 +46,18 @@ static bool are_turned(const pe_view views[2], bool *ret_read)
         sum += entries[0][i] * entries[0][i] + entries[1][i] * entries[1][i];
     const double mean = sum / (double)count;
     for (size_t i = 0; i < count; i++) {
-        double square = entries[0][i] * entries[0][i] + entries[1][i] * entries[1][i];
-        far += !(fabs(square - mean) <= 0.02 * mean);
         moved += entries[0][i] != entries[0][0];
+        entries[0][i] = entries[0][i] * entries[0][i] + entries[1][i] * entries[1][i];
+        far += !(fabs(entries[0][i] - mean) <= 0.02 * mean);
     }
-    return 8 * far <= count && 4 * moved >= count && mean > 0;
+    const size_t columns = count / (size_t)rows;
+    for (size_t i = columns; i + columns < count; i++) {
+        const double square = entries[0][i] * entries[0][i];
+        bent += !(fabs(entries[0][i - columns] * entries[0][i + columns] - square) <=
+                  0.04 * square);
+    }
+    const bool grows = rows == PE_LOOKED_ROWS && 8 * bent <= count;
+    return (8 * far <= count || grows) && 4 * moved >= count && mean > 0;
 }
 
 pe_view pe_view_half(const pe_view *view, bool alternating, uint64_t which)

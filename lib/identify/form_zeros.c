@@ -1,5 +1,5 @@
 /* The forms of a table with zeros around it: padding, tokens without a position, columns that
- * no position turns. */
+ * no position turns; and with other rows before it, as those of tokens that were trained. */
 #include "identify/form.h"
 
 #include <stdio.h>
@@ -86,6 +86,69 @@ bool pe_undo_zero_rows(pe_layers *layers, const pe_layer *layer)
     if (noted)
         pe_layers_add(layers, &beneath);
     return true;
+}
+
+#define OTHERS_MAX 4   /* rows */
+#define LOOKED     48  /* rows behind them */
+#define APART      1.5 /* times as far from the next one as any two neighbours behind */
+
+/* The square of the distance of a row to the next one, by its first columns. */
+static double find_distance(const pe_view *view, uint64_t row, bool *ret_read)
+{
+    double entries[2 * PE_LOOKED_COLUMNS], sum = 0;
+    const uint64_t all = view->shape[1];
+    const pe_view part =
+        pe_view_part(view, 1, 0, all < PE_LOOKED_COLUMNS ? all : PE_LOOKED_COLUMNS);
+    *ret_read = *ret_read && pe_view_read(&part, row, 2, entries);
+    for (uint64_t c = 0; *ret_read && c < part.shape[1]; c++) {
+        const double step = entries[part.shape[1] + c] - entries[c];
+        sum += step * step;
+    }
+    return sum;
+}
+
+/* How many rows at the beginning are farther apart than those behind them. */
+static uint64_t count_others(const pe_view *view, bool *ret_read)
+{
+    const uint64_t rows = view->shape[0] - 1;
+    double most = 0;
+    uint64_t count = 0;
+    for (uint64_t row = rows < LOOKED ? rows : LOOKED; *ret_read && row-- > 0;) {
+        const double distance = find_distance(view, row, ret_read);
+        if (row < OTHERS_MAX && count == 0 && distance > APART * most)
+            count = row + 1;
+        most = distance > most ? distance : most;
+    }
+    return count;
+}
+
+bool pe_undo_other_rows(pe_layers *layers, const pe_layer *layer)
+{
+    pe_layer beneath = pe_layer_beneath(layer);
+    bool read = true;
+    if (!has_room(layer) || layer->view.rank != 2 ||
+        layer->view.shape[0] < 2 * OTHERS_MAX + 4 ||
+        pe_layer_has(layer, PE_TRANSFORM_OTHER_ROWS))
+        return true;
+    const uint64_t count = count_others(&layer->view, &read);
+    if (read && count > 0 &&
+        pe_layer_note(&beneath,
+                      (pe_transform){.kind = PE_TRANSFORM_OTHER_ROWS, .count = count})) {
+        beneath.view = pe_view_part(&layer->view, 0, count, layer->view.shape[0] - count);
+        pe_layers_add(layers, &beneath);
+    }
+    return read;
+}
+
+void pe_write_other_rows(const pe_identity *identity, const pe_transform *form,
+                         char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    if (form->count == 1)
+        snprintf(dst, PE_FORM_TEXT, "row 0 is another");
+    else
+        snprintf(dst, PE_FORM_TEXT, "rows 0 to %llu are others",
+                 (unsigned long long)(form->count - 1));
 }
 
 /* Write "row 0 is zero", or of several "rows 0 to 3 are zero". */

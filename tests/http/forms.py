@@ -201,6 +201,9 @@ UNDO = {
     "masked": masked,
     "zero_rows": zeros,
     "zero_columns": zeros,
+    "other_rows": lambda values, form, _: numpy.delete(
+        values, range(form["count"]), form["axis"]
+    ),
     "decimals": lambda values, *_: values,
     "noise": lambda values, *_: values,
     "channels_first": lambda values, *_: values,
@@ -236,5 +239,8 @@ AGAIN = {
     "columns": lambda values, *_: values,
     "zero_rows": with_zeros,
     "zero_columns": with_zeros,
+    "other_rows": lambda values, form, _: numpy.insert(  # numbers that are not told
+        values, [0] * form["count"], numpy.nan, form["axis"]
+    ),
     "factor": lambda values, form, _: values * form["value"] + form.get("constant", 0),
 }
