@@ -151,7 +151,7 @@ double pe_price_form(const pe_transform *form, const pe_view *view)
     case PE_TRANSFORM_NOISE:
         return NOISE_BITS;
     case PE_TRANSFORM_OTHER_ROWS:
-        return 2 * FORM_BITS + WHOLE_BITS * (double)form->count; /* as of rows that do not fit */
+        return 4 * FORM_BITS + WHOLE_BITS * (double)form->count; /* as of wrong rows */
     case PE_TRANSFORM_PARTS:
         return 2 * FORM_BITS + axis;
     default:

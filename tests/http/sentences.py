@@ -104,8 +104,8 @@ def preset(match, case):
 
 
 def are_alike(one, other, case, times):
-    """But for the noise and the misfits that are told, which each copy may have; of what is left
-    without other rows nothing is checked."""
+    """But for the noise and the misfits that are told, which each copy may have. Nothing is
+    checked of what is left without some rows."""
     if case.kinds & {"zero_rows", "zero_columns", "other_rows"} or one.shape != other.shape:
         return True
     with numpy.errstate(invalid="ignore"):
