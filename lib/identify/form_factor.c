@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define NOISY_BITS 18
+
 /* A factor and a constant. */
 typedef struct line {
     double factor, constant;
@@ -61,6 +63,9 @@ static double choose_number(double number, double error)
 static bool add_scaled(pe_layers *layers, const pe_layer *layer, line found)
 {
     pe_layer beneath = pe_layer_beneath(layer);
+    if (pe_layer_has(layer, PE_TRANSFORM_NOISE) &&
+        (found.constant != 0 || pe_price_number(found.factor) > NOISY_BITS))
+        return true; /* noise leaves few digits */
     if ((fabs(found.factor - 1) < 1e-5 && found.constant == 0) ||
         !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_FACTOR,
                                                 .value = found.factor,
@@ -85,7 +90,7 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, line found)
 /* What a number that many entries tell is off by, relative. */
 static double find_mean_error(const pe_view *view)
 {
-    return fmax(pe_observation_unit(view) / 128, 1e-7);
+    return fmax(pe_observation_unit(view) / 64, 1e-7);
 }
 
 /* The factor of two tensors whose squares add up to its own. */

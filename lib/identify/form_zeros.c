@@ -2,6 +2,7 @@
  * no position turns; and with other rows before it, as those of tokens that were trained. */
 #include "identify/form.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define AT_ONCE 64 /* entries */
@@ -22,7 +23,7 @@ static bool is_zero(const pe_view *view, bool *ret_read)
         now = view->shape[0] - at < AT_ONCE ? view->shape[0] - at : AT_ONCE;
         *ret_read = pe_view_read(view, at, now, entries);
         for (uint64_t i = 0; zero && *ret_read && i < now; i++)
-            zero = entries[i] == 0;
+            zero = fabs(entries[i]) <= view->grain;
     }
     return zero && *ret_read;
 }

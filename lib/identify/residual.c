@@ -8,7 +8,8 @@
 
 #define ENOUGH 32 /* entries that tell a mean square within a factor of ... */
 #define UNLIKE 3
-#define TIED   4 /* standard deviations of a correlation */
+#define TIED   4    /* standard deviations of a correlation */
+#define WEAK   0.01 /* at most, of the squares of the tensor */
 
 /* A table on its way beside the tensor. */
 typedef struct residual {
@@ -67,6 +68,7 @@ static bool read_line(residual *self, uint64_t line)
 /* Sums of what is left of a line, a column or all, but for infinite entries. */
 typedef struct squares {
     double sum, count;
+    double exact; /* of the tensor's entries */
 } squares;
 
 /* Whether enough entries have a mean square far from that of the whole. */
@@ -80,7 +82,7 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
                           const pe_runner *runner, double *ret_size)
 {
     residual self;
-    squares all = {0, 0};
+    squares all = {0, 0, 0};
     squares *rows = calloc((size_t)pe_view_lines(view), sizeof *rows);
     squares *columns = calloc((size_t)pe_view_columns(view), sizeof *columns);
     double products = 0, spread = 0;
@@ -95,6 +97,7 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
             rows[line].sum += left * left;
             columns[c].sum += left * left;
             rows[line].count++;
+            all.exact += self.exact[c] * self.exact[c];
             columns[c].count++;
             products += isfinite(product) ? product : 0;
             spread += isfinite(product) ? product * product : 0;
@@ -103,7 +106,8 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
         all.count += rows[line].count;
     }
     const double whole = all.sum / all.count;
-    good = good && whole > 0 && fabs(products) <= TIED * sqrt(spread);
+    good = good && whole > 0 && all.sum <= WEAK * all.exact &&
+           fabs(products) <= TIED * sqrt(spread);
     for (uint64_t c = 0; good && c < self.columns; c++)
         good = !is_unlike(columns[c], whole);
     for (uint64_t line = 0; good && line < self.lines; line++)
