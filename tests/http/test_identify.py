@@ -136,6 +136,9 @@ class Identify(IdentifyCase):
                 wrong = (other != table).sum()
                 if spoilt == "entries" and len(table) < 300 and found["status"] == "unknown":
                     continue  # a short table does not say enough then
+                if spoilt == "first row" and found["forms"]:
+                    self.assertIn("row 0 is another", found["summary"])
+                    continue  # the law of the others is as cheap from row 1 on
                 self.assertEqual(found["status"], "near", (name, spoilt, found["summary"]))
                 self.assertEqual(
                     self.bits(self.fetch(found["request"]["url"])),
