@@ -354,6 +354,9 @@ class Tables(IdentifyCase):
         others["an ulp"][20, 3] = numpy.nextafter(exact[20, 3], F(9))
         for name, other in others.items():
             found = self.identify(npy(other))
+            if name == "a token" and found["forms"]:
+                self.assertIn("row 0 is another", found["summary"])
+                continue
             self.assertIn(found["status"], ("near", "unknown"), (name, found))
 
     def test_a_bias_that_was_changed_is_no_match(self):
