@@ -409,19 +409,16 @@ static void divide_positions(reading *r)
     }
 }
 
-/* GTE: a base times the factor, and all frequencies divided by its power 2 / d; or, with
- * mixed_b, by powers of it that grow with the pair. */
+/* GTE with mixed_b: frequencies are divided by powers of the factor that grow with the pair. */
 static void own_gte(reading *r)
 {
     double factor = read_number(r, "rope_scaling.factor", 1), width = count_columns(r);
     double mixed = read_number(r, "rope_scaling.mixed_b", NAN);
-    if (!has_value(r, "rope_scaling.rope_type", "ntk") || !(width >= 2 && width <= 65536))
+    if (isnan(mixed) || !(width >= 2 && width <= 65536))
         return;
     json_t *divisors = json_array();
     for (double i = 1; i <= floor(width / 2); i++)
-        json_array_append_new(
-            divisors,
-            json_real(pow(factor, isnan(mixed) ? 2 * i / width : pow(2 * i / width, mixed))));
+        json_array_append_new(divisors, json_real(pow(factor, pow(2 * i / width, mixed))));
     set_divisors(r, divisors, "rope_scaling.factor");
 }
 

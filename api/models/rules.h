@@ -61,12 +61,6 @@
 
 /* ---- rules that several rows share ---- */
 
-#define NTK_ENCODER                                                                            \
-    ROTARY(.ntk = true, .width_key = "rotary_emb_dim", .length = 512,                          \
-           .note =                                                                             \
-               "rope_type ntk of this code is ntk_fixed here: theta times factor, and all "    \
-               "frequencies divided by factor^(2/d), as in vLLM.")
-
 #define UNKNOWN_TO_TRANSFORMERS                                                                \
     RULE(model_plan_word, word_facts, .own_code = true,                                        \
          .note = "transformers does not know this model type: these are the facts of the "     \

@@ -166,6 +166,7 @@ static bool result_fits(pe_trial *trial, const char *query, const char *tensor,
                       pe_trial_spend(trial, 2 * price_all(apply)) &&
                       compare_part(trial, apply, all) && self->comparison.outside == 0;
     if (fits) {
+        trial->vague = pe_comparison_is_vague(&self->comparison);
         trial->found->entries = self->comparison.entries;
         trial->found->differing = self->comparison.differing;
         trial->found->max_abs = self->comparison.absolute.error;

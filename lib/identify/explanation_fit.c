@@ -85,6 +85,7 @@ static bool all_fit(pe_compared_lines *self, pe_trial *trial, const pe_view *vie
         good = compare_changed(self, trial, view, factor, comparison);
     good = good && comparison->outside == 0;
     if (good) {
+        trial->vague = pe_comparison_is_vague(comparison);
         trial->found->entries = comparison->entries;
         trial->found->differing = comparison->differing;
         trial->found->max_abs = comparison->absolute.error;

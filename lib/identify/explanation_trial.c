@@ -96,7 +96,9 @@ bool pe_trial_fits(pe_trial *trial, const char *query, const char *tensor, const
                    double factor)
 {
     pe_explanation *found = trial->found;
-    if (!trial->subject->fits(trial, query, tensor, view, factor)) {
+    trial->vague = false;
+    if (!trial->subject->fits(trial, query, tensor, view, factor) ||
+        (trial->vague && strcmp(query, trial->query) != 0)) {
         if (trial->measures && factor == 1 && trial->far < trial->nearest.far)
             note_nearest(trial, query, tensor);
         return false;

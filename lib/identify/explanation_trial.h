@@ -60,6 +60,7 @@ typedef struct pe_trial {
     pe_nearest nearest; /* of those that were measured */
     double left;        /* multiply-adds that may still be spent */
     bool exhausted;     /* more was asked for: something has not been tried */
+    bool vague;         /* what fits is within bounds that nearly anything is within */
     bool measures;      /* `far` is asked for */
     double far; /* sum of the squares that some rows of the request tried last are off by */
     pe_explanation *found;
