@@ -72,31 +72,30 @@ bool api_names_have(const api_names *names, const char *name)
     return found;
 }
 
-#define COMPARED 256
-
-/* The end of a name that has as many steps, between points, as another one. */
-static const char *cut_name(const char *name, const char *other)
+/* How many letters two names share at their beginnings and at their ends. */
+static size_t count_shared(const char *one, size_t one_size, const char *other,
+                           size_t other_size)
 {
-    const char *at = name + strlen(name);
-    for (; other; other = strchr(other + 1, '.'))
-        for (at -= at > name; at > name && at[-1] != '.';)
-            at--;
-    return at;
+    const size_t least = one_size < other_size ? one_size : other_size;
+    size_t first = 0, last = 0;
+    while (first < least && one[first] == other[first])
+        first++;
+    while (last < least - first && one[one_size - 1 - last] == other[other_size - 1 - last])
+        last++;
+    return first + last;
 }
 
 const char *api_names_nearest(const api_names *names, const json_t *header)
 {
-    const char *whole[COMPARED], *ends[COMPARED],
-        *first = names->text + strspn(names->text, "*");
-    json_t *file = (json_t *)(uintptr_t)header;
-    size_t count = 0, i = 0;
-    for (void *at = json_object_iter(file); at && count < COMPARED; count++) {
-        whole[count] = json_object_iter_key(at);
-        ends[count] = cut_name(whole[count], first);
-        at = json_object_iter_next(file, at);
+    const char *first = names->text + strspn(names->text, "*"), *name, *nearest = NULL;
+    const size_t size = strcspn(first, ",");
+    size_t most = 0;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)header, name, value)
+    {
+        const size_t shared = count_shared(name, strlen(name), first, size);
+        nearest = shared > most ? name : nearest;
+        most = shared > most ? shared : most;
     }
-    const char *nearest = pe_find_nearest_name(first, ends, count);
-    while (i < count && ends[i] != nearest)
-        i++;
-    return i < count ? whole[i] : NULL;
+    return nearest;
 }

@@ -23,8 +23,8 @@ void api_names_done(api_names *names);
 /* Whether a name is in the list, or fits a pattern of it. */
 bool api_names_have(const api_names *names, const char *name);
 
-/* The tensor of a file, among its first ones, whose name is spelt most like the first of the
- * list; NULL: none is like it. */
+/* The tensor of a file whose name shares most letters with the first of the list, at its
+ * beginning and at its end; NULL: none shares any. */
 const char *api_names_nearest(const api_names *names, const json_t *header);
 
 #endif

@@ -75,6 +75,12 @@ static void compare_rows(blocks *self, const pe_view *one, const pe_view *other,
                        (!self->strict && are_alike(self, one, pe_view_elements(&part))));
 }
 
+/* How many of some elements are few. */
+static uint64_t count_few(uint64_t elements)
+{
+    return elements / 16 < 8 + elements / 256 ? elements / 16 : 8 + elements / 256;
+}
+
 /* Whether two views of one shape have the same elements; their beginnings are compared first.
  */
 static bool are_same(blocks *self, const pe_view *one, const pe_view *other)
@@ -86,10 +92,9 @@ static bool are_same(blocks *self, const pe_view *one, const pe_view *other)
         return are_same(self, &a, &b);
     }
     const uint64_t first = count_rows(one, FIRST_BYTES), at_once = count_rows(one, BLOCK_BYTES);
-    const uint64_t elements = pe_view_elements(one);
     self->same = true;
     self->differing = 0;
-    self->allowed = elements / 16 < 8 + elements / 256 ? elements / 16 : 8 + elements / 256;
+    self->allowed = count_few(pe_view_elements(one));
     compare_rows(self, one, other, 0, first);
     for (uint64_t row = first, now; self->same && row < one->shape[0]; row += now) {
         now = one->shape[0] - row < at_once ? one->shape[0] - row : at_once;
@@ -177,15 +182,30 @@ static uint64_t find_period(blocks *self, const pe_view *view, size_t axis)
     return period;
 }
 
+/* Find the period of an axis but for few entries: many steps of a few each may lead far. */
+static void find_loose_period(blocks *self, const pe_view *view, size_t axis,
+                              pe_repeats *ret_repeats)
+{
+    *ret_repeats = (pe_repeats){find_period(self, view, axis), 1, 0};
+    if (ret_repeats->period == view->shape[axis])
+        return;
+    ret_repeats->differing = count_differing(self, view, axis, ret_repeats->period);
+    if (ret_repeats->differing <= count_few(pe_view_elements(view)))
+        return;
+    self->strict = true;
+    *ret_repeats = (pe_repeats){find_period(self, view, axis), 1, 0};
+    self->strict = false;
+}
+
 bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
 {
     const uint64_t extent = view->shape[axis];
     blocks self = {.one = NULL};
     bool good = allocate_blocks(&self);
-    *ret_repeats = (pe_repeats){good ? find_period(&self, view, axis) : extent, 1, 0};
+    *ret_repeats = (pe_repeats){extent, 1, 0};
+    if (good)
+        find_loose_period(&self, view, axis, ret_repeats);
     good = good && self.read;
-    if (good && ret_repeats->period < extent)
-        ret_repeats->differing = count_differing(&self, view, axis, ret_repeats->period);
     uint64_t run = 1;
     while (good && ret_repeats->period == extent && run < extent &&
            is_as_first(&self, view, axis, run))

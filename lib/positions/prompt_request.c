@@ -89,7 +89,7 @@ void pe_prompt_check(const pe_values *values, pe_prompt *prompt, pe_error *reter
                    "one before each grid and one after the last", reterr);
     if (!prompt->same_seconds)
         pe_check_count(values, "seconds_per_grid", prompt->grids,
-                       "one number, or one for each grid", reterr);
+                       "one for each grid, or one number", reterr);
     check_grids(values, prompt, reterr);
     if (reterr->count > before)
         return;

@@ -82,7 +82,7 @@ class Transformed(IdentifyCase):
             self.assertEqual(found["status"], "match", found)
             self.assertNotIn("rope_type", found["request"]["url"])
             theta = float(found["request"]["url"].split("rope_theta=")[1].split("&")[0])
-            self.assertAlmostEqual(theta / base, 1, delta=3e-7)
+            self.assertAlmostEqual(theta / base, 1, delta=1e-6)
 
 
 if __name__ == "__main__":

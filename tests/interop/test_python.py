@@ -300,7 +300,7 @@ class Calls:
         self.assertEqual(problem.code, "out_of_range")
         self.assertEqual(problem.errors[0]["parameter"], "dim")
         self.assertIn("even integer", str(problem))
-        problem = self.raises(LookupError, 404, self.service.get, "roap", length=4)
+        problem = self.raises(LookupError, 404, self.service.get, "rpoe", length=4)
         self.assertIn('did you mean "rope"', problem.detail)
         both = self.raises(posenc.Refused, 400, self.service.get, "rope")
         self.assertEqual(str(both).count("\n  missing parameter"), 2)

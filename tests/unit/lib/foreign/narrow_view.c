@@ -53,7 +53,8 @@ START_TEST(shortest_decimals_of_elements_are_found_and_read_as_these)
         const pe_view view = pe_narrow_view_make(&narrow);
         ck_assert(pe_view_read_elements(&view, 0, ROWS, found));
         ck_assert_mem_eq(found, elements, COUNT * size);
-        copy[COUNT - 1] = nextafter(copy[COUNT - 1], 1); /* the last number is none */
+        for (int i = COUNT / 2; i < COUNT; i++) /* more than a few numbers are none */
+            copy[i] = nextafter(copy[i], 1);
         hold_numbers(&table, copy);
         ck_assert(!pe_narrow_view_find(&table.view, &narrow));
     }
