@@ -1259,8 +1259,10 @@ pe_status pe_explain_result(pe_apply *apply, const char *query, const pe_view *r
                             const pe_runner *runner, pe_explanation *ret_explanation,
                             pe_error *reterr);
 
-/* At most as many multiply-adds does that take; and twice as many bytes as the result. */
+/* At most as many multiply-adds does that take; and as many bytes, besides twice those of the
+ * result. */
 double pe_explain_result_price(const pe_apply *apply);
+uint64_t pe_explain_result_footprint(const pe_apply *apply);
 
 /* The bytes that comparing with a tensor takes besides. */
 uint64_t pe_apply_compare_footprint(const pe_view *view);

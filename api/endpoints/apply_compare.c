@@ -42,7 +42,9 @@ static json_t *explain_result(const api_applied_tensor *result,
     json_t *document = NULL;
     pe_error error;
     pe_error_init(&error);
-    if (explanation && api_reserve(2 * asked->bytes, "the explanation", &error) &&
+    if (explanation &&
+        api_reserve(2 * asked->bytes + pe_explain_result_footprint(result->apply),
+                    "the explanation", &error) &&
         pe_explain_result(result->apply, asked->query, &result->compared,
                           &asked->judgement.tolerance, &host->limits, host->runner, explanation,
                           &error) == PE_OK &&

@@ -1,6 +1,8 @@
 /* Explaining what is wrong with the result of an application: changed requests are applied to
  * the same input, a few rows first. */
+#include "apply/measured_cosines.h"
 #include "apply/result_comparison.h"
+#include "identify/changed_values.h"
 #include "identify/compared_lines.h"
 #include "identify/mistakes.h"
 #include "numerics/dtype.h"
@@ -18,6 +20,7 @@
 typedef struct explained {
     pe_apply *apply;       /* as it was asked for */
     pe_view input, result; /* row-major */
+    bool measured;         /* its cosines were looked at */
     pe_comparison comparison;
 } explained;
 
@@ -99,7 +102,16 @@ static double price_all(const pe_apply *apply)
 
 double pe_explain_result_price(const pe_apply *apply)
 {
-    return 8 * price_all(apply) + 0x1p29;
+    const double entries = pe_cosines_are_measurable(apply)
+                               ? 2 * pe_explain_price(apply->exact, apply->tensors[0])
+                               : 0;
+    return 8 * price_all(apply) + 0x1p29 + entries;
+}
+
+uint64_t pe_explain_result_footprint(const pe_apply *apply)
+{
+    const uint64_t bytes = pe_cosines_footprint(apply);
+    return bytes > 0 ? bytes + pe_explain_footprint(apply->exact, apply->tensors[0]) : 0;
 }
 
 /* ---- lines ---- */
@@ -219,6 +231,81 @@ static bool measure_result_factor(pe_trial *trial, double *ret_factor)
     return good && squares > 0 && products != 0 && isfinite(*ret_factor);
 }
 
+/* ---- entries that are read off a rotation ---- */
+
+/* Try the changes of an explanation, also with the other sense of the rotation, of which
+ * cosines say nothing. */
+static bool try_explained(pe_trial *trial, const pe_explanation *inner)
+{
+    const char *changes[2 * PE_CHANGES_MAX + 3] = {"", ""};
+    for (size_t i = 0; i < inner->change_count; i++) {
+        changes[2 * i + 2] = inner->changes[i].name;
+        changes[2 * i + 3] = inner->changes[i].value;
+    }
+    if (pe_try_changes(trial, changes))
+        return true;
+    changes[0] = ROTATIONS[0].name;
+    changes[1] = is_true(trial->query, changes[0]) ? "false" : "true";
+    return inner->change_count < PE_CHANGES_MAX && pe_try_changes(trial, changes);
+}
+
+/* Explain the cosines as those of a table. */
+static void explain_cosines(pe_trial *trial, const pe_view *cosines,
+                            pe_explanation *ret_explained)
+{
+    const explained *self = trial->context;
+    char query[PE_IDENTITY_QUERY_MAX], before[PE_IDENTITY_QUERY_MAX];
+    const pe_tolerance tolerance = {
+        .absolute = 8 * pe_dtypes[trial->dtype].unit, .bounded = true, .arithmetic = PE_F32};
+    pe_request *request;
+    pe_error error;
+    snprintf(query, sizeof query, "%s", trial->query);
+    for (size_t i = 0; i < PE_COUNT(ROTATIONS); i++) {
+        memcpy(before, query, sizeof before);
+        pe_change_query(before, ROTATIONS[i].name, NULL, query);
+    }
+    *ret_explained = (pe_explanation){.kind = ""};
+    if (pe_request_with_dtype(self->apply->exact, trial->dtype, &request, &error) != PE_OK)
+        return;
+    pe_explain_mismatch(request, query, self->apply->tensors[0], cosines, &tolerance,
+                        trial->limits, &trial->runner.own, ret_explained, &error);
+    pe_request_unref(request);
+}
+
+/* Say of the result what was found of its cosines: changes that make it, or how its angles were
+ * rounded. */
+static bool say_explained(pe_trial *trial, const pe_explanation *inner)
+{
+    if (!inner->found || inner->factor != 1)
+        return false;
+    if (strcmp(inner->kind, "angles") != 0)
+        return inner->change_count > 0 && try_explained(trial, inner);
+    trial->found->entries = inner->entries;
+    trial->found->differing = inner->differing;
+    trial->found->max_abs = inner->max_abs;
+    return pe_trial_say(trial, "angles", "%s", inner->sentence);
+}
+
+static bool find_in_cosines(pe_trial *trial)
+{
+    explained *self = trial->context;
+    pe_apply *apply = self->apply;
+    if (self->measured || !pe_cosines_are_measurable(apply) ||
+        !pe_trial_spend(trial, pe_explain_price(apply->exact, apply->tensors[0])))
+        return false;
+    pe_measured_cosines cosines;
+    pe_explanation *inner = malloc(sizeof *inner);
+    self->measured = true;
+    bool found = pe_cosines_measure(apply, &self->result, &cosines) && inner;
+    if (found) {
+        explain_cosines(trial, &cosines.view, inner);
+        found = say_explained(trial, inner);
+    }
+    pe_measured_cosines_done(&cosines);
+    free(inner);
+    return found;
+}
+
 /* ---- the whole ---- */
 
 /* Say that what is added has another factor. */
@@ -304,6 +391,7 @@ pe_status pe_explain_result(pe_apply *apply, const char *query, const pe_view *r
     const pe_trial_subject subject = {.name = "result",
                                       .fits = result_fits,
                                       .measure_factor = measure_result_factor,
+                                      .find_in_entries = rotates ? find_in_cosines : NULL,
                                       .options = rotates ? ROTATIONS : ADDITIONS,
                                       .option_count =
                                           rotates ? PE_COUNT(ROTATIONS) : additions};

@@ -248,13 +248,12 @@ pe_status pe_explain_mismatch(pe_request *request, const char *query, size_t ten
     bool found = find_table_mistake(&trial, &shape);
     if (!found && (trial.format = find_format(&trial)) != trial.dtype) {
         widen_tolerance(&trial);
-        pe_candidates_done(&trial.proposed);
-        trial.looked = false;
+        pe_forget_proposals(&trial);
         found = find_table_mistake(&trial, &shape);
         if (found)
             add_format(&trial);
     }
-    pe_candidates_done(&trial.proposed);
+    pe_forget_proposals(&trial);
     ret_explanation->found = found;
     return reterr->status;
 }

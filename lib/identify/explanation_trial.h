@@ -26,6 +26,9 @@ typedef struct pe_trial_subject {
                  const pe_view *view, double factor);
     /* The factor that brings the request's rows nearest to it, in some rows. */
     bool (*measure_factor)(struct pe_trial *trial, double *ret_factor);
+    /* Find what is wrong with the entries that can be read off it, and say it; NULL: none can.
+     */
+    bool (*find_in_entries)(struct pe_trial *trial);
     const pe_parameter *options; /* arguments that may be wrong as well, such as `inverse` */
     size_t option_count;
     bool is_table; /* it has a view: a shape, rows and columns */
@@ -55,7 +58,7 @@ typedef struct pe_trial {
     pe_tolerance tolerance; /* bounded, if the scheme has bounds */
     const pe_limits *limits;
     pe_search_runner runner;
-    pe_candidates proposed; /* by the scheme for the table, once it has looked */
+    pe_candidates *proposed; /* by the scheme for the table, once it has looked; from malloc */
     bool looked;
     pe_nearest nearest; /* of those that were measured */
     double left;        /* multiply-adds that may still be spent */

@@ -141,6 +141,11 @@ bool pe_find_option(pe_trial *trial)
     return try_choices(trial, trial->subject->options, trial->subject->option_count);
 }
 
+bool pe_find_in_entries(pe_trial *trial)
+{
+    return trial->subject->find_in_entries && trial->subject->find_in_entries(trial);
+}
+
 bool pe_find_choice(pe_trial *trial)
 {
     return try_choices(trial, trial->scheme->info.parameters,

@@ -12,6 +12,9 @@ bool pe_find_mistake(pe_trial *trial);
 #include "identify/mistakes.def"
 #undef MISTAKE
 
+/* Free what a scheme has proposed for the table. */
+void pe_forget_proposals(pe_trial *trial);
+
 /* Whether a table has fewer indices of the first axis than the exact tensor, whose shape this
  * is, and is its beginning or its end. */
 bool pe_find_fewer(pe_trial *trial, const pe_view *shape);

@@ -133,11 +133,21 @@ static void collect_proposals(pe_trial *trial)
     if (trial->looked || !pe_trial_spend(trial, PE_PROPOSALS_PRICE(columns)))
         return;
     trial->looked = true;
-    if (!begin_view(trial, &narrow, &seen))
+    trial->proposed = calloc(1, sizeof *trial->proposed);
+    if (!trial->proposed || !begin_view(trial, &narrow, &seen))
         return;
     if (!is_constant(&seen))
-        pe_candidates_collect(&trial->proposed, trial->scheme, &seen);
+        pe_candidates_collect(trial->proposed, trial->scheme, &seen);
     pe_observation_end(&seen);
+}
+
+void pe_forget_proposals(pe_trial *trial)
+{
+    if (trial->proposed)
+        pe_candidates_done(trial->proposed);
+    free(trial->proposed);
+    trial->proposed = NULL;
+    trial->looked = false;
 }
 
 bool pe_find_proposed_request(pe_trial *trial)
@@ -145,10 +155,10 @@ bool pe_find_proposed_request(pe_trial *trial)
     bool found = false;
     collect_proposals(trial);
     pe_request *asked = pe_trial_make_request(trial, trial->query, trial->dtype);
-    for (size_t i = 0;
-         asked && !found && i < trial->proposed.count && pe_search_may_continue(&trial->runner);
+    for (size_t i = 0; asked && trial->proposed && !found && i < trial->proposed->count &&
+                       pe_search_may_continue(&trial->runner);
          i++)
-        found = try_proposal(trial, asked, trial->proposed.items[i].proposal);
+        found = try_proposal(trial, asked, trial->proposed->items[i].proposal);
     pe_request_unref(asked);
     return found;
 }

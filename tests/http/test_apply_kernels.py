@@ -141,7 +141,7 @@ class Bounds(KernelCase):
         random = numpy.random.default_rng(7)
         for scheme, queries in applied_schemes.CASES.items():
             for name, shape, result, exact in applied_schemes.results(scheme, queries[0]):
-                x = random.standard_normal((2, *shape)).astype("f4")
+                x = random.standard_normal((7, *shape)).astype("f4")
                 asked = f"{queries[0]}&result={result}"
                 found = self.exact(scheme, asked, f32_file(**{name: x}))[result][1]
                 found = found.view(numpy.float64).astype("f4")
@@ -255,6 +255,35 @@ class Explained(KernelCase):
         found = self.explain(case, kernel, f"{case.query}&tolerance=float32")
         self.assertIn("Turned the other way", found["sentence"])
         self.assertIn("The arithmetic is that of bfloat16.", found["sentence"])
+
+    def test_angles_are_read_off_a_rotation(self):
+        x = numpy.random.default_rng(9).standard_normal((3, 400, 64)).astype("f4")
+        positions = numpy.arange(400, dtype="f4")
+        rounded = torch.from_numpy(positions).bfloat16().float().numpy()
+        turned = "Turned the other way: the result is that of inverse=true, not false, and"
+        for base, at, sign, sentence in (
+            (23456, positions, 1, "The result is that of rope_theta=23456, not 10000."),
+            (500000, positions, -1, f"{turned} of rope_theta=500000, not 10000."),
+            (23456, positions, -1, f"{turned} of rope_theta=23456, not 10000."),
+            (
+                10000,
+                rounded,
+                1,
+                "Positions were rounded to bfloat16 before the sines and cosines.",
+            ),
+        ):
+            angle = numpy.outer(at, base ** (-numpy.arange(0, 64, 2) / 64)).astype("f4")
+            cos, sin = numpy.cos(angle), sign * numpy.sin(angle)
+            one, other = x[..., :32], x[..., 32:]
+            mine = numpy.concatenate((one * cos - other * sin, other * cos + one * sin), -1)
+            body = f32_file(query=x, mine=mine)
+            reply = self.judge("rope", "length=400&dim=64&tolerance=float32", body)
+            found = reply.json()["explanation"]
+            self.assertEqual(found["sentence"], sentence)
+            if at is positions:
+                target = f"{found['request']['url']}&tolerance=float32"
+                reply = self.server.request("POST", target, {"Content-Type": SAFETENSORS}, body)
+                self.assertEqual(reply.status, 200, reply.body)
 
     def test_a_scale_is_that_of_the_request(self):
         case = self.draw(1, "sinusoidal", scale=2.5)
