@@ -18,13 +18,13 @@ static bool read_positions(void *context, uint64_t offset, void *dst, size_t siz
 {
     api_sequences *self = context;
     const double *bounds = self->numbers, *first = bounds + self->count + 1;
-    double token = (double)(offset / sizeof(int64_t));
-    if (token < bounds[self->at])
+    uint64_t token = offset / sizeof(int64_t);
+    if ((double)token < bounds[self->at])
         self->at = 0;
     for (size_t done = 0; done < size; done += sizeof(int64_t), token++) {
-        while (token >= bounds[self->at + 1])
+        while ((double)token >= bounds[self->at + 1])
             self->at++;
-        int64_t position = (int64_t)(token - bounds[self->at] + first[self->at]);
+        int64_t position = (int64_t)((double)token - bounds[self->at] + first[self->at]);
         memcpy((char *)dst + done, &position, sizeof position);
     }
     return true;
@@ -56,12 +56,15 @@ bool api_sequences_read(api_applied *applied, const pe_view *bounds, const pe_vi
     if (!api_reserve_lasting(bytes, "sequences", reterr))
         return false;
     api_sequences *self = applied->sequences = calloc(1, (size_t)bytes);
-    if (self && ends > 1)
-        self->count = ends - 1;
-    if (!self || ends < 2 || !read_integers(bounds, ends, self->numbers) ||
+    if (!self) {
+        pe_error_add(reterr, PE_NO_MEMORY, API_APPLY_BOUNDS, "", "memory for sequences");
+        return false;
+    }
+    self->count = ends > 1 ? ends - 1 : 0;
+    if (ends < 2 || !read_integers(bounds, ends, self->numbers) ||
         (first && !read_integers(first, ends - 1, self->numbers + ends)) ||
         !are_good(self, applied->file.size)) {
-        pe_error_add(reterr, self ? PE_OUT_OF_RANGE : PE_NO_MEMORY, API_APPLY_BOUNDS, "",
+        pe_error_add(reterr, PE_OUT_OF_RANGE, API_APPLY_BOUNDS, "",
                      "integers [sequences + 1] from 0 to the number of tokens, none less than "
                      "the one before, and " API_APPLY_OFFSETS " integers [sequences]");
         return false;

@@ -397,7 +397,7 @@ static void divide_positions(reading *r)
                            "1 beside these other keys");
     } else if (is_llama3 && width >= 2 && width <= 65536) {
         json_t *divisors = json_array();
-        for (double i = 0; i < floor(width / 2); i++)
+        for (unsigned i = 0; i < (unsigned)width / 2; i++)
             json_array_append_new(divisors, json_real(divisor * read_llama3(r, i, width)));
         set_divisors(r, divisors, key);
     } else {
@@ -417,8 +417,8 @@ static void own_gte(reading *r)
     if (isnan(mixed) || !(width >= 2 && width <= 65536))
         return;
     json_t *divisors = json_array();
-    for (double i = 1; i <= floor(width / 2); i++)
-        json_array_append_new(divisors, json_real(pow(factor, pow(2 * i / width, mixed))));
+    for (unsigned i = 1; i <= (unsigned)width / 2; i++)
+        json_array_append_new(divisors, json_real(pow(factor, pow(2.0 * i / width, mixed))));
     set_divisors(r, divisors, "rope_scaling.factor");
 }
 

@@ -15,7 +15,7 @@ typedef struct api_fixed_documents api_fixed_documents;
 
 /* All documents, none built yet. NULL if memory ran out. */
 api_fixed_documents *api_fixed_documents_new(void);
-void api_fixed_documents_free(api_fixed_documents *kept);
+void api_fixed_documents_free(api_fixed_documents *documents);
 
 /* Builds a document; what it holds must depend on nothing that changes. */
 typedef json_t *api_document_builder(const api_call *call);

@@ -35,8 +35,9 @@ static bool are_alike(blocks *self, const pe_view *view, uint64_t count)
         pe_read_row(one, dtype, a, (size_t)now);
         pe_read_row(other, dtype, b, (size_t)now);
         for (uint64_t i = 0; i < now; i++)
-            self->differing += memcmp(&one[i], &other[i], sizeof one[i]) != 0 &&
-                               !(fabs(one[i] - other[i]) <= 2 * view->grain);
+            self->differing += one[i] != other[i] &&
+                               !(fabs(one[i] - other[i]) <= 2 * view->grain) &&
+                               !(isnan(one[i]) && isnan(other[i]));
     }
     return self->differing <= self->allowed;
 }

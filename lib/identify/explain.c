@@ -268,6 +268,6 @@ uint64_t pe_explain_footprint(const pe_request *request, size_t tensor)
 double pe_explain_price(const pe_request *request, size_t tensor)
 {
     const pe_tensor *wanted = pe_request_tensor(request, tensor);
-    return 4 * pe_request_price(request) + 0x1p28 +
-           2 * PE_PROPOSALS_PRICE((double)(wanted->elements / wanted->rows));
+    const uint64_t columns = wanted->elements / wanted->rows;
+    return 4 * pe_request_price(request) + 0x1p28 + 2 * PE_PROPOSALS_PRICE((double)columns);
 }

@@ -158,15 +158,15 @@ static bool find_slope(const pe_view *view, uint64_t head, double *ret_slope)
     double first, middle, last;
     while (row.rank > 1)
         row = pe_view_at(&row, 0, row.shape[0] - 1);
-    const uint64_t end = row.shape[0] - 1;
+    const uint64_t end = row.shape[0] - 1, half = end / 2;
     *ret_slope = 0;
     if (end < 3)
         return true;
-    if (!pe_view_read(&row, 0, 1, &first) || !pe_view_read(&row, end / 2, 1, &middle) ||
+    if (!pe_view_read(&row, 0, 1, &first) || !pe_view_read(&row, half, 1, &middle) ||
         !pe_view_read(&row, end, 1, &last))
         return false;
     const double slope = (last - first) / (double)end;
-    if (fabs(first + slope * (double)(end / 2) - middle) <= 1e-2 * fabs(last - first))
+    if (fabs(first + slope * (double)half - middle) <= 1e-2 * fabs(last - first))
         *ret_slope = fabs(slope);
     return true;
 }

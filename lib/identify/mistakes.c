@@ -265,7 +265,8 @@ bool pe_find_offset(pe_trial *trial)
     char text[PE_PRINT_MAX];
     for (int i = 0; i < 16; i++) {
         const char *name = NAMES[i / 8];
-        const double shift = (i % 8 / 2 + 1) * (i % 2 ? -1 : 1);
+        const int steps_away = i % 8 / 2 + 1;
+        const double shift = i % 2 ? -steps_away : steps_away;
         if (!pe_trial_read_value(trial, name, &offset, text))
             continue;
         const bool steps = i >= 8 && pe_trial_read_value(trial, "step", &step, text);

@@ -109,9 +109,9 @@ class Tables(IdentifyCase):
                 found = self.identify(npy(table))
                 self.assertIn(found["status"], ("near", "unknown"), (name, found["summary"]))
                 if name == "an entry":
-                    self.assertEqual(
-                        (sorted(found["columns"]), found["misfits"]), ([*range(64)], 1)
-                    )
+                    # all columns, or one of each two that are equal
+                    self.assertIn(len(set(found["columns"])), (32, 64))
+                    self.assertEqual(found["misfits"], 1)
 
     def test_what_begins_as_waves_do_and_is_none_has_no_order(self):
         generator = numpy.random.default_rng(15)
