@@ -42,8 +42,8 @@ static void drop_cut_characters(char *text)
                                            : 4;
         for (size = 1; size < whole && ((unsigned char)text[size] & 0xc0) == 0x80;)
             size++;
-        if (size == whole)
-            end = (char *)memmove(end, text, size) + size;
+        for (size_t i = 0; size == whole && i < size; i++)
+            *end++ = text[i];
     }
     *end = '\0';
 }
