@@ -312,27 +312,28 @@ static api_reply *add_note(const applying *self, api_reply *reply)
     return reply;
 }
 
-/* Write an option that is given, after what is there. */
-static void add_option(const applying *self, api_apply_option option, char *dst)
+/* Write an option that is given, after what is there. False: there is no room for it. */
+static bool add_option(const applying *self, api_apply_option option, char *dst)
 {
-    const size_t used = strlen(dst);
-    if (pe_options_text(self->given, option))
-        snprintf(dst + used, PE_IDENTITY_QUERY_MAX - used, "&%s=%s",
-                 api_apply_options[option].name, pe_options_text(self->given, option));
+    const size_t used = strlen(dst), left = PE_IDENTITY_QUERY_MAX - used;
+    const char *text = pe_options_text(self->given, option);
+    return !text || (size_t)snprintf(dst + used, left, "&%s=%s", api_apply_options[option].name,
+                                     text) < left;
 }
 
 /* Write the query of explaining: the scheme's arguments, and those of the options that may be
- * wrong; and the others. */
+ * wrong; and the others. It is "" if it is too long. */
 static void write_query(const applying *self, char *ret_query, char *ret_more)
 {
     api_explained_query(&self->arguments, ret_query);
     *ret_more = '\0';
-    for (int i = API_APPLY_SCALE; i < self->option_count; i++)
-        add_option(self, (api_apply_option)i,
-                   i == API_APPLY_SCALE || i == API_APPLY_INVERSE ||
-                           i == API_APPLY_OUTPUT_LAYOUT || i == API_APPLY_QUERY_FACTORS
-                       ? ret_query
-                       : ret_more);
+    for (int i = API_APPLY_SCALE; *ret_query && i < self->option_count; i++)
+        if (!add_option(self, (api_apply_option)i,
+                        i == API_APPLY_SCALE || i == API_APPLY_INVERSE ||
+                                i == API_APPLY_OUTPUT_LAYOUT || i == API_APPLY_QUERY_FACTORS
+                            ? ret_query
+                            : ret_more))
+            *ret_query = '\0';
 }
 
 static api_reply *apply_encoding(void *job)
