@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import unittest
+from urllib.parse import quote
 
 import model_facts
 from server import ServerCase
@@ -673,7 +674,7 @@ class Known(Plans):
             ("Llama-3.2-3B", "llama", "factor", 32),
         ):
             with self.subTest(name):
-                plan = self.get(f"/v1/models/{name}?plan=true").json()
+                plan = self.get(f"/v1/models/{quote(name, safe='')}?plan=true").json()
                 self.assertEqual(plan["model_type"], model_type)
                 given = plan["parts"][0]["arguments"][argument]
                 self.assertEqual(given["value"], value)

@@ -3,7 +3,7 @@
 import json
 import math
 import struct
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from server import ServerCase
 
@@ -131,7 +131,7 @@ class Slips(ServerCase):
             body = json.dumps({"first": name, "second": OWN_NAME}).encode()
             compared = self.server.request("POST", "/v1/models/compare", JSON, body)
             self.assertIs(compared.json()["equal"], True)
-            other = self.server.request("GET", f"/v1/models/{name}?plan=true")
+            other = self.server.request("GET", f"/v1/models/{quote(name, safe='')}?plan=true")
             self.assertEqual(other.body, plan)
         files = {"Content-Type": "application/vnd.safetensors"}
         for path, file in (
