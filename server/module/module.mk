@@ -16,9 +16,9 @@ WASM_CC     ?= clang --target=wasm32-wasi
 # Sizes in memory have 32 bits here, and the budget of memory keeps them below 2^31; those of tables,
 # of which a stream holds a part, have 64.
 WASM_WARNINGS := $(WARNINGS) -Wno-shorten-64-to-32
-# The library computes; what the rest says is small before it is fast.
+# What computes entries and waves is fast, the rest is small.
 WASM_OPTIMISE := -O2
-$(WASM)/api/%.o $(WASM)/server/%.o $(WASM)/packages/libpng1.6/%.o $(WASM)/packages/jansson/%.o: WASM_OPTIMISE := -Os
+$(foreach room,api server packages/libpng1.6 packages/jansson lib/apply lib/foreign lib/identify lib/positions lib/recognise lib/requests lib/tables,$(WASM)/$(room)/%.o): WASM_OPTIMISE := -Os
 WASM_CFLAGS = $(WASM_OPTIMISE) -ffp-contract=off -D_GNU_SOURCE -D_WASI_EMULATED_MMAN -DPE_ONE_THREAD
 WASM_LINK   := -mexec-model=reactor -Wl,-z,stack-size=1048576 -Wl,--gc-sections -Wl,--strip-all \
                -Wl,--allow-undefined-file=server/module/imports.txt $(WASM_EXPORTS:%=-Wl,--export=posenc_%)
