@@ -521,10 +521,7 @@ static json_t *without_dashes(const json_t *file)
 /* Find the dialect of an object by its keys. */
 static const dialect *find_dialect(const json_t *object)
 {
-    const json_t *type = json_object_get(object, "model_type");
-    const char *name = json_string_value(type);
-    if (type && !name) /* it is refused where it is read */
-        return NULL;
+    const char *name = json_string_value(json_object_get(object, "model_type"));
     for (size_t i = 0; i < sizeof DIALECTS / sizeof *DIALECTS; i++) {
         const dialect *known = &DIALECTS[i];
         if (model_has_keys(object, known->all) && !model_has_a_key(object, known->none) &&

@@ -78,7 +78,12 @@ static bool names_model(const json_t *file)
 
 json_t *model_translate(json_t *file, json_t *notes, json_t *paths, pe_error *reterr)
 {
-    const char *name = json_string_value(json_object_get(file, "model_type"));
+    const json_t *type = json_object_get(file, "model_type");
+    const char *name = json_string_value(type);
+    if (type && !name && !json_is_null(type)) {
+        model_refuse_value(reterr, "model_type", type, "a string");
+        return NULL;
+    }
     if (model_has_keys(file, "architecture") && !model_has_a_key(file, "dim hidden_size") &&
         (!name || strcmp(name, "timm_wrapper") == 0))
         return model_translate_timm(file, notes, reterr);

@@ -617,6 +617,19 @@ class Known(Plans):
                     reply = self.plan({"model_type": name, "text_config": sizes})
                 self.assert_ok(reply)
 
+    def test_a_model_type_is_a_string_whatever_the_other_keys_are(self):
+        sizes = {"num_layers": 2, "hidden_size": 64, "num_attention_heads": 4}
+        for keys in (
+            {"architecture": "vit_base_patch16_224"},
+            {"max_position_embeddings": 16, "position_embedding_type": "rope", **sizes},
+            {"_class_name": "FluxTransformer2DModel"},
+        ):
+            for given in (5, ["llama"], {}, True):
+                problem = self.plan({"model_type": given, **keys})
+                self.assertIn(
+                    "a string", self.assert_problem(problem, 422, "model_type")["detail"]
+                )
+
     def test_ntk_is_the_law_of_the_code_that_names_it(self):
         scaling = {"type": "ntk", "factor": 8.0}
         config = {"hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12}
