@@ -2,6 +2,8 @@
  * one pass over the name, so that a long list and a file of many tensors do not multiply. */
 #include "files/name_patterns.h"
 
+#include "files/set_header.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +95,8 @@ const char *api_names_nearest(const api_names *names, const json_t *header)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)header, name, value)
     {
-        const size_t shared = count_shared(name, strlen(name), first, size);
+        const bool is_tensor = strcmp(name, API_SET_METADATA) != 0;
+        const size_t shared = is_tensor ? count_shared(name, strlen(name), first, size) : 0;
         nearest = shared > most ? name : nearest;
         most = shared > most ? shared : most;
     }
