@@ -764,9 +764,8 @@ typedef struct pe_comparison {
     pe_deviation absolute, ulps;
     double one;     /* absolute.error in units in the last place of numbers just below 1 */
     double squares; /* the sum of the squares of errors */
-    /* where entries are bounded: the same of all exact ones, and of bounds of those that differ
-     */
-    double entry_squares, bound_squares;
+    double entry_squares; /* the same of the exact entries that differ, */
+    double bound_squares; /* and of their bounds, where these are known */
     uint64_t
         repeated; /* how often the view has the table: along axes that it is constant along */
     uint64_t first_not_finite;

@@ -290,8 +290,9 @@ static bool find_in_cosines(pe_trial *trial)
 {
     explained *self = trial->context;
     pe_apply *apply = self->apply;
+    const double reading = 4 * (double)pe_view_elements(&self->input);
     if (self->measured || !pe_cosines_are_measurable(apply) ||
-        !pe_trial_spend(trial, pe_explain_price(apply->exact, apply->tensors[0])))
+        !pe_trial_spend(trial, reading + pe_explain_price(apply->exact, apply->tensors[0])))
         return false;
     pe_measured_cosines cosines;
     pe_explanation *inner = malloc(sizeof *inner);

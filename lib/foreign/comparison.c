@@ -94,7 +94,8 @@ static void find_row_parts(tally *self, pe_comparison *result, uint64_t row)
 
 bool pe_comparison_is_vague(const pe_comparison *comparison)
 {
-    return comparison->bound_squares > comparison->entry_squares / 16;
+    return 2 * comparison->differing > comparison->entries &&
+           comparison->bound_squares > comparison->entry_squares / 16;
 }
 
 /* `loss`: of the entry, or its bound, where the tolerance is bounded. */
@@ -126,6 +127,7 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
     }
     result->bins[find_bin(ulps)]++;
     result->squares += error * error;
+    result->entry_squares += exact * exact;
     result->bound_squares += self->tolerance.bounded ? bound * bound : 0;
     keep_most(&result->absolute, error, place, found, exact);
     keep_most(&result->ulps, ulps, place, found, exact);
@@ -137,8 +139,6 @@ static void compare_entries(tally *self, uint64_t place, double *found, const do
 {
     if (self->tolerance.any_mask)
         self->result->masked += pe_mask_entries(found, exact, count, self->columns);
-    for (size_t i = 0; self->tolerance.bounded && i < count; i++)
-        self->result->entry_squares += isfinite(exact[i]) ? exact[i] * exact[i] : 0;
     for (size_t i = 0; i < count; i++)
         if (!(found[i] == exact[i]) && !(isnan(found[i]) && isnan(exact[i])))
             note_difference(self, place + i, found[i], exact[i], losses ? losses[i] : 0);

@@ -27,7 +27,8 @@ pe_status pe_compare_sides(const pe_exact_side *side, const pe_view *view,
                            pe_tolerance tolerance, const pe_runner *runner,
                            pe_comparison *ret_comparison, pe_error *reterr);
 
-/* Whether bounds are about as large as entries, so that nearly any entries are within them. */
+/* Whether most entries differ, and bounds are about as large as these, so that nearly any
+ * entries are within them. */
 bool pe_comparison_is_vague(const pe_comparison *comparison);
 
 #endif

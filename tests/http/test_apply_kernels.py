@@ -26,15 +26,19 @@ class KernelCase(ServerCase):
         target = f"/v1/apply/{scheme}?{query}&against=mine"
         return self.server.request("POST", target, {"Content-Type": SAFETENSORS}, body)
 
-
-class Drawn(KernelCase):
-    def test_right_kernels_pass_and_wrong_ones_do_not(self):
-        judged = 0
+    def drawn(self):
+        """(seed, what draws on, the case, its query with the tolerance of its arithmetic)"""
         for seed in range(SEED, SEED + DRAWN):
             random = numpy.random.default_rng(seed)
             arithmetic = list(ARITHMETICS)[seed % 3]
             case = draw_case(random, arithmetic)
-            query = f"{case.query}&tolerance={arithmetic}"
+            yield seed, random, case, f"{case.query}&tolerance={arithmetic}"
+
+
+class Drawn(KernelCase):
+    def test_right_kernels_pass_and_wrong_ones_do_not(self):
+        judged = 0
+        for seed, random, case, query in self.drawn():
             reply = self.judge(case.scheme, query, case.body(case.kernel, random))
             self.assertEqual(reply.status, 200, (seed, case.scheme, query, reply.body[:800]))
             for name, kernel in case.kernel.mistakes().items():
@@ -204,11 +208,7 @@ class Explained(KernelCase):
 
     def test_a_mistake_has_a_sentence_and_its_request_is_right(self):
         said = 0
-        for seed in range(SEED, SEED + DRAWN):
-            random = numpy.random.default_rng(seed)
-            arithmetic = list(ARITHMETICS)[seed % 3]
-            case = draw_case(random, arithmetic)
-            query = f"{case.query}&tolerance={arithmetic}"
+        for seed, _, case, query in self.drawn():
             reply = self.judge(case.scheme, query, case.body(case.kernel))
             self.assertNotIn("explanation", reply.json())
             for name, kernel in case.kernel.mistakes().items():
@@ -224,7 +224,7 @@ class Explained(KernelCase):
                 said += 1
                 if "request" not in found or "factor" in found:
                     continue
-                target = f"{found['request']['url']}&tolerance={arithmetic}"
+                target = f"{found['request']['url']}&tolerance={case.arithmetic}"
                 reply = self.server.request(
                     "POST", target, {"Content-Type": SAFETENSORS}, case.body(kernel)
                 )
@@ -284,6 +284,18 @@ class Explained(KernelCase):
                 target = f"{found['request']['url']}&tolerance=float32"
                 reply = self.server.request("POST", target, {"Content-Type": SAFETENSORS}, body)
                 self.assertEqual(reply.status, 200, reply.body)
+
+    def test_positions_at_which_anything_fits_explain_nothing(self):
+        """At the square of the offset float32 may lose as much as an entry is."""
+        x = numpy.random.default_rng(10).standard_normal((3, 17, 64)).astype("f4")
+        angle = numpy.outer(numpy.arange(1e5, 1e5 + 17), 1e4 ** (-numpy.arange(32) / 32))
+        cos, sin = (wave(angle)[:, ::-1].astype("f4") for wave in (numpy.cos, numpy.sin))
+        one, other = x[..., :32], x[..., 32:]
+        mine = numpy.concatenate((one * cos - other * sin, other * cos + one * sin), -1)
+        query = "offset=100000&length=17&dim=64&tolerance=float32"
+        reply = self.judge("rope", query, f32_file(query=x, mine=mine))
+        self.assertEqual(reply.status, 409)
+        self.assertNotIn("explanation", reply.json())
 
     def test_a_scale_is_that_of_the_request(self):
         case = self.draw(1, "sinusoidal", scale=2.5)
