@@ -1,4 +1,5 @@
 /* Tables from elsewhere: reading them row by row, whatever their order and element type. */
+#include "kernels/by_size.h"
 #include "numerics/dtype.h"
 
 #include <math.h>
@@ -143,6 +144,15 @@ static size_t packed_axes(const pe_view *view, uint64_t *ret_run)
  * stack, so that reading fails for no other reason than that of the view. */
 #define SPAN_BYTES ((size_t)64 << 10)
 
+/* Copy elements at a stride to another one, both in elements of a constant size. */
+static inline void spread_elements(unsigned char *dst, uint64_t dst_stride,
+                                   const unsigned char *src, uint64_t stride, uint64_t count,
+                                   size_t size)
+{
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(dst + i * dst_stride * size, src + i * stride * size, size);
+}
+
 /* Read `count` elements at a stride, and spread them in dst. */
 static bool read_run(const pe_view *view, uint64_t offset, uint64_t stride, uint64_t count,
                      unsigned char *dst, uint64_t dst_stride, unsigned char *span)
@@ -154,8 +164,8 @@ static bool read_run(const pe_view *view, uint64_t offset, uint64_t stride, uint
         size_t bytes = (size_t)(((now - 1) * stride + 1) * size);
         if (!view->read(view->context, offset + done * stride * size, span, bytes))
             return false;
-        for (uint64_t i = 0; i < now; i++)
-            memcpy(dst + (done + i) * dst_stride * size, span + i * stride * size, size);
+        PE_BY_SIZE(size, spread_elements(dst + done * dst_stride * size, dst_stride, span,
+                                         stride, now, SIZE))
         done += now;
     }
     return true;

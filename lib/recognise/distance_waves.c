@@ -11,19 +11,6 @@
 
 /* ---- the law ---- */
 
-/* Equal entries at the beginning, and at the end. */
-static void count_runs(const pe_distances *line, size_t *ret_low, size_t *ret_high)
-{
-    const double *entries = line->entries;
-    size_t low = 1, high = 1;
-    while (low < line->count && entries[low] == entries[0])
-        low++;
-    while (high < line->count && entries[line->count - 1 - high] == entries[line->count - 1])
-        high++;
-    *ret_low = low;
-    *ret_high = high;
-}
-
 static pe_columns select_cosines(pe_wave_layout layout, uint64_t half)
 {
     if (layout == PE_WAVE_INTERLEAVED)
@@ -80,10 +67,8 @@ bool pe_distance_law_read(pe_observation *seen, pe_wave_layout layout, pe_distan
         return false;
     pe_view line = pe_view_at(view, rank - 1, 0);
     *ret_law = (pe_distance_law){.dim = view->shape[rank - 1]};
-    if (!pe_distances_read(&line, false, &ret_law->shape))
+    if (!pe_distances_read_ends(&line, &ret_law->shape, &low, &high))
         return false;
-    count_runs(&ret_law->shape, &low, &high);
-    pe_distances_done(&ret_law->shape);
     size_t from = low - 1, to = ret_law->shape.count - high;
     if (to <= from || !fit_query(seen, from, to, layout, ret_law))
         return false;

@@ -10,6 +10,7 @@
 #define ENTRIES_MAX   ((uint64_t)1 << 21)
 
 #define BLOCK_ENTRIES ((uint64_t)1 << 12)
+#define RUN_ENTRIES   64 /* that are read at once where a run is expected to be short */
 
 /* Copy what a block of consecutive rows has of the line: a row every `keys` rows, the last
  * query before all others. Returns the next row that is wanted; `row` is one, or `first` is
@@ -100,6 +101,44 @@ bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_di
     if (!good)
         pe_distances_done(&own);
     *ret_distances = own;
+    return good;
+}
+
+/* Count equal entries at one end of a view of one axis. */
+static bool count_run(const pe_view *line, bool at_end, size_t *ret_run)
+{
+    double entries[RUN_ENTRIES], end = 0;
+    const uint64_t count = line->shape[0];
+    *ret_run = 0;
+    for (uint64_t done = 0, now; done < count; done += now) {
+        now = count - done < RUN_ENTRIES ? count - done : RUN_ENTRIES;
+        if (!pe_view_read(line, at_end ? count - done - now : done, now, entries))
+            return false;
+        for (uint64_t i = 0; i < now; i++, ++*ret_run) {
+            const double entry = entries[at_end ? now - 1 - i : i];
+            end = done + i == 0 ? entry : end;
+            if (entry != end)
+                return true;
+        }
+    }
+    return true;
+}
+
+bool pe_distances_read_ends(const pe_view *view, pe_distances *ret_distances, size_t *ret_low,
+                            size_t *ret_high)
+{
+    const uint64_t keys = view->shape[view->rank - 1];
+    pe_view line = *view;
+    *ret_distances = (pe_distances){
+        .heads = 1, .queries = 1, .keys = keys, .lines = 1, .count = (size_t)keys};
+    if (view->rank == 1 ? keys > DISTANCES_MAX : !pe_distances_read(view, false, ret_distances))
+        return false;
+    if (view->rank > 1) {
+        line = pe_observation_view_doubles(ret_distances->entries, ret_distances->count, 1);
+        line.rank = 1;
+    }
+    const bool good = count_run(&line, false, ret_low) && count_run(&line, true, ret_high);
+    pe_distances_done(ret_distances);
     return good;
 }
 

@@ -22,6 +22,11 @@ typedef struct pe_distances {
  * read, or memory ran out. */
 bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances);
 
+/* The same of one head, without its entries: how many are equal at the beginning and at the
+ * end. Of one axis no more is read than tells it. */
+bool pe_distances_read_ends(const pe_view *view, pe_distances *ret_distances, size_t *ret_low,
+                            size_t *ret_high);
+
 /* The same of a whole table; of heads that have one axis each, from the rows that have been
  * read. */
 bool pe_distances_read_table(const pe_observation *seen, bool has_heads,
