@@ -79,10 +79,25 @@ static void measure_entries(pe_first_rows *self)
     self->deviation = sqrt(squares / (double)count);
 }
 
+/* A view without axes of size 1, in which the two parts of complex numbers are columns. */
+static pe_view join_parts(const pe_view *view)
+{
+    pe_view joined = pe_view_squeezed(view);
+    const size_t last = joined.rank - 1;
+    if (view->is_complex && joined.rank > 1 && joined.strides[last] == 1 &&
+        joined.strides[last - 1] == joined.shape[last]) {
+        joined.shape[last - 1] *= joined.shape[last];
+        joined.strides[last - 1] = 1;
+        joined.rank--;
+    }
+    joined.is_complex = false;
+    return joined;
+}
+
 bool pe_first_rows_read(pe_first_rows *self, const pe_view *view, pe_search_runner *runner,
                         bool one)
 {
-    *self = (pe_first_rows){.view = pe_view_squeezed(view), .runner = runner};
+    *self = (pe_first_rows){.view = join_parts(view), .runner = runner};
     const size_t rank = self->view.rank;
     const uint64_t elements = pe_view_elements(&self->view);
     self->columns = rank > 0 ? self->view.shape[rank - 1] : 1;

@@ -162,6 +162,16 @@ static bool pack_view(pe_layers *layers, pe_view *view)
     return true;
 }
 
+/* Whether columns that were put in order are all there: their order is said of the tensor. */
+static bool keeps_order(const pe_layer *layer)
+{
+    for (size_t i = 0; i < layer->count; i++)
+        if (layer->transforms[i].kind == PE_TRANSFORM_COLUMNS &&
+            layer->view.shape[layer->view.rank - 1] != layer->transforms[i].count)
+            return false;
+    return true;
+}
+
 void pe_layers_add(pe_layers *layers, const pe_layer *layer)
 {
     pe_layer *added = &layers->items[layers->count];
@@ -169,6 +179,8 @@ void pe_layers_add(pe_layers *layers, const pe_layer *layer)
         return;
     *added = *layer;
     remove_unit_axes(added);
+    if (!keeps_order(added))
+        return;
     for (size_t i = 0; i < layers->count; i++) {
         const pe_layer *known = &layers->items[i];
         if (known->is == added->is && is_same_view(&known->added, &added->view))

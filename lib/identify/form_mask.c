@@ -173,8 +173,9 @@ bool pe_undo_mask(pe_layers *layers, const pe_layer *layer)
         return false;
     if (!found)
         return true;
-    /* -inf after the query is what the scheme's own mask has */
-    const bool own = isinf(self.number) && self.window == 0;
+    /* -inf after the query is what the scheme's own mask has, whatever is added to it */
+    const bool own = self.window == 0 && !self.symmetric &&
+                     (isinf(self.number) || self.nearest != self.number);
     return (own || add_filled(layers, layer, &self, FILL_INFINITE, lines)) &&
            (self.symmetric || add_filled(layers, layer, &self, FILL_BY_KEY, lines));
 }

@@ -101,14 +101,14 @@ static bool find_arc(const pe_row_law *law, double entry, interval *ret_arc)
 }
 
 /* The interval that is most likely the right one. */
-static pe_row_position choose_interval(const intervals *left)
+static pe_row_position choose_interval(const intervals *left, bool any)
 {
     pe_row_position best = {.found = false};
     double least = INFINITY;
     for (size_t i = 0; i < left->count; i++) {
         const interval *own = &left->items[i];
         const double middle = (own->low + own->high) / 2;
-        const bool whole = floor(own->high) >= ceil(own->low);
+        const bool whole = any || floor(own->high) >= ceil(own->low);
         const double cost = fabs(middle) + (whole ? 0 : POSITION_MAX);
         if (cost < least) {
             least = cost;
@@ -142,7 +142,7 @@ pe_row_position pe_row_position_fit(const pe_row_law *law, const double *row)
         now = next;
         next = kept;
     }
-    return choose_interval(now);
+    return choose_interval(now, law->any);
 }
 
 double pe_row_position_number(pe_row_position position)

@@ -25,6 +25,7 @@ typedef struct pe_row_law {
     double recipe; /* relative: what an angle may be off by; that of a frequency of 1 only by
                     * what its product's rounding does */
     bool even;     /* cosines alone: a position and its opposite have the same row */
+    bool any;      /* whole positions are no likelier than others */
 } pe_row_law;
 
 typedef struct pe_row_position {
@@ -37,7 +38,7 @@ void pe_row_law_add(pe_row_law *law, uint64_t column, double frequency, bool sin
 
 /* Narrow down the position of a row, from slow columns, which say it roughly and without doubt,
  * to fast ones, which say it exactly but for whole turns. Of several that are left it is a
- * whole number, and the one that is nearest to 0. */
+ * whole number, unless any is as likely, and the one that is nearest to 0. */
 pe_row_position pe_row_position_fit(const pe_row_law *law, const double *row);
 
 /* The number that lies between: a whole one, or a decimal of few digits. */

@@ -9,6 +9,7 @@
 #define LOOKED        20 /* rows by which even spacing is told */
 #define LISTED_COARSE 12 /* columns at least by which entries of 16 bits tell any positions */
 #define LISTED        6  /* the same of others */
+#define WRONG_MAX     2  /* of these, which are of no position, or of another one */
 #define DISTINCT      3  /* positions at least */
 #define FEW_ROWS      16 /* columns at least by which fewer positions are no chance */
 #define FEW_COARSE    24 /* the same of entries of 16 bits */
@@ -48,16 +49,17 @@ static bool is_padding(const pe_row_law *law, const double *row)
     return true;
 }
 
-/* Fit rows: the first ones, and some that are ever further. Returns how many; 0 if one is not
- * of the law. */
+/* Fit rows: the first ones, and some that are ever further. Returns how many; 0 if more than a
+ * few are not of the law. */
 static size_t fit_sampled_rows(const pe_observation *seen, const pe_row_law *law,
                                fitted_row rows[LOOKED])
 {
-    size_t count = 0, padding = 0;
+    size_t count = 0, padding = 0, wrong = 0;
     for (size_t row = 0; row < seen->sampled && count < LOOKED;) {
         const double *entries = seen->sample + row * seen->columns;
         rows[count] = (fitted_row){(double)row, pe_row_position_fit(law, entries)};
-        if (!rows[count].at.found && (!is_padding(law, entries) || padding++ == LOOKED))
+        if (!rows[count].at.found &&
+            (is_padding(law, entries) ? padding++ == LOOKED : wrong++ == WRONG_MAX))
             return 0;
         count += rows[count].at.found;
         if (row + 1 == seen->sampled)
@@ -95,12 +97,14 @@ static double choose_step(pe_row_position steps)
 }
 
 /* Spread rows over a line through the first two, whose signs are given; of a table of cosines
- * alone the others' signs are chosen. False: they are not evenly spaced. */
+ * alone the others' signs are chosen. A few rows may lie elsewhere, and say nothing then.
+ * False: they are not evenly spaced. */
 static bool is_even(fitted_row *rows, size_t count, bool signs, double *ret_step,
                     pe_row_position *ret_offset)
 {
     const pe_row_position first = rows[0].at;
     double step = 0, error = INFINITY;
+    size_t wrong = 0;
     for (size_t i = 1; i < count; i++) {
         const double row = rows[i].row - rows[0].row;
         const double expected = find_middle(first) + step * row;
@@ -108,8 +112,12 @@ static bool is_even(fitted_row *rows, size_t count, bool signs, double *ret_step
             rows[i].at = negate_position(rows[i].at);
         const double found = find_middle(rows[i].at);
         const double own = find_half_width(rows[i].at) + find_half_width(first);
-        if (!(fabs(found - expected) <= error * row + own + 1e-9))
-            return false;
+        if (!(fabs(found - expected) <= error * row + own + 1e-9)) {
+            if (i <= DISTINCT || wrong++ == WRONG_MAX)
+                return false;
+            rows[i].at = (pe_row_position){true, -INFINITY, INFINITY};
+            continue;
+        }
         step = (found - find_middle(first)) / row;
         error = own / row;
     }
@@ -216,11 +224,19 @@ static bool find_list(const pe_observation *seen, const pe_row_law *law,
     return found;
 }
 
-static bool find_positions(const pe_observation *seen, const pe_row_law *law,
-                           pe_table_positions *ret)
+/* Whether most rows have whole positions. */
+static bool are_whole(const fitted_row *rows, size_t count)
 {
-    fitted_row rows[LOOKED];
-    const size_t count = fit_sampled_rows(seen, law, rows);
+    size_t whole = 0;
+    for (size_t i = 0; i < count; i++)
+        whole += floor(rows[i].at.high) >= ceil(rows[i].at.low);
+    return 2 * whole >= count;
+}
+
+/* Find the positions of rows that have been fitted. */
+static bool place_rows(const pe_observation *seen, const pe_row_law *law,
+                       const fitted_row *rows, size_t count, pe_table_positions *ret)
+{
     const size_t distinct = count_distinct(rows, count);
     double offset, step;
     if (distinct == 0 ||
@@ -230,7 +246,21 @@ static bool find_positions(const pe_observation *seen, const pe_row_law *law,
         write_even(seen, offset, step, ret);
         return true;
     }
-    return find_list(seen, law, ret);
+    return (law->any || are_whole(rows, count)) && find_list(seen, law, ret);
+}
+
+static bool find_positions(const pe_observation *seen, pe_row_law *law, pe_table_positions *ret)
+{
+    fitted_row rows[LOOKED];
+    bool found = false;
+    for (int any = 0; !found && any < 2; any++) {
+        law->any = any;
+        const size_t count = fit_sampled_rows(seen, law, rows);
+        found = place_rows(seen, law, rows, count, ret);
+        if (count == 0 || are_whole(rows, count))
+            break;
+    }
+    return found;
 }
 
 /* ---- the whole ---- */

@@ -332,7 +332,9 @@ def case_of(stranger, said, asker):
             pair
             for pair in query.split("&")
             if pair.split("=")[0]
-            in SIZES | {"step", "positions", "tensor", "mask", "shape", "turns"}
+            in SIZES
+            | {"step", "positions", "tensor", "mask", "shape", "turns"}
+            | {"heads_total", "first_head"}
         ]
         try:
             other = asker.table(f"{path}?{'&'.join([*kept, f'preset={name}'])}")
