@@ -4,10 +4,10 @@
 #include "models/dialects.h"
 
 #include "models/config_text.h"
+#include "models/dialect_laws.h"
 #include "models/plan_parts.h"
 #include "models/rules.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,28 +23,16 @@ typedef struct dialect_rule {
     const char *note;     /* what there is to know */
 } dialect_rule;
 
-typedef struct reading reading;
-
 typedef struct dialect {
-    const char *type;       /* the model type whose row reads what is understood */
-    const char *what;       /* "The file holds …" */
-    const char *all, *some; /* keys: all of these are there, one of these */
-    const char *none;       /* … and none of these */
-    const char *is_true;    /* … and this one is true */
-    const char *types;      /* it may have a model_type, one of these */
-    void (*own)(reading *r);
+    const char *type;          /* the model type whose row reads what is understood */
+    const char *what;          /* "The file holds …" */
+    const char *all, *some;    /* keys: all of these are there, one of these */
+    const char *none;          /* … and none of these */
+    const char *is_true;       /* … and this one is true */
+    const char *types;         /* it may have a model_type, one of these */
+    model_dialect_law *own;    /* what rules cannot say; NULL: nothing */
     const dialect_rule *rules; /* the last one is empty */
 } dialect;
-
-/* A file while it is read. */
-struct reading {
-    const dialect *dialect;
-    const char *prefix;   /* of the paths of its keys: "", or "model." */
-    json_t *whole, *file; /* the file, and its object with these keys */
-    json_t *config;       /* what has been understood */
-    json_t *paths, *notes;
-    pe_error *error;
-};
 
 static bool is_rule(const dialect_rule *rule)
 {
@@ -53,27 +41,17 @@ static bool is_rule(const dialect_rule *rule)
 
 /* ---- keys ---- */
 
-static json_t *find_path(json_t *object, const char *path)
-{
-    while (object && *path) {
-        size_t length = strcspn(path, ".");
-        object = json_object_getn(object, path, length);
-        path += length + (path[length] == '.');
-    }
-    return json_is_null(object) ? NULL : object;
-}
-
 /* The value of a key of the file; OmegaConf's "${a.b}" is that of another key. */
-static json_t *find_key(const reading *r, const char *key)
+static json_t *find_key(const model_reading *r, const char *key)
 {
-    json_t *value = find_path(r->file, key);
+    json_t *value = model_find_path(r->file, key);
     const char *text = json_string_value(value);
     size_t length = text ? strlen(text) : 0;
     if (length < 4 || length > API_CONFIG_KEY_BYTES || strncmp(text, "${", 2) != 0)
         return value;
     char path[API_CONFIG_KEY_BYTES + 1];
     snprintf(path, sizeof path, "%.*s", (int)length - 3, text + 2);
-    json_t *meant = find_path(r->whole, path);
+    json_t *meant = model_find_path(r->whole, path);
     return meant ? meant : value;
 }
 
@@ -101,40 +79,11 @@ bool model_has_a_key(const json_t *object, const char *keys)
     return count_keys(object, keys, &all) > 0;
 }
 
-/* Give a path of an object a value, which is consumed. */
-static void set_path(json_t *object, const char *path, json_t *value)
-{
-    size_t length = strcspn(path, ".");
-    if (!path[length]) {
-        json_object_set_new(object, path, value);
-        return;
-    }
-    if (!json_object_getn(object, path, length))
-        json_object_setn_new(object, path, length, json_object());
-    set_path(json_object_getn(object, path, length), path + length + 1, value);
-}
-
-/* A number of the config; another value is a problem. */
-static double read_number(const reading *r, const char *path, double otherwise)
-{
-    const json_t *value = find_path(r->config, path);
-    const char *theirs = json_string_value(json_object_get(r->paths, path));
-    if (value && !json_is_number(value))
-        model_refuse_value(r->error, theirs ? theirs : path, value, "a number");
-    return json_is_number(value) ? json_number_value(value) : otherwise;
-}
-
-static bool has_value(const reading *r, const char *path, const char *word)
-{
-    const char *given = json_string_value(find_path(r->config, path));
-    return given && strcmp(given, word) == 0;
-}
-
-static pe_problem *refuse_key(const reading *r, const char *key, const char *allowed)
+static pe_problem *refuse_key(const model_reading *r, const char *key, const char *allowed)
 {
     char path[API_CONFIG_KEY_BYTES * 5];
     snprintf(path, sizeof path, "%s%s", r->prefix, key);
-    return model_refuse_value(r->error, path, find_path(r->file, key), allowed);
+    return model_refuse_value(r->error, path, model_find_path(r->file, key), allowed);
 }
 
 /* ---- conditions ---- */
@@ -167,7 +116,7 @@ static bool is_unset(const json_t *value)
 }
 
 /* Refuse a value for which no rule of its key holds. */
-static void check_choice(const reading *r, const dialect_rule *rule)
+static void check_choice(const model_reading *r, const dialect_rule *rule)
 {
     const json_t *value = find_key(r, rule->key);
     char allowed[256] = "one of", *at = allowed + strlen(allowed);
@@ -188,7 +137,7 @@ static void check_choice(const reading *r, const dialect_rule *rule)
 /* ---- rules ---- */
 
 /* A list of flags as the words of "a,b", for 0 and 1. NULL, with a problem, if it is none. */
-static json_t *name_flags(const reading *r, const char *key, const json_t *flags,
+static json_t *name_flags(const model_reading *r, const char *key, const json_t *flags,
                           const char *words)
 {
     json_t *names = json_array();
@@ -219,7 +168,7 @@ static json_t *value_of_text(const char *text)
 }
 
 /* Say that a path of the config is one of the file; NULL: of no key. */
-static void name_path(const reading *r, const char *ours, const char *theirs)
+static void name_path(const model_reading *r, const char *ours, const char *theirs)
 {
     json_object_del(r->paths, ours);
     if (theirs)
@@ -230,19 +179,20 @@ static void name_path(const reading *r, const char *ours, const char *theirs)
 }
 
 /* Give a path of the config a value, which is consumed, unless it has one. */
-static void take_value(const reading *r, const char *ours, const char *theirs, json_t *value)
+static void take_value(const model_reading *r, const char *ours, const char *theirs,
+                       json_t *value)
 {
-    if (find_path(r->config, ours)) {
+    if (model_find_path(r->config, ours)) {
         json_decref(value);
         return;
     }
     name_path(r, ours, theirs); /* one that is missed has a path, too */
     if (value)
-        set_path(r->config, ours, value);
+        model_set_path(r->config, ours, value);
 }
 
 /* Apply one item of what a rule sets. */
-static void apply_item(const reading *r, const dialect_rule *rule, char *item)
+static void apply_item(const model_reading *r, const dialect_rule *rule, char *item)
 {
     char ours[160], *sign = item + strcspn(item, "<=!"), *given = sign + (*sign != '\0');
     const char kind = *sign;
@@ -251,8 +201,8 @@ static void apply_item(const reading *r, const dialect_rule *rule, char *item)
     snprintf(ours, sizeof ours, "%s%s", is_inside ? "rope_scaling." : "", item + is_inside);
     if (kind == '=' || kind == '!') {
         json_t *value = value_of_text(given);
-        if (kind == '!' && find_path(r->config, ours) &&
-            !json_equal(find_path(r->config, ours), value))
+        if (kind == '!' && model_find_path(r->config, ours) &&
+            !json_equal(model_find_path(r->config, ours), value))
             refuse_key(r, rule->key, "another one or left out: it contradicts other keys");
         take_value(r, ours, rule->key && find_key(r, rule->key) ? rule->key : NULL, value);
         return;
@@ -270,7 +220,7 @@ static void apply_item(const reading *r, const dialect_rule *rule, char *item)
 }
 
 /* Check keys that may only have these words. */
-static void check_keys(const reading *r, const dialect_rule *rule)
+static void check_keys(const model_reading *r, const dialect_rule *rule)
 {
     char key[API_CONFIG_KEY_BYTES + 1];
     for (const char *at = rule->nothing; *at; at += strspn(at, " ")) {
@@ -283,7 +233,7 @@ static void check_keys(const reading *r, const dialect_rule *rule)
     }
 }
 
-static void apply_rule(const reading *r, const dialect_rule *rule)
+static void apply_rule(const model_reading *r, const dialect_rule *rule)
 {
     char item[160];
     if (rule->nothing && rule->refused) {
@@ -320,7 +270,7 @@ static bool names_key(const char *text, const char *key, bool or_inside)
     return false;
 }
 
-static bool is_known(const reading *r, const char *key, bool or_inside)
+static bool is_known(const model_reading *r, const char *key, bool or_inside)
 {
     for (const dialect_rule *rule = r->dialect->rules; is_rule(rule); rule++)
         if (names_key(rule->key, key, or_inside) || names_key(rule->sets, key, or_inside) ||
@@ -331,7 +281,7 @@ static bool is_known(const reading *r, const char *key, bool or_inside)
 
 /* Refuse what stands in no rule: of an object at this path whose name looks like positions
  * (all), or of the file the keys whose names do. */
-static void refuse_unknown(const reading *r, json_t *object, const char *path, bool all)
+static void refuse_unknown(const model_reading *r, json_t *object, const char *path, bool all)
 {
     const char *key;
     json_t *value;
@@ -350,113 +300,6 @@ static void refuse_unknown(const reading *r, json_t *object, const char *path, b
                        "left out: its name looks like positions, and what it means in this "
                        "kind of file is not known here");
     }
-}
-
-/* ---- what rules cannot say ---- */
-
-/* The columns that turn, as far as the config says. */
-static double count_columns(const reading *r)
-{
-    double head =
-        read_number(r, "hidden_size", NAN) / read_number(r, "num_attention_heads", NAN);
-    return floor(read_number(r, "head_dim", head) * read_number(r, "partial_rotary_factor", 1));
-}
-
-/* Divide frequencies by a list of numbers, which come from a path of the config. */
-static void set_divisors(const reading *r, json_t *divisors, const char *from)
-{
-    double longest = read_number(r, "max_position_embeddings", 4096);
-    json_object_set_new(r->config, "rope_scaling", model_pack_divisors(divisors, longest));
-    json_object_set(r->paths, "rope_scaling.short_factor", json_object_get(r->paths, from));
-    json_object_set(r->paths, "rope_scaling.long_factor", json_object_get(r->paths, from));
-}
-
-/* What Llama 3.1's law divides the frequency of a pair by. */
-static double read_llama3(const reading *r, double pair, double width)
-{
-    double theta = read_number(r, "rope_theta", 10000);
-    return model_llama3_divisor(
-        2 * 3.14159265358979323846 * pow(theta, 2 * pair / width),
-        read_number(r, "rope_scaling.factor", 8),
-        read_number(r, "rope_scaling.original_max_position_embeddings", 8192));
-}
-
-/* Positions that are divided by a number: so are all frequencies, beside another law. */
-static void divide_positions(reading *r)
-{
-    static const char key[] = "positions_divided_by", type[] = "rope_scaling.rope_type";
-    double divisor = read_number(r, key, 1), width = count_columns(r);
-    bool is_llama3 = has_value(r, type, "llama3");
-    json_object_del(r->config, key);
-    if (divisor == 1 || has_value(r, type, "yarn"))
-        return;
-    if (has_value(r, "positions", "two_tables") ||
-        (is_llama3 && (read_number(r, "rope_scaling.low_freq_factor", 1) != 1 ||
-                       read_number(r, "rope_scaling.high_freq_factor", 4) != 4))) {
-        model_refuse_value(r->error, json_string_value(json_object_get(r->paths, key)), NULL,
-                           "1 beside these other keys");
-    } else if (is_llama3 && width >= 2 && width <= 65536) {
-        json_t *divisors = json_array();
-        for (unsigned i = 0; i < (unsigned)width / 2; i++)
-            json_array_append_new(divisors, json_real(divisor * read_llama3(r, i, width)));
-        set_divisors(r, divisors, key);
-    } else {
-        divisor *= has_value(r, type, "linear") ? read_number(r, "rope_scaling.factor", 1) : 1;
-        set_path(r->config, type, json_string("linear"));
-        set_path(r->config, "rope_scaling.factor", json_real(divisor));
-        json_object_set(r->paths, "rope_scaling", json_object_get(r->paths, key));
-        json_object_set(r->paths, "rope_scaling.factor", json_object_get(r->paths, key));
-    }
-}
-
-/* GTE with mixed_b: frequencies are divided by powers of the factor that grow with the pair. */
-static void own_gte(reading *r)
-{
-    double factor = read_number(r, "rope_scaling.factor", 1), width = count_columns(r);
-    double mixed = read_number(r, "rope_scaling.mixed_b", NAN);
-    if (isnan(mixed) || !(width >= 2 && width <= 65536))
-        return;
-    json_t *divisors = json_array();
-    for (unsigned i = 1; i <= (unsigned)width / 2; i++)
-        json_array_append_new(divisors, json_real(pow(factor, pow(2.0 * i / width, mixed))));
-    set_divisors(r, divisors, "rope_scaling.factor");
-}
-
-static double yarn_scale(double factor, double mscale)
-{
-    return factor <= 1 ? 1 : 0.1 * mscale * log(factor) + 1;
-}
-
-/* Megatron: YaRN's attention factor is a quotient, whatever mscale and mscale_all_dim are. */
-static void own_megatron(reading *r)
-{
-    static const char attention[] = "rope_scaling.attention_factor";
-    double factor = read_number(r, "rope_scaling.factor", 1);
-    double scale = yarn_scale(factor, read_number(r, "rope_scaling.mscale", 1));
-    double all = yarn_scale(factor, read_number(r, "rope_scaling.mscale_all_dim", 0));
-    if (has_value(r, "rope_scaling.rope_type", "yarn")) {
-        json_t *scaling = json_object_get(r->config, "rope_scaling");
-        const char *named = find_path(scaling, "mscale") ? "rope_scaling.mscale"
-                                                         : "rope_scaling.mscale_all_dim";
-        set_path(r->config, attention, json_real(scale / all));
-        json_object_set(r->paths, attention, json_object_get(r->paths, named));
-        json_object_del(scaling, "mscale");
-        if (!r->dialect->is_true) /* latent attention has a scale of scores, too */
-            json_object_del(scaling, "mscale_all_dim");
-    }
-    divide_positions(r);
-}
-
-/* DeepSeek, gpt-oss: YaRN is for more positions than the original ones alone, and reaches so
- * many times as far. */
-static void own_length(reading *r)
-{
-    double original = read_number(r, "rope_scaling.original_max_position_embeddings", 4096);
-    if (read_number(r, "max_position_embeddings", INFINITY) <= original)
-        json_object_del(r->config, "rope_scaling");
-    else
-        set_path(r->config, "max_position_embeddings",
-                 json_real(original * read_number(r, "rope_scaling.factor", 1)));
 }
 
 /* ---- the table ---- */
@@ -533,7 +376,7 @@ static const dialect *find_dialect(const json_t *object)
     return NULL;
 }
 
-static void apply_rules(reading *r)
+static void apply_rules(model_reading *r)
 {
     model_note(r->notes, "The file holds %s.", r->dialect->what);
     for (const dialect_rule *rule = r->dialect->rules; is_rule(rule); rule++)
@@ -544,19 +387,28 @@ static void apply_rules(reading *r)
     refuse_unknown(r, r->file, "", false);
 }
 
-json_t *model_read_dialect(json_t *file, json_t *notes, json_t *paths, pe_error *reterr)
+/* Open the object of a file whose keys are those of a dialect; false: there is none. */
+static bool open_file(json_t *file, model_reading *r)
 {
     static const char *const PREFIXES[] = {"", "model."};
-    const json_t *inner[] = {file, json_object_get(file, "model")};
-    reading r = {.whole = file, .paths = paths, .notes = notes, .error = reterr};
-    for (size_t i = 0; i < 2 && !r.dialect; i++) {
-        json_decref(r.file);
-        r.prefix = PREFIXES[i];
-        r.file = without_dashes(inner[i]);
-        r.dialect = find_dialect(r.file);
+    const json_t *objects[] = {file, json_object_get(file, "model")};
+    if (model_open_gguf(file, r))
+        r->dialect = find_dialect(r->file);
+    for (size_t i = 0; i < 2 && !r->dialect && r->error->count == 0; i++) {
+        json_decref(r->file);
+        snprintf(r->prefix, sizeof r->prefix, "%s", PREFIXES[i]);
+        r->file = without_dashes(objects[i]);
+        r->dialect = find_dialect(r->file);
     }
-    if (r.dialect) {
+    return r->dialect != NULL;
+}
+
+json_t *model_read_dialect(json_t *file, json_t *notes, json_t *paths, pe_error *reterr)
+{
+    model_reading r = {.whole = file, .paths = paths, .notes = notes, .error = reterr};
+    if (open_file(file, &r)) {
         r.config = json_object();
+        r.is_latent = r.dialect->is_true != NULL;
         apply_rules(&r);
     }
     json_decref(r.file);

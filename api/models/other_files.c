@@ -1,25 +1,14 @@
-/* Which kind of file a body is: timm's, MLX's, GGUF metadata, a file of a dialect, a
- * config.json, or one that stands beside it. */
+/* Which kind of file a body is: timm's, a file of a dialect, a config.json, or one that stands
+ * beside it. */
 #include "models/other_files.h"
 
 #include "models/config.h"
 #include "models/dialects.h"
-#include "models/gguf_config.h"
 #include "models/plan_parts.h"
 #include "models/rotary.h"
 #include "models/timm.h"
 
 #include <string.h>
-
-/* MLX's files are those of Hugging Face but for a key. */
-static json_t *translate_mlx(const json_t *file, json_t *notes)
-{
-    json_t *config = json_copy((json_t *)file);
-    json_object_set_new(config, "model_type", json_string("llama_original"));
-    json_object_del(config, "rope_traditional");
-    model_note(notes, "rope_traditional, of MLX: pairs are neighbouring columns.");
-    return config;
-}
 
 /* Files that stand beside a config.json, by a key that tells them. */
 static const struct {
@@ -87,11 +76,6 @@ json_t *model_translate(json_t *file, json_t *notes, json_t *paths, pe_error *re
     if (model_has_keys(file, "architecture") && !model_has_a_key(file, "dim hidden_size") &&
         (!name || strcmp(name, "timm_wrapper") == 0))
         return model_translate_timm(file, notes, reterr);
-    if (name && strcmp(name, "llama") == 0 &&
-        json_is_true(json_object_get(file, "rope_traditional")))
-        return translate_mlx(file, notes);
-    if (model_is_gguf(file))
-        return model_config_of_gguf(file, notes, reterr);
     json_t *config = model_read_dialect(file, notes, paths, reterr);
     if (config || reterr->count > 0)
         return config;

@@ -1,5 +1,5 @@
-/* Other files than a config.json that describe a model: GGUF metadata, timm's, MLX's, those of
- * dialects.h; and files that describe none. */
+/* Other files than a config.json that describe a model: timm's, those of dialects.h; and files
+ * that describe none. */
 #ifndef API_MODELS_OTHER_FILES_H
 #define API_MODELS_OTHER_FILES_H
 

@@ -247,6 +247,9 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
     }
 }
 
+/* What MLX's configs have beside the keys of Hugging Face's: whether pairs are neighbours. */
+#define MLX_PAIRING "rope_traditional"
+
 rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
                               const char *layer_type, bool is_local)
 {
@@ -263,11 +266,9 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
     if (isnan(keys.original.value) && strcmp(keys.type, "default") != 0)
         keys.original =
             model_integer(&keys.dictionary, "original_max_position_embeddings", NAN);
-    keys.interleaved = facts->interleaved;
-    keys.interleaved_from = model_default(config);
-    if (facts->interleave_key)
-        keys.interleaved = model_flag(config, facts->interleave_key, facts->interleaved,
-                                      &keys.interleaved_from);
+    keys.interleaved =
+        model_flag(config, facts->interleave_key ? facts->interleave_key : MLX_PAIRING,
+                   facts->interleaved, &keys.interleaved_from);
     if (facts->own)
         facts->own(config, &keys);
     return keys;

@@ -197,10 +197,96 @@ class ModelFiles(ServerCase):
             LLAMA_CONFIG | {"model_type": "phi3", "hidden_size": 3072, "rope_scaling": scaling},
         )
 
-    def test_keys_of_positions_that_are_not_read_are_listed(self):
-        plan = self.plan(gguf_file.write(LLAMA | {"llama.rope.scaling.alpha": 1000.0}))
-        self.assertEqual(plan["not_used"], ["llama.rope.scaling.alpha"])
+    def test_keys_of_gguf_files_that_no_release_reads_are_refused(self):
+        for key, value in (
+            ("rope.scaling.alpha", 1000.0),
+            ("rope.scaling.type", "ntk"),
+            ("rope.scaling.yarn_ext_factor", 0.5),
+            ("rope.dimension_count_swa", 64),
+            ("attention.temperature_length", 4096),
+        ):
+            problem = self.plan(gguf_file.write(LLAMA | {f"llama.{key}": value}), 422)["errors"]
+            self.assertEqual([each["parameter"] for each in problem], [f"llama.{key}"])
+        for key, value in (("rope.scaling.attn_factor", 2.0), ("rope.dimension_count", 64)):
+            plan = self.plan(gguf_file.write(LLAMA | {f"llama.{key}": value}))
+            self.assertEqual(plan["not_used"], [f"llama.{key}"])
         self.assertEqual(self.plan(gguf_file.write(LLAMA))["not_used"], [])
+
+    def test_layers_of_gguf_files(self):
+        flags = [index % 3 != 2 for index in range(32)]
+        kinds = ["sliding_attention" if flag else "full_attention" for flag in flags]
+        window = {"attention.sliding_window": 512, "attention.key_length": 128}
+        sliding = LLAMA_CONFIG | {"sliding_window": 512, "head_dim": 128}
+        for name, pairs, config in (
+            (
+                "gemma3",
+                {"attention.sliding_window_pattern": flags, "rope.freq_base_swa": 20000.0},
+                {
+                    "model_type": "gemma3_text",
+                    "layer_types": kinds,
+                    "rope_local_base_freq": 20000.0,
+                },
+            ),
+            (
+                "cohere2",
+                {"attention.sliding_window_pattern": 3},
+                {"model_type": "cohere2", "sliding_window_pattern": 3},
+            ),
+            (
+                "olmo2",
+                {"attention.sliding_window_pattern": flags},
+                {"model_type": "olmo3", "layer_types": kinds},
+            ),
+            (
+                "modern-bert",
+                {"rope.freq_base_swa": 20000.0},
+                {
+                    "model_type": "modernbert",
+                    "global_rope_theta": 500000.0,
+                    "local_rope_theta": 20000.0,
+                },
+            ),
+        ):
+            with self.subTest(name):
+                file = gguf_file.write(renamed(LLAMA, name, **window, **pairs))
+                self.assert_same(file, sliding | config)
+
+    def test_gguf_files_that_say_nothing_of_a_scaling_have_none(self):
+        for name, model_type in (("gpt-oss", "gpt_oss"), ("mistral3", "ministral3")):
+            config = LLAMA_CONFIG | {
+                "model_type": model_type,
+                "head_dim": 128,
+                "rope_scaling": {"rope_type": "default"},
+            }
+            pairs = renamed(LLAMA, name, **{"attention.key_length": 128})
+            self.assert_same(gguf_file.write(pairs), config)
+
+    def test_heads_and_stacks_of_a_gguf_file_of_t5(self):
+        pairs = renamed(LLAMA, "t5", decoder_block_count=6)
+        found = self.plan(gguf_file.write(pairs))
+        self.assertEqual(
+            [part["arguments"]["heads"]["value"] for part in found["parts"]], [32, 32]
+        )
+        self.assertEqual([len(each["layers"]) for each in found["components"]], [32, 6])
+
+    def test_lists_with_a_number_for_each_layer(self):
+        heads = LLAMA | {"llama.attention.head_count_kv": [8] * 32}
+        self.assert_same(gguf_file.write(heads), LLAMA_CONFIG)
+        heads["llama.attention.head_count_kv"] = [8] * 31 + [4]
+        plan = self.plan(gguf_file.write(heads))
+        self.assertIn("head_count_kv differs between layers", " ".join(plan["notes"]))
+
+    def test_pairs_of_a_config_of_mlx(self):
+        for name, value, pairing in (
+            ("llama", True, "interleaved"),
+            ("qwen2", True, "interleaved"),
+            ("llama", False, "half"),
+            ("glm4", False, "half"),
+        ):
+            config = LLAMA_CONFIG | {"model_type": name, "rope_traditional": value}
+            part = self.plan(config)["parts"][0]
+            self.assertEqual(part["pairing"], pairing, name)
+            self.assertEqual(part["arguments"]["layout"]["from"], "rope_traditional")
 
     def test_architectures_that_are_two_models_are_refused(self):
         for name in ("baichuan", "jais"):  # rotary or ALiBi, by their size

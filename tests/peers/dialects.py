@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 
 MODELS = pathlib.Path(__file__).resolve().parents[2] / "api/models"
 
@@ -36,6 +37,11 @@ def fields_of(*classes):
 
 def yaml_names(text):
     return set(re.findall(r"^([a-z_0-9]+):", text, re.MULTILINE))
+
+
+def gguf_names(text):
+    """Keys after the architecture's name, of llama.cpp's own package for Python."""
+    return set(re.findall(r'"\{arch\}\.([a-z_0-9.]+)"', text))
 
 
 def foundry_names(text):
@@ -86,7 +92,15 @@ LIBRARIES = {
     ),
     "open_lm": (("open_lm",), [("open_lm/model.py", fields_of("Params"))]),
     "maxtext": (("maxtext",), [("src/maxtext/configs/base.yml", yaml_names)]),
+    "llama.cpp": (("gguf",), [("gguf-py/gguf/constants.py", gguf_names)]),
+    "mlx-lm": (("mlx",), [("mlx_lm/models/*.py", fields_of())]),
 }
+
+
+OF_OTHER_MODELS = (
+    "global_partial_rotary_factor indexer_rope_interleave mla_use_nope partial_rotary_factors "
+    "rope_embedding_base rope_freq_constant rope_position_scale swa_rope_theta yarn_only_types"
+)
 
 
 def position_pieces():
@@ -107,16 +121,27 @@ def known_keys():
         joined = " ".join(words) + (" " + shared if "MEGATRON" in part else "")
         name = words[0]
         keys.setdefault(name, set()).update(re.findall(r"[a-z_0-9.]+", joined))
+    # MLX's configs are those of Hugging Face, which the rows of model types read; what is in no
+    # row a plan lists as not used, and a type without a row is refused
+    texts = (
+        path.read_text() for path in MODELS.glob("*") if path.suffix in (".def", ".c", ".h")
+    )
+    keys["mlx"] = {name for text in texts for name in re.findall(r"\b[a-z_0-9]{4,}\b", text)}
+    keys["mlx"].update(OF_OTHER_MODELS.split())
     return keys
 
 
-def show(checkout, path):
+def git(checkout, *arguments):
     return subprocess.run(
-        ["git", "-C", checkout, "show", f"HEAD:{path}"],
-        capture_output=True,
-        text=True,
-        check=True,
+        ["git", "-C", checkout, *arguments], capture_output=True, text=True, check=True
     ).stdout
+
+
+def read_names(checkout, pattern, read):
+    """The names that files of a path or a pattern hold."""
+    paths = git(checkout, "ls-tree", "-r", "--name-only", "HEAD").split()
+    texts = (git(checkout, "show", f"HEAD:{path}") for path in paths if fnmatch(path, pattern))
+    return set().union(*map(read, texts))
 
 
 def main():
@@ -124,7 +149,7 @@ def main():
     for argument in sys.argv[1:]:
         library, checkout = argument.split("=", 1)
         dialects, sources = LIBRARIES[library]
-        names = set().union(*(read(show(checkout, path)) for path, read in sources))
+        names = set().union(*(read_names(checkout, *source) for source in sources))
         about = {name for name in names if any(piece in name for piece in pieces)}
         for dialect in dialects:
             unknown = sorted(
