@@ -41,7 +41,8 @@ static bool is_rule(const dialect_rule *rule)
 
 /* ---- keys ---- */
 
-/* The value of a key of the file; OmegaConf's "${a.b}" is that of another key. */
+/* The value of a key of the file; OmegaConf's "${a.b}" is that of another key, and "${.b}" of
+ * one beside it. */
 static json_t *find_key(const model_reading *r, const char *key)
 {
     json_t *value = model_find_path(r->file, key);
@@ -51,18 +52,29 @@ static json_t *find_key(const model_reading *r, const char *key)
         return value;
     char path[API_CONFIG_KEY_BYTES + 1];
     snprintf(path, sizeof path, "%.*s", (int)length - 3, text + 2);
-    json_t *meant = model_find_path(r->whole, path);
+    json_t *meant =
+        *path == '.' ? model_find_path(r->file, path + 1) : model_find_path(r->whole, path);
     return meant ? meant : value;
 }
 
+/* How many of several keys an object has; "a|b" is one of them. Those that are null count as
+ * absent. */
 static size_t count_keys(const json_t *object, const char *keys, size_t *ret_all)
 {
     size_t found = 0;
+    bool has_one = false;
     *ret_all = 0;
-    for (const char *at = keys; at && *at; ++*ret_all) {
-        size_t length = strcspn(at, " ");
-        found += json_object_getn(object, at, length) != NULL;
-        at += length + strspn(at + length, " ");
+    for (const char *at = keys; at && *at;) {
+        size_t length = strcspn(at, " |");
+        const json_t *value = json_object_getn(object, at, length);
+        has_one |= value && !json_is_null(value);
+        at += length;
+        if (*at++ == '|')
+            continue;
+        found += has_one;
+        ++*ret_all;
+        has_one = false;
+        at -= at[-1] == '\0';
     }
     return found;
 }

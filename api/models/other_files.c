@@ -36,6 +36,8 @@ static const struct {
      "the GGUF file that is its model, as application/octet-stream"},
     {"quant_method", "a quantization config", "the config.json of the model"},
     {"zero_optimization", "a config of DeepSpeed", "the config.json of the model"},
+    {"trainer model", "a configuration of a trainer",
+     "that of the model, with its layers, width and heads"},
     {"num_train_timesteps", "a scheduler_config.json of diffusers",
      "the config.json of the folder transformer or unet"},
     {"unet vae", "a model_index.json of diffusers",

@@ -14,41 +14,26 @@ const model_type *model_type_find(const model_types *types, const char *name)
     return NULL;
 }
 
-/* Keys that say more than model_type: the config is for other code, which has a row of its own.
- * `type` NULL: a config without model_type; `word`: what the first key must be, NULL: anything.
- */
+/* A key that says more than model_type: the config is for other code, which has a row of its
+ * own. `word`: what the key must be, NULL: anything. */
 static const struct {
-    const char *type, *keys, *word, *row;
+    const char *type, *key, *word, *row;
 } CODES[] = {
     {"xlm-roberta", "position_embedding_type", "rotary", "xlm-roberta-flash-implementation"},
     {"bert", "alibi_starting_size", NULL, "mosaic-bert"},
     {"nomic_bert", "rotary_emb_fraction", NULL, "nomic-bert-2048"},
 };
 
-/* Whether a config has all of several keys, joined by blanks, and the first one is the word. */
-static bool has_keys(const model_config *config, const char *keys, const char *word)
-{
-    char key[64];
-    for (const char *at = keys; *at; at += strspn(at, " ")) {
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(at, " "), at);
-        const char *given = json_string_value(json_object_get(config->object, key));
-        if (!model_has(config, key) ||
-            (word && at == keys && (!given || strcmp(given, word) != 0)))
-            return false;
-        at += strcspn(at, " ");
-    }
-    return true;
-}
-
 /* The row of code that comes with the checkpoint; NULL: the config is not known to be for any.
  */
 static const model_type *find_code(const model_config *config, const char *name)
 {
-    for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++)
-        if ((CODES[i].type && name ? strcmp(CODES[i].type, name) == 0
-                                   : !CODES[i].type && !name) &&
-            has_keys(config, CODES[i].keys, CODES[i].word))
+    for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++) {
+        const char *word = json_string_value(json_object_get(config->object, CODES[i].key));
+        if (name && strcmp(CODES[i].type, name) == 0 && model_has(config, CODES[i].key) &&
+            (!CODES[i].word || (word && strcmp(word, CODES[i].word) == 0)))
             return model_type_find(config->planner->types, CODES[i].row);
+    }
     return NULL;
 }
 

@@ -190,6 +190,39 @@ MEGATRON_FILES = [
         MEGATRON | {"position_embedding_type": "relative"},
         Scheme("t5", part="encoder", heads=32, num_buckets=32, bidirectional=True),
     ),
+    (
+        {key: MEGATRON[key] for key in list(MEGATRON)[1:]}
+        | {"position_embedding_type": "relative", "encoder_num_layers": 6, "num_layers": None},
+        Scheme("t5", part="encoder", layers=6, heads=32),
+        Scheme("t5", part="decoder", layers=6, heads=32),
+    ),
+    (
+        {key: MEGATRON[key] for key in list(MEGATRON)[1:]}
+        | {"position_embedding_type": "relative"}
+        | {"encoder_num_layers": 6, "decoder_num_layers": 4},
+        Scheme("t5", part="encoder", layers=6, bidirectional=True),
+        Scheme("t5", part="decoder", layers=4, bidirectional=False),
+    ),
+    (MEGATRON | {"rotary_percentage": 0.5}, rotary(frequencies(64))),
+    (MEGATRON | {"seq_len_interpolation_factor": 2}, rotary(frequencies(128) / 2)),
+    (MEGATRON | {"scale_positional_embedding": True}, rotary(llama3(frequencies(128)))),
+    (
+        MEGATRON | {"scale_positional_embedding": True, "scale_factor": 32},
+        rotary(llama3(frequencies(128), 32)),
+    ),
+    (
+        {
+            "name": "megatron_gpt",
+            "trainer": {"devices": 1},
+            "model": MEGATRON
+            | {"encoder_seq_length": 512, "max_position_embeddings": "${.encoder_seq_length}"}
+            | {"position_embedding_type": "learned_absolute"},
+        },
+        Scheme("learned", base_length=512, dim=4096),
+    ),
+    ({"model": MEGATRON | {"logits_soft_cap": 30.0}}, Refused("model.logits_soft_cap")),
+    (MEGATRON | {"position_embedding_type": "kerple"}, Refused("position_embedding_type")),
+    ({"trainer": {}, "model": {"encoder": MEGATRON}}, Refused("model_type", "of a trainer")),
     (MEGATRON | {"position_embedding_type": "roope"}, Refused("position_embedding_type")),
     (LATENT | {"rope_type": "rope"}, rotary(frequencies(64), "interleaved")),
     (
@@ -508,6 +541,8 @@ class ModelDialects(ServerCase):
                 continue
             part = next(one for one in document["parts"] if one["name"] == each.part)
             self.assertEqual(part["scheme"], each.scheme)
+            if each.layers:
+                self.assertEqual(len(part["layers"]), each.layers)
             for name, value in each.arguments.items():
                 self.assertEqual(part["arguments"][name]["value"], value, name)
 
