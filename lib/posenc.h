@@ -129,6 +129,10 @@ void pe_problem_suggest(pe_problem *problem, const char *name);
 const char *pe_find_nearest_name(const char *given, const char *const *candidates,
                                  size_t count);
 
+/* Name number `index` that other libraries have for a scheme or parameter; NULL after the last.
+ */
+const char *pe_alias_at(const char *name, size_t index);
+
 /* ---- element types ---- */
 
 typedef enum pe_dtype {
@@ -243,13 +247,15 @@ typedef struct pe_tensor_help {
 
 /* What a scheme says of itself. A pe_scheme is immutable; its functions are in lib/scheme.h. */
 typedef struct pe_scheme_info {
-    const char *name;    /* "sinusoidal" */
-    const char *title;   /* "Sinusoidal position encoding" */
-    const char *summary; /* one sentence */
-    const char *family;  /* where it acts: "absolute": on embeddings, by position; "rotary": it
-                          * turns queries and keys; "relative": on attention, by the distance
-                          * of query and key; "grid": on the cells of a picture */
-    const char *formula; /* plain text, with the frequency rule and sign convention */
+    const char *name;     /* "sinusoidal" */
+    const char *title;    /* "Sinusoidal position encoding" */
+    const char *summary;  /* one sentence */
+    const char *family;   /* where it acts: "absolute": on embeddings, by position; "rotary": it
+                           * turns queries and keys; "relative": on attention, by the distance
+                           * of query and key; "grid": on the cells of a picture */
+    const char *keywords; /* what people look for it by, separated by ", ": models, libraries'
+                           * and papers' words; see pe_alias_at */
+    const char *formula;  /* plain text, with the frequency rule and sign convention */
     const char *convention;         /* the library or paper whose reading is the default */
     const char *reference;          /* "arXiv:1706.03762, section 3.5" */
     const char *example;            /* a small legal query: "length=4&dim=8" */

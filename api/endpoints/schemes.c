@@ -72,6 +72,19 @@ static json_t *describe_applications(const pe_scheme *scheme)
     return list;
 }
 
+/* What a scheme is looked for by: its keywords, and what other libraries call it. */
+static json_t *list_keywords(const pe_scheme_info *info)
+{
+    json_t *words = api_list_aliases(info->name);
+    for (const char *next = info->keywords; next;) {
+        const char *end = strstr(next, ", ");
+        json_array_append_new(words,
+                              json_stringn(next, end ? (size_t)(end - next) : strlen(next)));
+        next = end ? end + 2 : NULL;
+    }
+    return words;
+}
+
 static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
 {
     const pe_scheme_info *info = pe_scheme_describe(scheme);
@@ -85,13 +98,13 @@ static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
                                         "shape", info->tensors[i].shape, "help",
                                         info->tensors[i].help, "primary", i == 0));
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "name",
-        info->name, "title", info->title, "summary", info->summary, "family", info->family,
-        "formula", info->formula, "convention", info->convention, "reference", info->reference,
-        "revision", (int)info->revision, "example", info->example, "parameters", parameters,
-        "presets", describe_presets(info), "tensors", tensors, "similarity", similar,
-        "recognised", pe_scheme_is_recognised(scheme), "applies",
-        describe_applications(scheme));
+        "{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:o}",
+        "name", info->name, "title", info->title, "summary", info->summary, "family",
+        info->family, "keywords", list_keywords(info), "formula", info->formula, "convention",
+        info->convention, "reference", info->reference, "revision", (int)info->revision,
+        "example", info->example, "parameters", parameters, "presets", describe_presets(info),
+        "tensors", tensors, "similarity", similar, "recognised",
+        pe_scheme_is_recognised(scheme), "applies", describe_applications(scheme));
 }
 
 static json_t *build_list(const api_call *call)

@@ -198,12 +198,23 @@ json_t *api_parameter_schema(const pe_parameter *parameter)
     return schema;
 }
 
+json_t *api_list_aliases(const char *name)
+{
+    json_t *names = json_array();
+    const char *alias;
+    for (size_t i = 0; (alias = pe_alias_at(name, i)); i++)
+        json_array_append_new(names, json_string(alias));
+    return names;
+}
+
 json_t *api_describe_parameter(const pe_parameter *parameter)
 {
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(parameter->name));
     if (parameter->old_name)
         json_object_set_new(object, "old_name", json_string(parameter->old_name));
+    if (pe_alias_at(parameter->name, 0))
+        json_object_set_new(object, "aliases", api_list_aliases(parameter->name));
     json_object_set_new(object, "type", json_string(type_name(parameter->type)));
     json_object_set_new(object, "required", json_boolean(parameter->required));
     json_object_set_new(object, "default", default_value(parameter));

@@ -13,6 +13,9 @@ json_t *api_parameter_value(const pe_parameter *parameter, const char *text);
 /* Whether every request must give the parameter, whatever else it gives. */
 bool api_is_required(const pe_parameter *parameter);
 
+/* The names that other libraries have for a scheme or parameter. */
+json_t *api_list_aliases(const char *name);
+
 /* A parameter as /v1/schemes and /v1/info describe it. */
 json_t *api_describe_parameter(const pe_parameter *parameter);
 

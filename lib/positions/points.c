@@ -15,9 +15,6 @@ pe_points pe_points_read(const pe_values *values, pe_error *reterr)
     snprintf(given, sizeof given, "%zu numbers", list->count);
     bool has_axes = pe_is_present(values, "axes");
     points.axes = is_grid ? list->count : has_axes ? (size_t)pe_get_integer(values, "axes") : 1;
-    if (is_grid && has_axes)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", "",
-                     "left out with sizes, which has a number for each axis");
     if (is_grid && points.axes > PE_POINT_AXES)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "sizes", given, "a list of at most %d numbers",
                      PE_POINT_AXES);

@@ -36,6 +36,7 @@ typedef enum pe_point_grid {
                  "sizes"},                                                                     \
         {.name = "axes",                                                                       \
          .type = PE_INTEGER,                                                                   \
+         .unless = "sizes",                                                                    \
          .minimum = 1,                                                                         \
          .maximum = PE_POINT_AXES,                                                             \
          .unit = "coordinates",                                                                \

@@ -12,6 +12,15 @@ static void refuse_conflict(const pe_parameter *parameter, const char *given,
                         allowed, reterr);
 }
 
+/* Refuse a value of a parameter without the choice that it belongs to. */
+static void refuse_companion(const pe_parameter *parameter, const pe_value *value,
+                             pe_error *reterr)
+{
+    char shown[PE_PRINT_MAX], allowed[128];
+    snprintf(allowed, sizeof allowed, "left out without %s", parameter->when);
+    refuse_conflict(parameter, pe_value_text(parameter, value, shown), allowed, reterr);
+}
+
 /* Find out whether a parameter is required and what its default is: from its row, or from the
  * case of the choice that it depends on. The preset's value replaces the default. False: the
  * parameter is not legal with that choice; if it was given, a problem was added. */
@@ -24,8 +33,11 @@ static bool find_rule(const pe_reading *reading, const pe_parameter *parameter,
     if (parameter->when) {
         size_t decides = pe_reading_index(reading, parameter->when);
         const pe_value *chosen = &reading->values[decides].value;
-        if (!chosen->present)
-            return false; /* it was given wrongly, which is a problem already */
+        if (!chosen->present) { /* where it was given wrongly, that is a problem already */
+            if (value->present && !reading->given[decides])
+                refuse_companion(parameter, value, reterr);
+            return false;
+        }
         const char *choice = pe_reading_row(reading, decides)->choices[chosen->integer];
         const pe_case *legal = pe_parameter_case(parameter, choice);
         if (!legal && value->present) {

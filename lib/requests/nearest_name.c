@@ -158,6 +158,14 @@ static const char *find_alias(const char *given)
     return given;
 }
 
+const char *pe_alias_at(const char *name, size_t index)
+{
+    for (size_t i = 0; i < sizeof ALIASES / sizeof *ALIASES; i++)
+        if (strcmp(name, ALIASES[i].meant) == 0 && index-- == 0)
+            return ALIASES[i].given;
+    return NULL;
+}
+
 const char *pe_find_nearest_name(const char *given, const char *const *candidates, size_t count)
 {
     size_t least = MANY;

@@ -344,6 +344,8 @@ const pe_scheme pe_scheme_alibi = {
             .summary = "A bias of the attention scores that falls linearly with the distance, "
                        "with a slope for each head.",
             .family = "relative",
+            .keywords = "linear bias, slopes, long context, extrapolation, BLOOM, MPT, "
+                        "Baichuan, mask, causal",
             .formula = "bias[h, i, j] = -m_h * |i - j|, m_h = 2^(-alibi_bias_max * (h + 1) / "
                        "H), h = first_head ... first_head + heads-1, H = heads_total",
             .convention = "slopes as in the authors' code, heads first; distance is key minus "

@@ -122,6 +122,7 @@ const pe_scheme pe_scheme_binary = {
             .title = "Binary positions",
             .summary = "The bits of the position: bounded and unique, but not smooth.",
             .family = "absolute",
+            .keywords = "bits, digits",
             .formula = "encoding[r, c] = bit (width - 1 - c) of k (order msb) or bit c (lsb)",
             .convention = "the most significant bit first, as in written numbers",
             .reference = "baseline; arXiv:1706.03762, section 3.5, has the smooth counterpart",

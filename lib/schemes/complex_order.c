@@ -260,6 +260,7 @@ const pe_scheme pe_scheme_complex_order = {
                        "position rotates. Without a set, the amplitudes are random, drawn "
                        "from seed.",
             .family = "absolute",
+            .keywords = "phase, word embedding",
             .formula =
                 "real[r, j] + i * imag[r, j] = r_j * exp(i * (theta_j + omega_j * k)), "
                 "with the amplitude r, phase theta and frequency omega of the row's word",

@@ -248,6 +248,7 @@ const pe_scheme pe_scheme_decomposed = {
                        "scores; tables for grids of another size are interpolated. Without a"
                        " set, the vectors are random, drawn from seed.",
             .family = "relative",
+            .keywords = "SAM, Segment Anything, MViT, ViTDet, rel_pos_h, picture, image",
             .formula = "rel_h[i, j] = table[floor(i * max(keys/queries, 1) + (keys-1 - j) * "
                        "max(queries/keys, 1))], with rel_pos_h as the table of 2*max(queries, "
                        "keys)-1 rows, interpolated linearly if it has another number; rel_w "

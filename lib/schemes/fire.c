@@ -258,6 +258,7 @@ const pe_scheme pe_scheme_fire = {
                        "the distance, relative to the query's position. Without a set, its "
                        "weights are random, drawn from seed.",
             .family = "relative",
+            .keywords = "long context, extrapolation, learned bias",
             .formula = "bias[h, i, j] = sum of w2[h, k] * max(0, w1[k] * u + b1[k]) + b2[h] "
                        "over k, u = ln(c * |i - j| + 1) / (ln(c * max(i, L) + 1) + epsilon)",
             .convention =

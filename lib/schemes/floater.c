@@ -381,6 +381,7 @@ const pe_scheme pe_scheme_floater = {
                        "defines, sampled at every position. Without a set, the network is "
                        "random, drawn from seed.",
             .family = "absolute",
+            .keywords = "neural ODE, continuous, flow",
             .formula = "encoding[r] = p(k * dt), p'(t) = w2 [act(w1 [p; t] + b1); t] + b2, "
                        "p(0) = p0",
             .convention = "t is the last input of both layers; the path begins at position 0",

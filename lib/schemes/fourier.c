@@ -318,6 +318,8 @@ const pe_scheme pe_scheme_fourier = {
             .summary = "Sines and cosines of every coordinate of a point at several "
                        "frequencies, for points of a grid or any others.",
             .family = "grid",
+            .keywords = "NeRF, gamma, coordinates, positional encoding of points, Perceiver, "
+                        "audio, scene, rays",
             .formula = "sin(2π * f_i * x), cos(2π * f_i * x) for each coordinate x of a point, "
                        "f_i = min_frequency * (max_frequency / min_frequency)^(i/(bands-1))",
             .convention = "sines of all coordinates, then cosines, as in nerfstudio; other "

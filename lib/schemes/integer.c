@@ -107,6 +107,7 @@ const pe_scheme pe_scheme_integer = {
             .title = "Integer positions",
             .summary = "The position as a number: the simplest encoding, but unbounded.",
             .family = "absolute",
+            .keywords = "index, position ids, counter",
             .formula = "encoding[r, 0] = k, where k = offset + r * step or positions[r]",
             .convention = "the position itself; positions may be negative or fractional",
             .reference =

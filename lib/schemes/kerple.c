@@ -214,6 +214,7 @@ const pe_scheme pe_scheme_kerple = {
                        "power of the distance. Without a set, its two numbers for each head "
                        "are random, drawn from seed.",
             .family = "relative",
+            .keywords = "long context, extrapolation, logarithmic bias",
             .formula = "log: bias[h, i, j] = -p_h * ln(1 + a_h * |i - j|); power: bias[h, i, "
                        "j] = -a_h * |i - j|^p_h",
             .convention = "as in the authors' code: p and a below 0.01 count as 0.01, and p "

@@ -208,6 +208,8 @@ const pe_scheme pe_scheme_learned = {
                        "one to begin training with. Without a set, the table is random, "
                        "drawn from seed.",
             .family = "absolute",
+            .keywords = "trained, absolute, BERT, GPT, GPT-2, RoBERTa, OPT, ViT, CLIP, Whisper "
+                        "decoder, wpe, position_embeddings, pos_embed, nn.Embedding",
             .formula =
                 "encoding[r] = table[k + row_offset]; a seeded table[k, j] depends on nothing "
                 "but the seed and the element number k * dim + j",

@@ -236,6 +236,7 @@ const pe_scheme pe_scheme_levit = {
                        "of absolute offsets on a grid, or each absolute offset on a line. "
                        "Without a set, the biases are random, drawn from seed.",
             .family = "relative",
+            .keywords = "TinyViT, EfficientFormer, MobileViT, picture, image, grid",
             .formula =
                 "bias[h, i, j] = table[index, h], index = |dx| * width + |dy| with x and y "
                 "the row and column of a token; on a line index = |i - j|",

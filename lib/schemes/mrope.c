@@ -326,6 +326,8 @@ const pe_scheme pe_scheme_mrope = {
             .summary = "Cosines and sines that rotate queries and keys by positions in time, "
                        "height and width: each pair of columns turns by one of them.",
             .family = "rotary",
+            .keywords =
+                "Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen-VL, GLM-4V, video, image, multimodal, 3d",
             .formula =
                 "cos[r, p] = a * cos(k * w_p), sin[r, p] = a * sin(k * w_p), k = position "
                 "of row r on the axis of pair p; w_p and a as of rope. A text's k is one "

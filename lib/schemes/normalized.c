@@ -68,6 +68,7 @@ const pe_scheme pe_scheme_normalized = {
                 "The position divided by the last one: bounded, but the step between rows "
                 "depends on the length.",
             .family = "absolute",
+            .keywords = "linear, unit interval, float",
             .formula = "encoding[k, 0] = k / (n - 1), or 0 if n = 1",
             .convention = "the first row is 0, the last row is 1",
             .reference =

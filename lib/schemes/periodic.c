@@ -162,6 +162,7 @@ const pe_scheme pe_scheme_periodic = {
             .title = "Periodic positions",
             .summary = "Sines of the position at falling frequencies: a smooth binary counter.",
             .family = "absolute",
+            .keywords = "triangle, sawtooth, square wave, modulo",
             .formula = "encoding[r, i] = sin(k * w_i); w_i = (pi/2) / 2^i (dyadic) or "
                        "base^(-i/dim) (geometric)",
             .convention =

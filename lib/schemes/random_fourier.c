@@ -141,6 +141,8 @@ const pe_scheme pe_scheme_random_fourier = {
             .summary = "Sines and cosines of a point's coordinates times a Gaussian matrix. "
                        "Without a set, the matrix is random, drawn from seed.",
             .family = "grid",
+            .keywords = "NeRF, SAM, Segment Anything, Gaussian, tancik, coordinates, timestep, "
+                        "diffusion",
             .formula = "sin(2π * p_j), cos(2π * p_j) with p_j = sum over a of x_a * "
                        "matrix[a, j] for the coordinates x of a point",
             .convention = "sines, then cosines; coordinates from -1 to 1; the preset sam is "

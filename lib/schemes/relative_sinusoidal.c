@@ -100,6 +100,7 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
             .title = "Sinusoidal encoding of distances",
             .summary = "The sinusoidal encoding of the distance from query to key.",
             .family = "relative",
+            .keywords = "music transformer, Conformer, wav2vec, distance, speech",
             .formula =
                 "encoding[i, j, 2c] = sin(d * w_c), encoding[i, j, 2c+1] = cos(d * w_c), "
                 "d = clip(j - i), w_c = base^(-2c/dim)",

@@ -373,6 +373,8 @@ const pe_scheme pe_scheme_resized = {
                        "prefix tokens are kept. Without a set, the table is random, drawn "
                        "from seed.",
             .family = "grid",
+            .keywords = "interpolate, interpolation, resize, bicubic, ViT, DeiT, DINOv2, "
+                        "SigLIP, CLIP, image size, pos_embed, resolution",
             .formula =
                 "encoding[y, x] = sum of w(y, i) * w(x, j) * table[i, j] over cells i, j "
                 "around ((y + 1/2) * ratio_y - 1/2, (x + 1/2) * ratio_x - 1/2), or, with "

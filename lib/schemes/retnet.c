@@ -165,6 +165,7 @@ const pe_scheme pe_scheme_retnet = {
                        "takes the place of the softmax, and the cosines and sines that rotate "
                        "queries and keys.",
             .family = "relative",
+            .keywords = "retention, decay, xPos, mask, causal",
             .formula = "mask[h, i, j] = gamma_h^(i - j), 0 for j > i; gamma_h = 1 - 2^(-5 - "
                        "h), h = 0 ... heads-1; cos[k, 2c] = cos[k, 2c+1] = cos(k * w_c), w_c = "
                        "base^(-c/(dim/2-1))",

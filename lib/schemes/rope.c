@@ -11,6 +11,8 @@ static const char *const TEMPERATURES[] = {"llama4", "ministral3", NULL};
 enum temperature { LLAMA4, MINISTRAL3 };
 
 static const pe_case YARN_CASES[] = {{.choice = "yarn"}, {.choice = NULL}};
+static const pe_case ANY_TEMPERATURE[] = {
+    {.choice = "llama4"}, {.choice = "ministral3"}, {.choice = NULL}};
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
@@ -36,11 +38,15 @@ static const pe_parameter PARAMETERS[] = {
          "16384; by default there is none"},
     {.name = "temperature_beta",
      .type = PE_REAL,
+     .when = "temperature",
+     .cases = ANY_TEMPERATURE,
      .minimum = 0,
      .maximum = 1000,
      .help = "beta of temperature; by default 0.1"},
     {.name = "temperature_length",
      .type = PE_INTEGER,
+     .when = "temperature",
+     .cases = ANY_TEMPERATURE,
      .minimum = 1,
      .maximum = PE_POSITION_MAX,
      .unit = "positions",
@@ -89,14 +95,6 @@ static pe_temperature read_temperature(const pe_values *values)
     return temperature;
 }
 
-/* Refuse a parameter without the one that it belongs to. */
-static void check_companion(const pe_values *values, const char *name, const char *other,
-                            pe_error *reterr)
-{
-    if (pe_is_present(values, name) && !pe_is_present(values, other))
-        pe_refuse_value(values, name, reterr, "left out without %s", other);
-}
-
 static void check_temperature(const pe_positions *positions, pe_error *reterr)
 {
     double low, high;
@@ -113,8 +111,6 @@ static void check_temperature(const pe_positions *positions, pe_error *reterr)
 static void check_extras(const pe_values *values, const pe_positions *positions,
                          pe_error *reterr)
 {
-    check_companion(values, "temperature_beta", "temperature", reterr);
-    check_companion(values, "temperature_length", "temperature", reterr);
     if (pe_is_present(values, "temperature"))
         check_temperature(positions, reterr);
     if (is_set(values, "cos_sin") && pe_get_choice(values, "table") == PE_ROTARY_FULL)
@@ -229,6 +225,11 @@ const pe_scheme pe_scheme_rope = {
             .summary = "Cosines and sines that rotate queries and keys in attention, with the "
                        "scalings of long-context models.",
             .family = "rotary",
+            .keywords =
+                "rotary, YaRN, NTK, dynamic NTK, LongRoPE, PI, position interpolation, linear "
+                "scaling, long context, context extension, rope scaling, theta, freqs_cis, "
+                "inv_freq, Llama, Llama 3, Mistral, Mixtral, Qwen, Gemma, Phi, DeepSeek, "
+                "GPT-NeoX, GPT-J, Falcon, ModernBERT, interleaved, halves, rotate_half",
             .formula = "cos[r, i] = a * cos(k * w_i), sin[r, i] = a * sin(k * w_i), "
                        "w_i = rope_theta^(-2i/dim) scaled by rope_type, a = attention factor "
                        "(1 except for yarn and longrope); a pair is rotated as "

@@ -173,6 +173,8 @@ const pe_scheme pe_scheme_rotation_matrix = {
             .summary = "For each position, a block diagonal matrix that rotates every pair of "
                        "columns by position times frequency.",
             .family = "rotary",
+            .keywords =
+                "shift, T_k, linear relation, why sine and cosine, proof, rope as matrices",
             .formula = "blocks [[cos, -sin], [sin, cos]] of k * w_i, w_i = base^(-2i/dim): "
                        "R_i^T R_j = R_(j-i); shift: [[cos, sin], [-sin, cos]]: "
                        "PE_(m+k) = T_k PE_m",

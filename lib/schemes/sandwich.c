@@ -200,6 +200,7 @@ const pe_scheme pe_scheme_sandwich = {
             .summary = "A bias of the attention scores that is the inner product of the "
                        "sinusoidal encodings of query and key, over a number for each head.",
             .family = "relative",
+            .keywords = "long context, extrapolation, sinusoidal bias",
             .formula = "bias[h, i, j] = heads / (8 * (h + 1)) * sum of cos((i - j) * w_c) over "
                        "c = 0 ... dim/2-1, w_c = base^(-2c/dim), h = 0 ... heads-1",
             .convention = "as in the paper's own program: dim is a setting of its own, 128 "

@@ -307,6 +307,8 @@ const pe_scheme pe_scheme_shaw = {
                        "to a limit. Without a set, learned vectors are random, drawn from "
                        "seed.",
             .family = "relative",
+            .keywords = "relative key, clipped distance, Music Transformer, BERT relative_key, "
+                        "Conformer",
             .formula = "keys[i, j] = keys_table[clip(j - i, min, max) - min], values likewise",
             .convention = "distance is key minus query, as in the paper; with "
                           "difference=query_minus_key the tables are indexed by i - j",

@@ -198,6 +198,9 @@ const pe_scheme pe_scheme_sinusoidal = {
             .summary =
                 "Sines and cosines of the position at geometrically falling frequencies.",
             .family = "absolute",
+            .keywords = "sine, cosine, sin, cos, Vaswani, Attention is all you need, "
+                        "Transformer, absolute, Whisper encoder, M2M-100, Marian, BART, "
+                        "timestep, diffusion, DDPM, Stable Diffusion, DiT",
             .formula =
                 "encoding[r, 2i] = amplitude * sin(k * w_i), encoding[r, 2i+1] = amplitude "
                 "* cos(k * w_i), w_i = position_scale * base^(-2i/dim)",

@@ -195,6 +195,7 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
             .summary = "Frame, row and column of a cell each have a part of the channels, as a "
                        "sinusoidal encoding of that width.",
             .family = "grid",
+            .keywords = "video, volume, VideoMAE, V-JEPA, CogVideoX, 3d, sincos",
             .formula = "an axis of m channels: sin(p * w_i), cos(p * w_i), w_i = base^(-2i/m), "
                        "with frequencies=tensor2tensor base^(-i/(m/2-1)), i = 0 … m/2-1, p = "
                        "place on the axis, divided by its "

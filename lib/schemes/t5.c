@@ -137,6 +137,8 @@ const pe_scheme pe_scheme_t5 = {
                        " of distances; buckets grow logarithmically. Without a set, the "
                        "biases are random, drawn from seed.",
             .family = "relative",
+            .keywords =
+                "buckets, relative_attention_bias, mT5, Flan, UL2, LongT5, MPNet, log buckets",
             .formula =
                 "bias[h, i, j] = table[bucket(i - j), h]; a distance n below max_exact has "
                 "a bucket of its own, another has max_exact + floor(ln(n/max_exact) / "

@@ -234,6 +234,7 @@ const pe_scheme pe_scheme_transformer_xl = {
                        "span, and the learned vectors u and v. Without a set, u and v are "
                        "random, drawn from seed.",
             .family = "relative",
+            .keywords = "XLNet, relative, memory, r_w_bias, Compressive Transformer",
             .formula = "encoding[r] = [sin(d * w), cos(d * w)], d = clip(first - r), w_c = "
                        "base^(-2c/dim); relative[i, j] is the row of d = i - j",
             .convention = "as in the code of XLNet and Transformer-XL: distance is query minus "

@@ -107,6 +107,7 @@ const pe_scheme pe_scheme_urpe = {
                        "weights after the softmax. Without a set, the factors are random, "
                        "drawn from seed.",
             .family = "relative",
+            .keywords = "Toeplitz, universal, RPE",
             .formula = "toeplitz[h, i, j] = g[h, (i - j) + length - 1]",
             .convention = "the matrix C of the paper; g is indexed by query minus key, the "
                           "tensor distance is key minus query",

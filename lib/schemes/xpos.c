@@ -180,6 +180,8 @@ const pe_scheme pe_scheme_xpos = {
             .summary = "Cosines and sines that rotate queries and keys and scale them, so that "
                        "their products fall with the distance.",
             .family = "rotary",
+            .keywords =
+                "rotary, LeX, length extrapolation, long context, decay, RetNet, Kosmos",
             .formula =
                 "q_cos[r, i] = zeta_i^((k - centre)/scale_base) * cos(k * w_i), k_cos[r, i] = "
                 "zeta_i^((centre - k)/scale_base) * cos(k * w_i), q_sin and k_sin likewise; "

@@ -58,6 +58,9 @@ class Schemes(ServerCase):
             with self.subTest(scheme["name"]):
                 for text in ("title", "summary", "reference", "family", "formula"):
                     self.assertTrue(scheme[text] and isinstance(scheme[text], str), text)
+                self.assertTrue(scheme["keywords"])
+                for word in scheme["keywords"]:
+                    self.assertEqual(word, word.strip(" ,"))
                 self.assertGreaterEqual(scheme["revision"], 1)
                 self.assertTrue(scheme["tensors"])
                 for tensor in scheme["tensors"]:
@@ -106,6 +109,38 @@ class Schemes(ServerCase):
                             set(parameter["default_of"].split()) - {"*", "-"},
                             set(names[: names.index(parameter["name"])]),
                         )
+
+    def test_another_name_of_a_parameter_is_answered_by_its_name_here(self):
+        told = 0
+        for scheme in self.schemes:
+            names = {parameter["name"] for parameter in scheme["parameters"]}
+            for row in scheme["parameters"]:
+                for alias in set(row.get("aliases", [])) - names:
+                    with self.subTest(f"{scheme['name']} {alias}"):
+                        reply = self.get_encoding(scheme, f"{scheme['example']}&{alias}=1")
+                        self.assertEqual(reply.json()["did_you_mean"], row["name"])
+                        told += 1
+        self.assertGreater(told, 30)
+
+    def test_a_parameter_without_the_choice_that_it_belongs_to_is_refused(self):
+        refused = 0
+        for scheme in self.schemes:
+            rows = {row["name"]: row for row in scheme["parameters"]}
+            for row in filter(lambda row: "when" in row, rows.values()):
+                decides = rows[row["when"]["parameter"]]
+                value = row.get("minimum", (row.get("choices") or ["true"])[0])
+                if decides["default"] is not None or decides["required"] or "when" in decides:
+                    continue
+                with self.subTest(f"{scheme['name']} {row['name']}"):
+                    reply = self.get_encoding(
+                        scheme, f"{scheme['example']}&{row['name']}={value}"
+                    )
+                    self.assertEqual(
+                        [error["allowed"] for error in reply.json()["errors"]],
+                        [f"left out without {decides['name']}"],
+                    )
+                    refused += 1
+        self.assertGreaterEqual(refused, 2)
 
     def test_a_parameter_that_depends_on_a_choice_is_refused_with_every_other(self):
         refused = 0
