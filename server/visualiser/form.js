@@ -3,8 +3,8 @@ import {h} from './dom.js';
 import {complainIn, createField, createPresets, showField} from './fields.js';
 import {conditionsOf, effectiveOf, isEssential, parameterOf} from './schema.js';
 
-// `change(parameters, {kind, name, held})` hears of every edit: 'slide' or 'settings', of which
-// parameter, and whether the same gesture goes on.
+// `change(parameters, {kind, name, held, done})` hears of every edit: 'slide' or 'settings', of
+// which parameter, whether the same gesture goes on, and whether it has ended.
 export class Form {
     constructor(side, change) {
         this.side = side;
@@ -37,7 +37,7 @@ export class Form {
         else parameters[name] = text;
         this.settings = {...this.settings, parameters};
         this.refresh();
-        this.change(parameters, {kind, name, held: this.gesture});
+        this.change(parameters, {kind, name, held: this.gesture, done});
         this.gesture = !done;
     }
 

@@ -59,7 +59,7 @@ function candidates(refused, before) {
 }
 
 // The value next to a refused one that the service takes, as a text, or null. `before` is the
-// last that it took.
+// last that it took; without one the greatest is taken for it.
 export async function legalInstead(
     settings,
     {name, type, minimum = -Infinity, maximum = Infinity},
@@ -67,7 +67,7 @@ export async function legalInstead(
     signal,
 ) {
     const refused = Number(settings.parameters[name]),
-        last = Number(before);
+        last = Number(before ?? maximum);
     const asked = (value) => takes(settings, name, value, signal);
     if (!Number.isFinite(last) || last === refused || !(await asked(last))) return null;
     if (type === 'integer')

@@ -8,6 +8,7 @@ import {byId, h} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
+import {plain} from './fields.js';
 import {createFavicon} from './favicon.js';
 import {takeDrops} from './files.js';
 import {createHighlight} from './highlight.js';
@@ -16,14 +17,21 @@ import {legalInstead} from './legal.js';
 import {createModel} from './model.js';
 import {byteText} from './numbers.js';
 import {begin, Panel} from './panel.js';
+import {completed} from './prefill.js';
 import {watchPreparation} from './preparing.js';
 import {showRelease} from './release.js';
 import {createRetry} from './retry.js';
-import {parameterOf, titleOf} from './schema.js';
+import {conditionsOf, effectiveOf, parameterOf, titleOf} from './schema.js';
 import {closeSections} from './sections.js';
 import {createStage} from './stage.js';
 import {PLACES, createStore} from './state.js';
-import {createStrangers, ownSettings, withoutTrackers} from './strangers.js';
+import {
+    changesOf,
+    createStrangers,
+    ownSettings,
+    schemeCalled,
+    withoutTrackers,
+} from './strangers.js';
 import {loadTable} from './tables.js';
 import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
@@ -31,7 +39,7 @@ import {createTools} from './tools.js';
 import {createTour, offerTour, wholeAddress} from './tour.js';
 import {keepTaps} from './touch.js';
 import {startTypesetting} from './typeset.js';
-import {viewsFor} from './views.js';
+import {isViewOption, viewsFor} from './views.js';
 
 const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
 const SIDES = ['left', 'right'];
@@ -57,6 +65,8 @@ let schemes,
     strangers;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
+let linked = true; // whether the settings are those of a link
+let renamed = null; // what is said of a scheme that a link calls otherwise
 let tables = []; // what is shown
 let shownView; // and how
 
@@ -184,27 +194,70 @@ async function load(state) {
     }
 }
 
-// Put a slider whose value is refused where the service takes it; whether that has been done.
+// The settings that the service takes instead of those of a slider, and what is said of that:
+// the slider's next value that is taken, else what the value brings with it, else those before.
+async function legalSettings(settings, name, table, signal) {
+    const scheme = schemeOf(settings.scheme),
+        {parameters} = settings;
+    const value = (before) =>
+        legalInstead(settings, parameterOf(scheme, name), before, signal).then((found) =>
+            found === null ? null : {parameters: {...parameters, [name]: found}, text: ''},
+        );
+    const before = table.settings.parameters[name] ?? table.effective[name];
+    const near = before == null ? null : await value(before);
+    if (near) return near;
+    const answer = await completed(scheme, parameters, name);
+    if (answer.described) return {parameters: answer.parameters, text: changesOf(answer)};
+    const text = `${plain(name)} stays as it was: ${answer.problem.message}.`;
+    return (await value()) ?? {parameters: table.settings.parameters, text};
+}
+
+// Put a slider whose value is refused where the service takes it, and fill in what a link
+// leaves out; whether that has been done.
 async function settle(state, sides, results, signal) {
     const slid = panel.slid();
-    const i = sides.indexOf(slid?.side);
-    const refused = results[i]?.reason;
-    if (!(refused instanceof Problem) || isGone(refused) || !tables[i]) return false;
-    const {side, name} = slid,
-        settings = state[side];
-    const before = tables[i].settings.parameters[name] ?? tables[i].effective[name];
-    const value = await legalInstead(
-        settings,
-        parameterOf(schemeOf(settings.scheme), name),
-        before,
-        signal,
+    const i = slid
+        ? sides.indexOf(slid.side)
+        : results.findIndex(({reason}) => reason?.document?.errors?.some(isAbsent));
+    const refused = results[i]?.reason,
+        side = sides[i];
+    if (!(refused instanceof Problem) || isGone(refused)) return false;
+    const settings = state[side];
+    if (!slid) return linked && !settings.filled && fill(side);
+    if (tables[i]?.settings.scheme !== settings.scheme) return false;
+    const {parameters, text} = await legalSettings(settings, slid.name, tables[i], signal);
+    if (store.get()[side] !== settings) return true;
+    strangers.tell(side, parameters, text);
+    store.update({[side]: {...settings, parameters}}, 'slide', {
+        burst: `${side}.${slid.name}`,
+        held: true,
+    });
+    return true;
+}
+
+const isAbsent = ({given}) => given === null;
+
+// Whether a link leaves out what its scheme requires.
+const lacks = ({scheme: name, parameters}) => {
+    const scheme = schemeOf(name),
+        effective = effectiveOf(scheme, parameters);
+    return scheme.parameters.some(
+        (each) =>
+            effective[each.name] == null &&
+            conditionsOf(scheme, each, effective).legal &&
+            conditionsOf(scheme, each, effective).required,
     );
-    if (value === null || store.get()[side] !== settings) return value !== null;
-    store.update(
-        {[side]: {...settings, parameters: {...settings.parameters, [name]: value}}},
-        'slide',
-        {burst: `${side}.${name}`, held: true},
-    );
+};
+
+// Fill in what a link leaves out of a side, and say so.
+async function fill(side) {
+    const settings = store.get()[side],
+        scheme = schemeOf(settings.scheme);
+    const answer = await busyUntil(completed(scheme, ownSettings(scheme, settings).parameters));
+    if (store.get()[side] !== settings) return true;
+    const parameters = {...settings.parameters, ...answer.parameters};
+    strangers.tell(side, parameters, changesOf(answer, ', since the link leaves it out'));
+    store.update({[side]: {...settings, parameters, filled: true}}, 'initial');
     return true;
 }
 
@@ -295,6 +348,7 @@ async function draw() {
     tools.show(tables, state);
     highlight.show(tables, state.options, possible, view);
     takeaway.show(tables);
+    showStrangers(state);
     const ended = busy();
     try {
         const complete = await stage.draw(
@@ -394,7 +448,10 @@ function cancel() {
 
 function changed(state, kind) {
     if (kind !== 'initial') offer.hide();
+    if (kind !== 'view') linked = ['initial', 'history'].includes(kind);
     tour.show(state.tour);
+    const misnamed = SIDES.find((side) => state[side] && !schemeOf(state[side].scheme));
+    if (misnamed) return void rename(state, misnamed);
     if (
         !state.left ||
         (schemeOf(state.left.scheme) &&
@@ -402,6 +459,10 @@ function changed(state, kind) {
             !['settings', 'adjust', 'slide'].includes(kind))
     )
         return void start(state);
+    const lacking =
+        linked &&
+        SIDES.find((side) => state[side] && !state[side].filled && lacks(state[side]));
+    if (lacking) return void fill(lacking);
     panel.show(state, kind);
     showStrangers(state);
     if (placeOf(state) === place) return void draw();
@@ -409,6 +470,47 @@ function changed(state, kind) {
     if (kind === 'adjust') loadSoon(state);
     else if (kind === 'slide') slide(state);
     else load(state);
+}
+
+// A scheme that a link calls otherwise, or that there is not.
+function rename(state, side) {
+    const {scheme: text, parameters} = state[side];
+    const called = schemeCalled(schemes, text);
+    const scheme = called ?? schemeOf(START) ?? schemes[0];
+    renamed = {
+        [side]: scheme.name,
+        text: called
+            ? `"${text}" is called ${scheme.name} here: ${scheme.title}.`
+            : `There is no scheme "${text.slice(0, 40)}": ${scheme.title} is shown.`,
+    };
+    const kept = called ? parameters : {};
+    store.update({[side]: {scheme: scheme.name, parameters: kept}}, 'initial');
+}
+
+// What the address asks for that is not there: a view, a tensor, rows, a setting twice.
+function remarksOn({options, repeated = [], ...state}) {
+    const [table] = tables;
+    const remarks = SIDES.filter(
+        (side) => state[side] && renamed?.[side] === state[side].scheme,
+    ).map(() => renamed.text);
+    for (const name of repeated) remarks.push(`${name} is given twice: the last one is taken.`);
+    for (const name of Object.keys(options))
+        if (!isViewOption(name)) remarks.push(`There is no setting "view.${name}".`);
+    if (!table || table.settings.scheme !== state.left?.scheme) return remarks;
+    const {tensor, available, firstRow, rows, totalRows} = table;
+    if (options.tensor && !available.some(({name}) => name === options.tensor))
+        remarks.push(`There is no tensor "${options.tensor}": ${tensor.name} is shown.`);
+    if (options.row && Number(options.row) !== firstRow)
+        remarks.push(
+            `Row ${options.row} of ${totalRows} cannot begin a window of ${rows}: ` +
+                `rows from ${firstRow} are shown.`,
+        );
+    if (shownView && state.view !== shownView.name)
+        remarks.push(
+            `There is no view "${state.view}" of this table: ` +
+                `${titleOf(shownView, table)} is shown.`,
+        );
+    return remarks;
 }
 
 // What the address holds that is no setting.
@@ -421,6 +523,7 @@ function showStrangers(state) {
             settings: state[side],
             mark: state.right ? `${side === 'left' ? 'A' : 'B'}: ` : '',
         })),
+        remarksOn(state),
     );
 }
 
@@ -471,10 +574,13 @@ async function begun() {
         view: shownView,
         colours: coloursOf(theme.current()),
     }));
-    panel = new Panel(schemes, store);
     strangers = createStrangers(byId('strangers'), (side, parameters) =>
         store.update({[side]: {...store.get()[side], parameters}}, 'settings'),
     );
+    panel = new Panel(schemes, store, (...told) => {
+        strangers.tell(...told);
+        showStrangers(store.get());
+    });
     watchSizes();
     changed(store.get(), 'initial');
 }

@@ -3,11 +3,13 @@
 import {describe} from './api.js';
 import {busyUntil} from './busy.js';
 import {byId} from './dom.js';
+import {plain} from './fields.js';
 import {Form} from './form.js';
 import {withinRules} from './legal.js';
-import {completed, steers} from './prefill.js';
+import {completed} from './prefill.js';
 import {createPicker} from './picker.js';
 import {beginningsOf} from './schema.js';
+import {changesOf} from './strangers.js';
 
 const SIDES = ['left', 'right'];
 
@@ -33,8 +35,12 @@ export class Panel {
     #pickers = {};
     #slid = null;
     #asked = {}; // by side: the last answer that an edit has asked the service for
+    #wrong = {}; // by side: whether the settings are refused
+    #tell;
 
-    constructor(schemes, store) {
+    // `tell(side, parameters, text)` says what was done to settings beside what was asked for.
+    constructor(schemes, store, tell) {
+        this.#tell = tell;
         this.#schemes = schemes;
         this.#store = store;
         for (const side of SIDES) {
@@ -96,13 +102,27 @@ export class Panel {
         this.#store.update({[side]: settings}, kind, {burst: `${side}.${name}`, held});
     }
 
+    // A choice brings what it asks for, and takes away what it excludes. One that the service
+    // refuses even so is not made.
     async #edit(side, parameters, change) {
-        const scheme = this.#schemeOf(this.#store.get()[side].scheme);
-        if (!steers(scheme, change.name)) return this.#settle(side, parameters, change);
-        const answer = await this.#ask(side, completed(scheme, parameters, change.name));
+        const {name, kind, done} = change;
+        const {scheme: schemeName, parameters: before} = this.#store.get()[side];
+        const scheme = this.#schemeOf(schemeName);
+        const replaces = scheme.parameters.some(({unless}) => unless === name);
+        if (kind === 'slide' || !(done || replaces || parameters[name] == null))
+            return this.#settle(side, parameters, change);
+        const mark = Number(this.#store.get().options.mark) || null;
+        const answer = await this.#ask(side, completed(scheme, parameters, name, {mark}));
         if (!answer) return;
-        this.#settle(side, answer.parameters, change);
-        this.#forms[side].goTo(answer.added[0]);
+        if (done && !answer.described && answer.problem.status > 0 && !this.#wrong[side]) {
+            this.#forms[side].show(scheme, this.#store.get()[side]);
+            const stays = `${plain(name)} stays as it was`;
+            return this.#tell(side, before, `${stays}: ${answer.problem.message}.`);
+        }
+        if (answer.described) this.#tell(side, answer.parameters, changesOf(answer));
+        const taken = answer.described ? answer.parameters : parameters;
+        this.#settle(side, taken, change);
+        if (done) this.#forms[side].goTo(answer.added[0]);
     }
 
     // The side that is shown where there is room for one.
@@ -114,6 +134,7 @@ export class Panel {
 
     // Put a problem beside its fields, or take it away with null.
     complain(side, problem) {
+        this.#wrong[side] = Boolean(problem);
         this.#forms[side].complain(problem);
     }
 

@@ -1,7 +1,7 @@
 // Everything the page knows about a scheme, from its document in /v1/schemes.
 
 // comfortable sizes to begin with
-const COMPLETIONS = {
+export const COMPLETIONS = {
     rows: 128,
     keys: 64,
     columns: 64,

@@ -22,6 +22,8 @@ const OLD_NAMES = {parameters: 'set'}; // in links that were made before
 
 export function readAddress(search) {
     const state = {tour: '', left: null, right: null, view: 'heatmap', options: {}, page: {}};
+    const names = [...new URLSearchParams(search).keys()];
+    state.repeated = [...new Set(names.filter((name, i) => names.indexOf(name) !== i))];
     const left = {},
         right = {};
     for (const [key, value] of new URLSearchParams(search)) {

@@ -1,6 +1,8 @@
 // What an address holds that is no setting: what networks, newsletters and advertisers append
-// to links, which means nothing here, and names that no parameter has.
+// to links, which means nothing here, and names that no parameter has. What is told beside the
+// settings: values that were filled in or left out, views and tensors that are not there.
 import {h} from './dom.js';
+import {plain} from './fields.js';
 import {parameterOf} from './schema.js';
 
 // No parameter has such a name.
@@ -58,9 +60,11 @@ function distanceBetween(one, other) {
 
 const LONGEST = 40; // characters of a name that is compared or shown
 
-// The parameter that is most like a name, or ''.
+// The parameter that other libraries call so, or that is most like a name, or ''.
 export function nearest(scheme, name) {
     if (name.length > LONGEST) return '';
+    const called = scheme.parameters.find(({aliases}) => aliases?.includes(name.toLowerCase()));
+    if (called) return called.name;
     const names = ['preset', ...scheme.parameters.map((each) => each.name)];
     const [best] = names
         .map((each) => [distanceBetween(name.toLowerCase(), each), each])
@@ -68,10 +72,37 @@ export function nearest(scheme, name) {
     return best[0] <= Math.max(1, name.length / 3) ? best[1] : '';
 }
 
-// Fills a line; `change(side, parameters)` takes what is to hold instead. show(sides) with
-// [{side, scheme, settings, mark: 'A: ' or ''}] says which names no parameter has, the first
-// one by itself.
+const LONG_VALUE = 24; // characters
+
+// What `completed` has filled in and left out, as a sentence; '' if nothing.
+export function changesOf({parameters, added, removed}, why = '') {
+    const shown = (text) => (text.length > LONG_VALUE ? `${text.slice(0, LONG_VALUE)}…` : text);
+    const given = added.map((name) => `${plain(name)} ${shown(parameters[name])}`);
+    const sentences = [
+        given.length > 0 && `Filled in${why}: ${given.join(', ')}.`,
+        removed.length > 0 &&
+            `Left out, since it is replaced: ${removed.map(plain).join(', ')}.`,
+    ];
+    return sentences.filter(Boolean).join(' ');
+}
+
+// The scheme that a text names, in other letters or by a word for it: {scheme, text}; or
+// undefined.
+export function schemeCalled(schemes, text) {
+    const letters = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+    const wanted = letters(text);
+    return (
+        schemes.find(({name}) => letters(name) === wanted) ??
+        schemes.find(({keywords}) => keywords.some((word) => letters(word) === wanted))
+    );
+}
+
+// Fills a line; `change(side, parameters)` takes what is to hold instead. show(sides, remarks)
+// with [{side, scheme, settings, mark: 'A: ' or ''}] says which names no parameter has, the
+// first one by itself; tell(side, parameters, text) says something as long as a side has these
+// parameters.
 export function createStrangers(line, change) {
+    const told = {}; // by side: {parameters, text}
     const button = (text, onclick) => h('button', {type: 'button', onclick}, text);
     function lineOf({side, scheme, settings: {parameters}, mark}) {
         const names = Object.keys(parameters).filter((name) => !isKnown(scheme, name));
@@ -83,14 +114,17 @@ export function createStrangers(line, change) {
             );
         const like = nearest(scheme, name);
         const meant = like && parameters[like] === undefined ? like : '';
+        const called = parameterOf(scheme, like)?.aliases?.includes(name.toLowerCase());
         const shown = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
         const rename = () => change(side, {...without([name]), [meant]: parameters[name]});
         return [
             h(
                 'p',
                 {class: 'stranger'},
-                `${mark}unknown setting "${shown}"${meant ? `: ${meant}?` : ''} `,
-                meant && button('rename', rename),
+                called
+                    ? `${mark}"${shown}" is called ${like} here${meant ? '' : ', which is given too'} `
+                    : `${mark}unknown setting "${shown}"${meant ? `: ${meant}?` : ''} `,
+                meant && button(called ? 'use it' : 'rename', rename),
                 meant && ' ',
                 button('remove', () => change(side, without([name]))),
                 names.length > 1 && ` and ${names.length - 1} more `,
@@ -98,9 +132,21 @@ export function createStrangers(line, change) {
             ),
         ];
     }
+    // What is told of a side, until its parameters change.
+    function toldOf({side, settings: {parameters}, mark}) {
+        if (told[side]?.parameters !== JSON.stringify(parameters)) delete told[side];
+        return told[side] ? [`${mark}${told[side].text}`] : [];
+    }
     return {
-        show(sides) {
-            const lines = sides.flatMap(lineOf);
+        tell(side, parameters, text) {
+            told[side] = text ? {parameters: JSON.stringify(parameters), text} : undefined;
+        },
+        show(sides, remarks = []) {
+            const quiet = [...sides.flatMap(toldOf), ...remarks];
+            const lines = [
+                ...quiet.map((text) => h('p', {class: 'told'}, text)),
+                ...sides.flatMap(lineOf),
+            ];
             line.replaceChildren(...lines);
             line.hidden = lines.length === 0;
         },

@@ -1,39 +1,15 @@
 // Variants of the same settings: one for each choice of the parameter that steers most others.
 // What the variants need in common, the training length and the factor by which it is exceeded,
 // is found in the scheme's document.
-import {completed} from './prefill.js';
+import {STRETCH, completed, demand, dependents, most, rolesOf} from './prefill.js';
 import {conditionsOf, effectiveOf} from './schema.js';
-
-const dependents = (scheme, {name}) =>
-    scheme.parameters.filter(({when}) => when?.parameter === name);
-const most = (items, size) =>
-    items.reduce((best, each) => (best && size(best) >= size(each) ? best : each), null);
 
 // The parameter with choices on which most others depend, or null.
 export function steeringOf(scheme) {
     const steering = scheme.parameters.filter(
-        (each) => each.choices && dependents(scheme, each).length > 0,
+        (each) => each.choices && dependents(scheme, each.name).length > 0,
     );
-    return most(steering, (each) => dependents(scheme, each).length);
-}
-
-// How many choices require a parameter.
-const demand = ({when}) => when.cases.filter(({required}) => required).length;
-
-// {trained, stretch}: of what depends on the steering parameter the position and the number
-// that most choices require.
-function rolesOf(scheme, steering) {
-    const wanted = dependents(scheme, steering).filter((each) => demand(each) > 0);
-    return {
-        trained: most(
-            wanted.filter(({unit}) => unit === 'positions'),
-            demand,
-        ),
-        stretch: most(
-            wanted.filter(({type, unit}) => type === 'number' && !unit),
-            demand,
-        ),
-    };
+    return most(steering, (each) => dependents(scheme, each.name).length);
 }
 
 const spanOf = ({coordinates: [{at}], totalRows}) => Math.abs(at(totalRows - 1) - at(0)) + 1;
@@ -43,18 +19,18 @@ const spanOf = ({coordinates: [{at}], totalRows}) => Math.abs(at(totalRows - 1) 
 export function trainingOf(table, mark) {
     const {scheme, effective} = table;
     const steering = steeringOf(scheme);
-    const {trained} = steering ? rolesOf(scheme, steering) : {};
+    const {trained} = steering ? rolesOf(scheme, steering.name) : {};
     const given = trained && effective[trained.name];
     if (given != null) return {length: Number(given), from: 'parameters'};
     if (mark > 0) return {length: mark, from: 'mark'};
-    return trained ? {length: Math.ceil(spanOf(table) / 4), from: 'table'} : null;
+    return trained ? {length: Math.ceil(spanOf(table) / STRETCH), from: 'table'} : null;
 }
 
 // What is said of variants in common: the value of each parameter that some of them require.
 function commonOf(table, mark) {
     const {scheme, effective} = table,
         steering = steeringOf(scheme);
-    const {trained, stretch} = rolesOf(scheme, steering);
+    const {trained, stretch} = rolesOf(scheme, steering.name);
     const span = spanOf(table),
         {length} = trainingOf(table, mark) ?? {length: span};
     const valueOf = ({name, type, unit}) => {
@@ -65,7 +41,7 @@ function commonOf(table, mark) {
                 : String(Number(Math.max(1, span / length).toPrecision(6)));
         return unit === 'positions' && type === 'integer' ? String(Math.ceil(span)) : null;
     };
-    return dependents(scheme, steering)
+    return dependents(scheme, steering.name)
         .filter((each) => demand(each) > 0)
         .map((parameter) => ({parameter, value: valueOf(parameter)}))
         .filter(({value}) => value != null);
@@ -93,7 +69,7 @@ export function variantsOf(table, mark) {
         for (const {parameter, value} of common)
             if (chosen[parameter.name] == null && legal(parameter))
                 chosen[parameter.name] = value;
-        const lists = dependents(scheme, steering).some(
+        const lists = dependents(scheme, steering.name).some(
             ({type, when}) =>
                 type === 'array' &&
                 when.cases.some((each) => each.required && String(each.choice) === choice),

@@ -79,5 +79,11 @@ export const VIEWS = [
     cloud,
 ];
 
+const SHARED = ['tensor', 'slice', 'row', 'mark', 'column', 'zoom'];
+
+// Whether some view, or all, has such an option.
+export const isViewOption = (name) =>
+    SHARED.includes(name) || VIEWS.some((view) => name.startsWith(`${view.name}.`));
+
 export const viewsFor = (tensor, scheme) =>
     VIEWS.filter((view) => view.applies(tensor, scheme));
