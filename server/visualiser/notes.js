@@ -1,10 +1,15 @@
 // One line above each picture: what it shows, and what there is to notice in these data.
+// A sentence is a claim about the whole of its table (see claims.js), or it names the part that
+// it speaks of; of two tables it says which it means.
+import {correlationOf, dependsOnDifference, onlyMost} from './claims.js';
 import {h} from './dom.js';
 import {pluralOf, rangeText} from './lists.js';
-import {brief, reachOf} from './numbers.js';
+import {brief} from './numbers.js';
+import {drawingText} from './rotated.js';
+import {spanOf} from './variants.js';
 
 const PATIENCE = 200; // milliseconds of rest before wavelengths are measured for a line of text
-const SAME = 1e-5; // of the range of a matrix: differences below are rounding
+const EVEN = 1e-3; // factors so near 1 may be rounding
 const SMALL = 0.2; // of an equal share of attention: biases that change less hardly matter
 const LITTLE = 0.01; // of the range of values: differences below can hardly be seen
 const STRONG = 0.9, // correlations that hold for nearly all pairs, and …
@@ -38,6 +43,36 @@ export function percentText(part) {
     return `${Number((100 * part).toPrecision(2))} %`;
 }
 
+const threeDigits = (x) => Number(x.toPrecision(3));
+const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
+
+// What is said of A and of B, '' where nothing is: once if it is the same of both.
+export function sided(texts) {
+    if (texts.every((text) => text === texts[0])) return texts[0] ?? '';
+    return texts
+        .map((text, i) => text && `${'AB'[i]}: ${text}`)
+        .filter(Boolean)
+        .join(' ');
+}
+
+// The same where only some of the tables have what the view shows: `items` are about those that
+// have it, `tableOf` says which.
+const sidedAmong = (all, items, tableOf, write) =>
+    sided(
+        all.map((table) => {
+            const item = items.find((each) => tableOf(each) === table);
+            return item === undefined ? '' : write(item);
+        }),
+    );
+
+// "rows 0 to 9 of 20: ", of a window.
+function scopeOf({rows, totalRows, numbers = (i) => i}) {
+    if (rows >= totalRows) return '';
+    return numbers(rows - 1) === numbers(0) + rows - 1
+        ? `in rows ${numbers(0)} to ${numbers(rows - 1)} of ${totalRows}, `
+        : `for ${rows} of ${totalRows} rows, `;
+}
+
 // How far a wave goes round within some positions, in degrees.
 const degreesText = (span, wavelength) =>
     `${brief(Number(((360 * span) / wavelength).toPrecision(3)))}°`;
@@ -45,11 +80,7 @@ const degreesText = (span, wavelength) =>
 // ---- waves ----
 
 // The positions that a table's rows span, or the training length.
-function spanOf({row, rows, totalRows}, mark) {
-    if (mark > 0) return mark;
-    const step = rows > 1 ? Math.abs(row.at(rows - 1) - row.at(0)) / (rows - 1) : 1;
-    return step * (totalRows - 1) + 1;
-}
+const lengthOf = (table, mark) => (mark > 0 ? mark : spanOf(table));
 
 // Which columns repeat within `span` positions, and how far the slowest has turned.
 export function waveNotice(wavelengths, span) {
@@ -70,7 +101,7 @@ export function waveNotice(wavelengths, span) {
     const many = short.length !== 1;
     const repeat =
         short.length === 0
-            ? `No column repeats ${within}`
+            ? `No wave repeats ${within}`
             : `Column${many ? 's' : ''} ${rangesText(short)} repeat${many ? '' : 's'} ` +
               `${within}`;
     const angle = degreesText(span, slowest.wavelength);
@@ -82,38 +113,19 @@ export async function fromWavelengths(tables, write, signal) {
     await new Promise((rested) => setTimeout(rested, PATIENCE));
     if (signal.aborted) return '';
     await Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown));
-    const texts = tables.map((table) =>
-        table.wavelengths ? write(table.wavelengths, table) : '',
+    return sided(
+        tables.map((table) => (table.wavelengths ? write(table.wavelengths, table) : '')),
     );
-    if (texts.every((text) => text === texts[0])) return texts[0];
-    return texts
-        .map((text, i) => text && `${tables.length > 1 ? `${'AB'[i]}: ` : ''}${text}`)
-        .filter(Boolean)
-        .join(' ');
 }
 
 export const wavesLater = (tables, mark, signal) =>
     fromWavelengths(
         tables,
-        (wavelengths, table) => waveNotice(wavelengths, spanOf(table, mark)),
+        (wavelengths, table) => waveNotice(wavelengths, lengthOf(table, mark)),
         signal,
     );
 
 // ---- matrices ----
-
-// Whether every diagonal has one value, up to rounding.
-export function isToeplitz({data, rows, columns, extent: [least, most]}) {
-    if (rows < 3 || columns < 3) return false;
-    const room = (most - least) * SAME;
-    for (let at = columns + 1; at < rows * columns; at++)
-        if (
-            at % columns !== 0 &&
-            data[at] !== data[at - columns - 1] &&
-            !(Math.abs(data[at] - data[at - columns - 1]) <= room)
-        )
-            return false;
-    return true;
-}
 
 // What rows, or columns, are: "those of the grid", "positions".
 const axisText = (word, title) =>
@@ -149,53 +161,129 @@ function axesText({row, column}) {
         : `Rows are ${rows}, columns ${columns}, colours values.`;
 }
 
+// "in head 3, " of a slice.
+const sliceText = ({slice, coordinates}) =>
+    slice
+        .map((index, i) => `in ${coordinates[i].title} ${coordinates[i].at(index)}, `)
+        .join('');
+
+// Whether the places of queries and keys are all that counts; '' where that is open, and on a
+// grid, where the numbers of places are no distances.
+function diagonalsText(table, differences) {
+    const same = dependsOnDifference(table, differences);
+    if (same === null) return '';
+    return capital(
+        sliceText(table) +
+            scopeOf(table) +
+            (same
+                ? 'each diagonal has one value: only the distance from query to key counts.'
+                : 'values change along diagonals: not only the distance from query to key ' +
+                  'counts.'),
+    );
+}
+
+function heatmapNotice(table) {
+    const {row, column, rows, columns, firstRow, effective} = table;
+    if (row.axis !== 'queries' || column.axis !== 'keys' || effective.height != null) return '';
+    // a query at the position of a key is at the same place
+    const first = Math.round(row.at(0) - column.at(0));
+    const away = Math.max(rows + Math.abs(first), columns);
+    return diagonalsText(
+        {...table, firstRow, numbers: (i) => i + firstRow},
+        {of: (_, i, j) => i - firstRow + first - j, reach: [away + Math.abs(first)]},
+    );
+}
+
 export function heatmapNote(tables, mark, signal) {
-    const [table] = tables,
-        {row, column} = table;
-    const what = axesText(table);
-    if (table.constant !== null) return noteOf(what, '');
-    if (row.axis === 'queries' && column.axis === 'keys')
-        return noteOf(
-            what,
-            isToeplitz(table)
-                ? 'Each diagonal has one value: only the distance from query to key counts.'
-                : 'Values change along diagonals: not only the distance from query to key ' +
-                      'counts.',
-        );
+    const what = sided(tables.map(axesText));
+    const notice = sided(tables.map(heatmapNotice));
+    if (notice || tables.every(({constant}) => constant !== null)) return noteOf(what, notice);
     return noteOf(what, wavesLater(tables, mark, signal), {signal});
 }
 
-export function similarityNote([table], metric) {
-    const word = table.row.title;
+// What counts, and of what there is the same or not.
+const countsText = (same, what, counts, like, value) =>
+    same
+        ? `only the ${what} ${counts}: pairs with the same ${like} have one ${value}.`
+        : `not only the ${what} ${counts}: pairs with the same ${like} have different ${value}s.`;
+
+// What is true of all pairs of places: of scores of vectors that turn, or values of rows.
+function pairsText(matrix) {
+    const same = dependsOnDifference(matrix, matrix.differences);
+    if (same === null) return '';
+    const {column, places, source} = matrix;
+    const said =
+        column.axis !== 'keys'
+            ? [
+                  `difference of two ${pluralOf(source.row.title)}`,
+                  'counts',
+                  'difference',
+                  'value',
+              ]
+            : places.at.length > 1
+              ? ['distances along the axes from query to key', 'count', 'distances', 'score']
+              : ['distance from query to key', 'counts', 'distance', 'score'];
+    return capital(scopeOf(matrix) + countsText(same, ...said));
+}
+
+const turnedOf = (drawing) =>
+    drawing ? `of ${drawingText(drawing)}` : 'of the two complex vectors';
+
+export function similarityNote(matrices, tables, {metric, drawing}) {
+    const [{row, tensor, source, places}] = matrices;
+    if (!places) {
+        const what =
+            `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ` +
+            `${pluralOf(row.title)} are: their ${metric}.`;
+        return noteOf(
+            what,
+            sidedAmong(tables, matrices, (each) => each.source, pairsText),
+        );
+    }
     const what =
-        `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ` +
-        `${pluralOf(word)} are: their ${metric}.`;
+        `The ${tensor.name} ${turnedOf(drawing)}, turned to every two ` +
+        `${pluralOf(source.row.title)}.`;
     return noteOf(
         what,
-        table.constant !== null
-            ? ''
-            : isToeplitz(table)
-              ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} ` +
-                'counts.'
-              : `Values change along diagonals: not only the difference of two ` +
-                `${pluralOf(word)} counts, but also which ones they are.`,
+        sidedAmong(tables, matrices, (each) => each.source, pairsText),
+    );
+}
+
+export function mapNote(maps, tables, drawing) {
+    const [{row, column, tensor}] = maps;
+    const what =
+        `The ${tensor.name} ${turnedOf(drawing)}, over the ${row.title} downwards and the ` +
+        `${column.title} to the right, query minus key.`;
+    return noteOf(
+        what,
+        sidedAmong(
+            tables,
+            maps,
+            (each) => each.source,
+            ({scores}) => pairsText(scores),
+        ),
     );
 }
 
 // ---- lines ----
 
+function linesText({row, column, rows, totalRows}) {
+    const over =
+        rows < totalRows
+            ? `${pluralOf(row.title)} ${row.at(0)} to ${row.at(rows - 1)}`
+            : `all ${pluralOf(row.title)}`;
+    if (!column.title) return `The value of each ${row.title}.`;
+    return column.title === row.title
+        ? 'Each line is one column of the matrix, over its rows.'
+        : `Each line is one ${column.title}, over ${over}.`;
+}
+
 export function wavesNote(tables, columns, signal) {
-    const {row, column} = tables[0];
-    const what = !column.title
-        ? `The value of each ${row.title}.`
-        : column.title === row.title
-          ? 'Each line is one column of the matrix, over all its rows.'
-          : `Each line is one ${column.title}, over all ${pluralOf(row.title)}.`;
     return noteOf(
-        what,
+        sided(tables.map(linesText)),
         fromWavelengths(
             tables,
-            (wavelengths) => {
+            (wavelengths, {row, column}) => {
                 const known = columns.filter((k) => Number.isFinite(wavelengths[k]));
                 if (known.length === 0) return '';
                 const each = known.map(
@@ -214,164 +302,169 @@ export function wavesNote(tables, columns, signal) {
 }
 
 // How many columns hardly differ between the chosen rows of a table.
-export function profilesNote(table, rows, zigzag) {
-    const {
-        row,
-        column,
-        columns,
-        extent: [least, most],
-    } = table;
-    const apart = zigzag ? ', columns with odd numbers paler' : '';
-    const what = `Each colour is the vector of one ${row.title}${apart}.`;
-    if (rows.length < 2 || most === least) return noteOf(what, '');
-    let still = 0;
-    for (let k = 0; k < columns; k++) {
+function stillText(table, rows) {
+    const {row, column, columns} = table;
+    if (rows.length < 2) return '';
+    const ranges = Array.from({length: columns}, (_, k) => {
         const values = rows.map((at) => table.value(at, k));
-        if (Math.max(...values) - Math.min(...values) <= LITTLE * (most - least)) still++;
-    }
+        return [Math.min(...values), Math.max(...values)];
+    });
+    const least = ranges.reduce((one, [from]) => Math.min(one, from), Infinity),
+        most = ranges.reduce((one, [, to]) => Math.max(one, to), -Infinity);
+    if (!Number.isFinite(most - least) || most === least) return '';
+    const still = ranges.filter(([from, to]) => to - from <= LITTLE * (most - least)).length;
     const between = (how, amount) =>
         `${how} between these ${pluralOf(row.title)} by ${amount} than ` +
-        `${percentText(LITTLE)} of the range of values.`;
+        `${percentText(LITTLE)} of the range of their values.`;
     const names = pluralOf(column.title);
+    return still === 0
+        ? between(`All ${names} differ`, 'more')
+        : still === columns
+          ? between(`No ${column.title} differs`, 'more')
+          : between(`${still} of ${columns} ${names} differ${still === 1 ? 's' : ''}`, 'less');
+}
+
+export function profilesNote(tables, rowsOf, zigzag) {
+    const apart = zigzag ? ', columns with odd numbers paler' : '';
+    const titles = [...new Set(tables.map(({row}) => row.title))];
     return noteOf(
-        what,
-        still === 0
-            ? between(`All ${names} differ`, 'more')
-            : still === columns
-              ? between(`No ${column.title} differs`, 'more')
-              : between(
-                    `${still} of ${columns} ${names} differ${still === 1 ? 's' : ''}`,
-                    'less',
-                ),
+        `Each colour is the vector of one ${titles.join(' or ')}${apart}.`,
+        sided(tables.map((table, i) => stillText(table, rowsOf(i)))),
     );
 }
 
-// The other end of a curve: {at(row)} over an order of positions.
-export function distancesNote([curve], {positions, rows}, metric, title) {
-    const what = `Each curve: the ${metric} of one ${title} to all others.`;
-    if (!curve) return noteOf(what, '');
+// The other end of a curve: {at(row), chosen} over an order of positions.
+function farthestText({at, chosen}, {positions, rows}, metric, title) {
     const far = /distance/.test(metric);
-    let best = -1;
-    for (const row of rows)
-        if (
-            Number.isFinite(curve.at(row)) &&
-            (best < 0 || (curve.at(row) - curve.at(best)) * (far ? 1 : -1) > 0)
-        )
-            best = row;
-    if (best < 0) return noteOf(what, '');
-    const value = brief(curve.at(best));
+    const size = (row) => (Number.isFinite(at(row)) ? (far ? at(row) : -at(row)) : -Infinity);
+    const most = rows.reduce((one, row) => Math.max(one, size(row)), -Infinity);
+    const best = rows.filter((row) => size(row) === most);
+    const value = brief(at(best[0]));
+    if (most === -Infinity) return '';
+    if (far && most === 0) return `No ${title} differs from ${title} ${chosen}.`;
+    if (best.length > 1) return '';
+    return (
+        `${far ? 'Farthest from' : 'Least like'} ${title} ${chosen} is ${title} ` +
+        `${positions[best[0]]}, ${far ? `at a distance of ${value}` : `with ${value}`}.`
+    );
+}
+
+// drawing: what the view has, {tables: the matrices, orders, metric, title, vectors}.
+export function distancesNote(curves, {tables: matrices, orders, metric, title, vectors}, all) {
+    if (vectors !== undefined)
+        return noteOf(
+            `Each curve: the ${metric} ${turnedOf(vectors)}, the query at one ${title} and the ` +
+                `key at every ${title}.`,
+            sidedAmong(all, matrices, (each) => each.source, pairsText),
+        );
     return noteOf(
-        what,
-        far && curve.at(best) === 0
-            ? `No ${title} differs from ${title} ${curve.chosen}.`
-            : `${far ? 'Farthest from' : 'Least like'} ${title} ${curve.chosen} is ${title} ` +
-                  `${positions[best]}, ${far ? `at a distance of ${value}` : `with ${value}`}.`,
+        `Each curve: the ${metric} of one ${title} to all others.`,
+        sidedAmong(
+            all,
+            curves.filter(({side}, i) => curves.findIndex((each) => each.side === side) === i),
+            ({side}) => matrices[side]?.source,
+            (curve) => farthestText(curve, orders[curve.side], metric, title),
+        ),
     );
 }
 
 // ---- the rest ----
 
-export function headsNote(set, indices, form) {
+// Which plane has the widest range of all, and which the narrowest, if one has.
+function reachesText({title, label, reaches}) {
+    if (!reaches || reaches.length < 2) return '';
+    const size = ({reach}) => reach[1] - reach[0];
+    const widest = onlyMost(reaches, size),
+        narrowest = onlyMost(reaches, (each) => -size(each));
+    const text = ({index, reach}, verb) =>
+        `${title} ${label(index)} ${verb}, ${rangeText(reach)}`;
+    return widest && narrowest
+        ? capital(
+              `${text(widest, 'has the widest range')}; ${text(narrowest, 'the narrowest')}.`,
+          )
+        : '';
+}
+
+export function headsNote(sets, form, usable, tables) {
+    const [{title}] = sets;
     const what =
         `${form === 'maps' ? 'A matrix' : 'A line'} for each ` +
-        `${set.title}${form === 'maps' ? '' : ', over the distance from query to key'}.`;
-    const reaches = indices
-        .filter((index) => set.planes.has(index))
-        .map((index) => {
-            const [least, most] = reachOf(set.planes.get(index)) ?? [NaN, NaN];
-            return {index, least, most, size: most - least};
-        })
-        .filter(({size}) => size >= 0);
-    if (reaches.length < 2) return noteOf(what, '');
-    const widest = reaches.reduce((one, other) => (other.size > one.size ? other : one)),
-        least = reaches.reduce((one, other) => (other.size < one.size ? other : one));
-    if (widest.size === least.size)
-        return noteOf(what, widest.size > 0 ? 'All reach equally far.' : '');
-    const text = (each, verb) =>
-        `${set.title} ${set.label(each.index)} ${verb}, ` + rangeText([each.least, each.most]);
-    const all = `${text(widest, 'has the widest range')}; ${text(least, 'the narrowest')}.`;
-    return noteOf(what, all[0].toUpperCase() + all.slice(1));
-}
-
-// Pearson's correlation of the points of a cloud.
-export function correlationOf({x, y, pairs: {at}}) {
-    const meanOf = ({data}) => at.reduce((sum, index) => sum + data[index], 0) / at.length;
-    const [mx, my] = [x, y].map(meanOf);
-    let xx = 0,
-        yy = 0,
-        xy = 0;
-    for (const index of at) {
-        const a = x.data[index] - mx,
-            b = y.data[index] - my;
-        xx += a * a;
-        yy += b * b;
-        xy += a * b;
-    }
-    return xy / Math.sqrt(xx * yy);
-}
-
-export function cloudNote(clouds) {
-    const [{x, y}] = clouds;
-    const what =
-        `A dot for each pair of ${pluralOf(x.row.title)}: ${x.tensor.name} to the ` +
-        `right, ${y.tensor.name} upwards.`;
-    const texts = clouds.map((cloud, i) => {
-        const r = correlationOf(cloud);
-        if (!Number.isFinite(r)) return '';
-        const together = r < 0 ? 'the farther apart, the less alike' : 'both grow together';
-        const size = Math.abs(r);
-        const meaning =
-            size > STRONG
-                ? together
-                : size > LOOSE
-                  ? `${together}, with exceptions`
-                  : 'one says little about the other';
-        return (
-            `${clouds.length > 1 ? `${'AB'[i]}: ` : ''}${meaning} (correlation ` +
-            `${brief(Number(r.toPrecision(3)))}).`
-        );
-    });
+        `${title}${form === 'maps' ? '' : ', over the distance from query to key'}.`;
     return noteOf(
         what,
-        texts
-            .filter(Boolean)
-            .join(' ')
-            .replace(
-                /^(?:([AB]): )?(.)/,
-                (_, side, letter) =>
-                    `${side ? `${side}: ` : ''}${side ? letter : letter.toUpperCase()}`,
-            ),
+        sidedAmong(
+            tables,
+            usable,
+            (table) => table,
+            (table) => reachesText(sets[usable.indexOf(table)]),
+        ),
+    );
+}
+
+function correlationText(cloud) {
+    const r = correlationOf(cloud);
+    if (!Number.isFinite(r)) return '';
+    const together = r < 0 ? 'the farther apart, the less alike' : 'both grow together';
+    const size = Math.abs(r);
+    const meaning =
+        size > STRONG
+            ? together
+            : size > LOOSE
+              ? `${together}, with exceptions`
+              : 'one says little about the other';
+    return `Of these dots, ${meaning} (correlation ${brief(Number(r.toPrecision(3)))}).`;
+}
+
+export function cloudNote(clouds, drawing, tables) {
+    const [{x, y}] = clouds;
+    const turned = drawing !== undefined;
+    const what =
+        `A dot for each pair of ${pluralOf(x.source.row.title)}: ${x.tensor.name} to the ` +
+        `right, ${y.tensor.name} ${turned ? `${turnedOf(drawing)} ` : ''}upwards.`;
+    return noteOf(
+        what,
+        sidedAmong(
+            tables,
+            clouds,
+            (cloud) => cloud.x.source,
+            turned ? (cloud) => pairsText(cloud.y) : correlationText,
+        ),
     );
 }
 
 export const spectrumNote = () =>
-    noteOf('A dot for each column: after how many positions it repeats.', '');
+    noteOf('A dot for each column that is a wave: after how many positions it repeats.', '');
 export const precisionNote = () =>
     noteOf('The exact table beside what usual float32 code computes.', '');
 
-export function rotationNote(sides, mark, signal) {
-    const {turning, table} = sides[0];
-    const span = spanOf(table, mark);
+function turnsText({turning, table}, mark) {
+    const span = lengthOf(table, mark);
+    const waves = Array.from({length: turning.count}, (_, pair) =>
+        turning.wavelengthOf(pair),
+    ).filter(Number.isFinite);
+    if (waves.length === 0) return '';
+    const slow = waves.filter((each) => each > span).length,
+        longest = waves.reduce((a, b) => Math.max(a, b));
+    const all = waves.length === turning.count;
+    const which =
+        slow === 0
+            ? `Every pair ${all ? '' : 'that turns '}makes a turn or more`
+            : slow === turning.count
+              ? 'No pair makes a whole turn'
+              : `${slow} of ${waves.length} pairs ${all ? '' : 'that turn '}` +
+                `make${slow === 1 ? 's' : ''} less than one turn`;
+    return (
+        `${which} within ${brief(span)} positions; the slowest turns by ` +
+        `${degreesText(span, longest)}.`
+    );
+}
+
+export function rotationNote(sides, tables, mark, signal) {
     const notice = fromWavelengths(
-        [table],
-        () => {
-            const waves = Array.from({length: turning.count}, (_, pair) =>
-                turning.wavelengthOf(pair),
-            ).filter(Number.isFinite);
-            if (waves.length === 0) return '';
-            const slow = waves.filter((each) => each > span).length,
-                longest = waves.reduce((a, b) => Math.max(a, b));
-            const which =
-                slow === 0
-                    ? 'Every pair makes a turn or more'
-                    : slow === turning.count
-                      ? 'No pair makes a whole turn'
-                      : `${slow} of ${turning.count} pairs make${slow === 1 ? 's' : ''} less ` +
-                        'than one turn';
-            return (
-                `${which} within ${brief(span)} positions; the slowest turns by ` +
-                `${degreesText(span, longest)}.`
-            );
+        tables,
+        (_, table) => {
+            const side = sides.find((each) => each.table === table);
+            return side ? turnsText(side, mark) : '';
         },
         signal,
     );
@@ -383,34 +476,20 @@ export function rotationNote(sides, mark, signal) {
 }
 
 // Lines of mean scores: how soon each has lost half of what it has at distance 0.
-export function scoresNote(lines, {seed, draws, other}) {
-    const vectors = other
-        ? 'a random query and another random vector as its key'
-        : 'a random vector that is both query and key';
-    const what =
-        `The attention score of ${vectors}, over their distance: ` +
-        `${draws === 1 ? 'a single draw' : `the mean of ${draws} draws`} (seed ${seed}).`;
-    if (other)
-        return noteOf(
-            what,
-            draws === 1
-                ? 'Another draw has another curve; what scalings do is to stretch it.'
-                : 'Such vectors have nothing in common, so the mean is near 0 at every ' +
-                      'distance.',
-        );
+export function scoresNote(lines, drawing) {
+    const what = `The attention score of ${drawingText(drawing)}, over their distance${lines[0]?.line.name ? ` along ${lines[0].line.name}` : ''}.`;
+    if (drawing.other) return noteOf(what, '');
     const halved = lines.map(({name, length, x, y}) => {
         const at = Array.from({length}, (_, i) => i).find((i) => y(i) < y(0) / 2);
         return at === undefined ? `${name} nowhere` : `${name} ${brief(x(at))}`;
     });
     const stretched = lines
-        .filter(({stretch}) => Math.abs(stretch - 1) > SAME)
-        .map(({name, stretch}) => {
-            const [factor, square] = [stretch, stretch ** 2].map((each) =>
-                brief(Number(each.toPrecision(3))),
-            );
+        .filter(({stretch}) => stretch && Math.abs(stretch.query * stretch.key - 1) > EVEN)
+        .map(({name, stretch: {query, key}}) => {
+            const factors = [...new Set([query, key].map((each) => brief(threeDigits(each))))];
             return (
-                ` ${name} begins ${stretch > 1 ? 'higher' : 'lower'}, since it multiplies ` +
-                `its cosines and sines by ${factor}, and with them every score by ${square}.`
+                ` ${name} multiplies its cosines and sines by ${factors.join(' and ')}, and ` +
+                `with them every score by ${brief(threeDigits(query * key))}.`
             );
         });
     return noteOf(
@@ -424,8 +503,8 @@ export function scoresNote(lines, {seed, draws, other}) {
     );
 }
 
-// Lines of weights: {name, weights, reach: the mean distance of the keys}.
-export function softmaxNote(lines) {
+// Lines of weights: {name, weights, reach: the mean distance of the keys}, of one query.
+export function softmaxNote(lines, position) {
     const what =
         'How the biases alone share one query’s attention among the keys, if all keys fit ' +
         'the query equally well.';
@@ -442,18 +521,13 @@ export function softmaxNote(lines) {
     if (part < SMALL)
         return noteOf(
             what,
-            `These biases are small: every weight is within ${percentText(part)} of an equal ` +
-                'share.',
+            'These biases are small: every weight drawn is within ' +
+                `${Math.ceil(100 * part)} % of an equal share.`,
         );
     const text = ({name, reach}) =>
-        `${name} looks ${brief(Number(reach.toPrecision(3)))} positions away on average`;
-    const [near, far] = [
-        known.reduce((one, other) => (other.reach < one.reach ? other : one)),
-        known.reduce((one, other) => (other.reach > one.reach ? other : one)),
-    ];
-    const all =
-        near === far
-            ? `${text(near)}.`
-            : `${text(near)}, ${text(far).replace(' on average', '')}.`;
-    return noteOf(what, all[0].toUpperCase() + all.slice(1));
+        `${name} looks ${brief(threeDigits(reach))} positions away on average`;
+    const near = known.reduce((one, other) => (other.reach < one.reach ? other : one)),
+        far = known.reduce((one, other) => (other.reach > one.reach ? other : one));
+    const other = near === far ? '' : `, ${text(far).replace(' on average', '')}`;
+    return noteOf(what, `From query ${position}, ${text(near)}${other}.`);
 }

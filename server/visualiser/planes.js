@@ -45,6 +45,15 @@ function planeOf(flat, {lead}, index, {rows, columns, extent}) {
     return data;
 }
 
+// The least and the greatest finite value of every plane of a whole tensor: [{index, reach}].
+function reachesOf(flat, form, whole) {
+    const all = Array.from({length: whole.extent}, (_, index) => ({
+        index,
+        reach: reachOf(planeOf(flat, form, index, whole)),
+    }));
+    return all.every(({reach}) => reach) ? all : null;
+}
+
 // The planes of a tensor that fits one window, all from one request; of others as much as fits
 // of those asked for.
 async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
@@ -65,9 +74,11 @@ async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
             });
         if (lead === 1) whole.columns = flat.rows;
         const count = lead === 0 ? flat.rows : Math.min(whole.extent, flat.columns);
+        const loaded = flat.rows * flat.columns;
         return {
             ...whole,
             first: 0,
+            reaches: loaded === size(shape) ? reachesOf(flat, form, whole) : null,
             planes: new Map(
                 Array.from({length: count}, (_, i) => [i, i])
                     .filter((i) => indices.includes(i[0]))

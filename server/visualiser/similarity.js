@@ -1,7 +1,10 @@
 // Similarities of positions: matrices of /v1/similarity as tables for views, and what these
 // views share.
 import {WINDOW_ELEMENTS, addressOf} from './api.js';
+import {isDistances} from './axes.js';
+import {differencesBetween} from './claims.js';
 import {h} from './dom.js';
+import {isGrid, loadPlaces, loadTurns, rotationOf, scoresOf, weightsOf} from './rotated.js';
 import {differencesOf} from './schema.js';
 import {Table, elements} from './tables.js';
 
@@ -13,20 +16,39 @@ export const METRICS = {
     pearson: 'Pearson correlation',
 };
 
-// The service compares the rows of a scheme's primary tensor; one row of the matrix must fit a
-// window.
-export function hasSimilarity({shape, primary}, {similarity}) {
-    return Boolean(similarity && primary) && shape.length === 2 && shape[0] <= WINDOW_ELEMENTS;
+const PRODUCTS = 2 ** 27; // of numbers, for one matrix of scores
+
+// Whether the rows of a table can be compared. Vectors that turn are compared by their products
+// once turned, which are computed here; other rows by the service, those of the scheme's
+// primary tensor, if one row of the matrix fits a window.
+export function hasSimilarity(tensor, scheme) {
+    const {shape, primary} = tensor;
+    if (rotationOf(tensor, scheme)) return shape[0] * shape[1] <= WINDOW_ELEMENTS;
+    return (
+        Boolean(scheme.similarity && primary) &&
+        shape.length === 2 &&
+        shape[0] <= WINDOW_ELEMENTS
+    );
 }
 
-// The tables that have similarities, and a line about the others.
+export const rotationIn = ({tensor, scheme}) => rotationOf(tensor, scheme);
+
+// Whether rows stand on a line, so that curves over them have a meaning.
+export const isLine = ({axes: [axis]}, scheme) =>
+    (axis === 'n' && !isGrid(scheme)) || isDistances(axis);
+
+// The tables that are compared in the same way as the first, and a line about the others.
 export function comparable(tables) {
-    const having = tables.filter(({tensor, scheme}) => hasSimilarity(tensor, scheme));
-    const lacking = tables.filter((table) => !having.includes(table));
-    const note = lacking
-        .map(
-            ({scheme, tensor}) =>
-                `The service has no similarities of ${scheme.name}’s ${tensor.name}.`,
+    const able = tables.filter(({tensor, scheme}) => hasSimilarity(tensor, scheme));
+    const kindOf = (table) => [Boolean(rotationIn(table)), isGrid(table.scheme)].join();
+    const having = able.filter((table) => kindOf(table) === kindOf(able[0]));
+    const note = tables
+        .filter((table) => !having.includes(table))
+        .map((table) =>
+            able.includes(table)
+                ? `${'AB'[tables.indexOf(table)]} is compared in another way; see it alone.`
+                : `The service has no similarities of ${table.scheme.name}’s ` +
+                  `${table.tensor.name}.`,
         )
         .join(' ');
     return {having, note};
@@ -34,6 +56,151 @@ export function comparable(tables) {
 
 // Positions of all rows of the whole tensor, by row number.
 export const positionsOf = ({coordinates: [rows]}) => rows.at;
+
+// How many rows of a matrix are computed at once.
+export function rowsAtOnce(table) {
+    const {totalRows: n, tensor} = table;
+    const most = rotationIn(table) ? PRODUCTS / (n * tensor.shape[1]) : WINDOW_ELEMENTS / n;
+    return Math.min(n, Math.max(1, Math.floor(most)));
+}
+
+// ---- scores of vectors that turn ----
+
+const SCORE = 'attention score';
+const PRODUCT = 'mean product';
+export const scoreName = (table) => (rotationIn(table).drawn ? SCORE : PRODUCT);
+
+// What the rows and columns of a matrix of scores are.
+function axesOfScores(source, places, numbers) {
+    const {drawn} = rotationIn(source);
+    const at =
+        places.at.length > 1
+            ? (i) => `(${places.at.map((each) => each(i)).join(', ')})`
+            : places.at[0];
+    const [down, right] = drawn ? ['query', 'key'] : ['position', 'position'];
+    return {
+        row: {axis: drawn ? 'queries' : 'n', title: down, at: (i) => at(numbers(i))},
+        column: {axis: drawn ? 'keys' : 'n', title: right, at},
+    };
+}
+
+// Some rows of the matrix of scores, as below: the queries downwards, the keys to the right.
+export async function loadScores(source, {first = 0, count, chosen}, drawing, signal) {
+    const [turns, places] = await Promise.all([
+        loadTurns(source, source.settings, source, signal),
+        loadPlaces(source, signal),
+    ]);
+    const {rows: n} = turns;
+    const weights = weightsOf(drawing, turns.count);
+    const rows = chosen?.length ?? count;
+    const numbers = chosen ? (i) => chosen[i] : (i) => first + i;
+    const data = new Float32Array(rows * n);
+    for (let i = 0; i < rows; i++) data.set(scoresOf(turns, weights, numbers(i)), i * n);
+    return new Table({
+        ...source,
+        source,
+        places,
+        differences: differencesBetween(places.at, n),
+        numbers,
+        data,
+        rows,
+        columns: n,
+        totalRows: n,
+        firstRow: first,
+        dtype: 'f32',
+        leading: [],
+        slice: [],
+        tensor: {...source.tensor, name: scoreName(source), shape: [n, n]},
+        wavelengths: null,
+        measuring: Promise.resolve(),
+        knownExtent: null,
+        knownConstant: undefined,
+        address: addressOf(source.settings, {tensor: turns.query[0].tensor.name}),
+        ...axesOfScores(source, places, numbers),
+    });
+}
+
+// The matrix of how far apart the places of the same rows are.
+export function distancesOfPlaces(scores) {
+    const {rows, columns, numbers, places} = scores;
+    const data = Float64Array.from({length: rows * columns}, (_, index) => {
+        const [i, j] = [numbers(Math.floor(index / columns)), index % columns];
+        return Math.hypot(...places.at.map((at) => at(i) - at(j)));
+    });
+    const name = places.at.length > 1 ? 'distance in the grid' : 'distance';
+    return new Table({
+        ...scores,
+        data,
+        knownExtent: null,
+        knownConstant: undefined,
+        tensor: {...scores.tensor, name},
+    });
+}
+
+// The two axes of a grid that are longest, in their order.
+const longestAxes = ({reach}) =>
+    reach
+        .map((length, axis) => ({length, axis}))
+        .sort((a, b) => b.length - a.length || b.axis - a.axis)
+        .slice(0, 2)
+        .map(({axis}) => axis)
+        .sort((a, b) => a - b);
+
+// The rows at the corners of a grid: they have all differences that there are.
+export function cornersOf({at}, n) {
+    const corners = at.reduce(
+        (signs) => signs.flatMap((each) => [1, -1].map((sign) => [...each, sign])),
+        [[]],
+    );
+    return corners.map((signs) => {
+        const height = (i) => signs.reduce((sum, sign, axis) => sum + sign * at[axis](i), 0);
+        let best = 0;
+        for (let i = 1; i < n; i++) if (height(i) > height(best)) best = i;
+        return best;
+    });
+}
+
+// The scores of a grid by its two distances, query minus key; those along other axes are 0.
+export function mapOfDistances(scores) {
+    const {rows, columns, numbers, places, differences} = scores;
+    if (!differences) return null;
+    const axes = longestAxes(differences);
+    const [high, wide] = axes.map((axis) => 2 * differences.reach[axis] + 1);
+    if (high * wide > WINDOW_ELEMENTS) return null;
+    const others = differences.reach
+        .map((_, axis) => axis)
+        .filter((each) => !axes.includes(each));
+    const data = new Float64Array(high * wide).fill(NaN);
+    for (let row = 0; row < rows; row++)
+        for (let j = 0, i = numbers(row); j < columns; j++) {
+            if (others.some((axis) => differences.of(axis, i, j) !== 0)) continue;
+            const [down, right] = axes.map(
+                (axis) => differences.of(axis, i, j) + differences.reach[axis],
+            );
+            data[down * wide + right] = scores.value(row, j);
+        }
+    const axisOf = (axis) => ({
+        axis: 'distances',
+        title: `distance along ${places.names[axis]}`,
+        explained: `distance along ${places.names[axis]}, query minus key`,
+        at: (i) =>
+            Number(((i - differences.reach[axis]) * differences.unit[axis]).toPrecision(6)),
+    });
+    return new Table({
+        ...scores,
+        scores,
+        data,
+        rows: high,
+        columns: wide,
+        totalRows: high,
+        knownExtent: null,
+        knownConstant: undefined,
+        row: axisOf(axes[0]),
+        column: axisOf(axes[1]),
+    });
+}
+
+// ---- similarities of rows ----
 
 // Some rows of the matrix of a table: {metric, first, count}, or {metric, chosen: [row
 // numbers]}. `source` is the table whose rows are compared, `numbers(i)` the row number of row
@@ -67,6 +234,7 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
         ...source,
         source,
         numbers,
+        differences: isLine(source.tensor, scheme) ? differencesBetween([at], n) : null,
         data,
         rows,
         columns: n,

@@ -1,26 +1,18 @@
 // Vectors that turn with the position: two tensors of a scheme taken together, loaded block by
 // block.
+import {rotationOf} from './rotated.js';
 import {coordinatesOf} from './schema.js';
 import {shortest} from './numbers.js';
 
-// Names of tensors that are the two coordinates of one vector.
-const COORDINATES = [
-    ['cos', 'sin'],
-    ['real', 'imag'],
-];
 const BLOCK_ELEMENTS = 2 ** 18; // of one tensor in one block
 const BLOCKS_KEPT = 4;
 export const TRACE = 24; // positions behind the one that is shown
 
 // The names of both tensors of a pair, if the tensor is one of a pair and its rows are
 // positions.
-export function coordinatesIn({name, shape, axes}, {tensors}) {
-    if (shape.length !== 2 || axes[0] !== 'n') return undefined;
-    return COORDINATES.find(
-        (names) =>
-            names.includes(name) &&
-            names.every((each) => tensors.some((tensor) => tensor.name === each)),
-    );
+export function coordinatesIn(tensor, scheme) {
+    const {query, key} = rotationOf(tensor, scheme) ?? {};
+    return query && [query, key].find((names) => names.includes(tensor.name));
 }
 
 // How many pairs a table has, and where. Full-width tables repeat every pair in two columns;

@@ -2,6 +2,7 @@
 // What the variants need in common, the training length and the factor by which it is exceeded,
 // is found in the scheme's document.
 import {STRETCH, completed, demand, dependents, most, rolesOf} from './prefill.js';
+import {reachOf} from './numbers.js';
 import {conditionsOf, effectiveOf} from './schema.js';
 
 // The parameter with choices on which most others depend, or null.
@@ -12,7 +13,15 @@ export function steeringOf(scheme) {
     return most(steering, (each) => dependents(scheme, each.name).length);
 }
 
-const spanOf = ({coordinates: [{at}], totalRows}) => Math.abs(at(totalRows - 1) - at(0)) + 1;
+// The positions from the first to the last that the rows of a table stand for, in any order.
+export function spanOf({coordinates: [{at}], totalRows, effective}) {
+    const count = effective.positions ? totalRows : 2;
+    const ends = Array.from({length: count}, (_, i) =>
+        at(count === 2 ? i * (totalRows - 1) : i),
+    );
+    const [least, most] = reachOf(ends);
+    return most - least + 1;
+}
 
 // The training length: {length, from}, as the parameters say it, the mark, or else a quarter of
 // the table; null if no variant asks for it and nobody says it.

@@ -111,7 +111,7 @@ pageTest('columns of relative vectors are planes of queries and keys', {}, async
 
 pageTest(
     'one scale for all heads and both sides, from the least value to the greatest',
-    {},
+    {viewport: {width: 1280, height: 1000}},
     async (page) => {
         const B = 'right.scheme=alibi&right.length=24&right.heads=8&right.alibi_bias_max=4';
         await show(page, `?scheme=alibi&${ALIBI}&${B}&view=heads`);

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {
     correlationOf,
-    isToeplitz,
-    rangesText,
-    waveNotice,
-} from '../../server/visualiser/notes.js';
+    dependsOnDifference,
+    differencesBetween,
+} from '../../server/visualiser/claims.js';
+import {rangesText, sided, waveNotice} from '../../server/visualiser/notes.js';
 import {eventually, open, pageTest, schemes, url} from './harness.js';
 
 // sizes of tables whose notes are long
@@ -106,12 +106,12 @@ pageTest('matrices say whether only the difference of places counts', {}, async 
     await eventually(async () =>
         assert.match(
             await note(page),
-            /their cosine\. Each diagonal has one value: only the difference of two positions counts\.$/,
+            /their cosine\. Only the difference of two positions counts: pairs with the same difference have one value\.$/,
         ),
     );
     await open(page, '?scheme=learned&length=32&dim=16&view=similarity');
     await eventually(async () =>
-        assert.match(await note(page), /Values change along diagonals/),
+        assert.match(await note(page), /Not only the difference of two positions counts/),
     );
 });
 
@@ -172,16 +172,53 @@ test('claims are counted from the data', () => {
         'All waves repeat within 100 positions, column 1 last, after 20.',
     );
     assert.equal(waveNotice([NaN], 100), '');
-    const matrix = {
-        data: Float64Array.of(0, 1, 2, 1, 0, 1, 2, 1, 0),
-        rows: 3,
-        columns: 3,
-        extent: [0, 2],
-    };
-    assert.equal(isToeplitz(matrix), true);
+    assert.equal(sided(['x', 'x']), 'x');
+    assert.equal(sided(['x', 'y']), 'A: x B: y');
+    assert.equal(sided(['', 'y']), 'B: y');
+    const depends = (values, at = (i) => i, dtype = 'f64') =>
+        dependsOnDifference(
+            {
+                data: Float64Array.from(values),
+                rows: 3,
+                columns: 3,
+                dtype,
+                numbers: (i) => i,
+            },
+            differencesBetween([at], 3),
+        );
+    const bands = [0, 1, 2, 1, 0, 1, 2, 1, 0];
+    assert.equal(depends(bands), true);
+    assert.equal(depends(bands.with(8, 1)), false, 'one cell is another');
+    assert.equal(depends(bands.with(8, 1e-4)), null, 'between rounding and a difference');
+    assert.equal(depends(bands.with(8, NaN)), null);
+    assert.equal(depends(Array(9).fill(5)), null, 'one value says nothing');
     assert.equal(
-        isToeplitz({...matrix, data: matrix.data.map((value, i) => (i === 8 ? 1 : value))}),
+        depends(bands, (i) => [0, 1, 3][i]),
+        true,
+        'places 0, 1 and 3',
+    );
+    assert.equal(
+        depends([0, 1, 3, 1, 0, 2, 3, 2, 0], (i) => [0, 1, 3][i]),
+        true,
+    );
+    assert.equal(
+        depends(bands, (i) => [0, 2, 1][i]),
         false,
+        'places in another order',
+    );
+    assert.equal(
+        depends(bands, (i) => [0, 1, Math.PI][i]),
+        null,
+        'no whole steps',
+    );
+    assert.equal(
+        depends(
+            bands.map((each) => 100 + each),
+            (i) => i,
+            'bf16',
+        ),
+        null,
+        'coarse',
     );
     assert.ok(
         Math.abs(

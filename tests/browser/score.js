@@ -28,18 +28,19 @@ const turned = (vector, cos, sin) =>
             : vector[i - 1] * sin[(i - 1) / 2] + value * cos[(i - 1) / 2],
     );
 
-// The mean score of `draws` queries at a row with keys at row 0: half-width tables cos and sin
-// of `count` columns.
-export function scoreOf({cos, sin, count, row, seed, draws, other = false}) {
+// The mean score of `draws` queries at a row with keys at row `key`: half-width tables cos and
+// sin of `count` columns, and others where keys turn by others.
+export function scoreOf({cos, sin, count, row, seed, draws, other = false, ...keys}) {
+    const {key: place = 0, keyCos = cos, keySin = sin} = keys;
     const uniform = uniforms(seed);
-    const at = (table, place) => table.subarray(place * count, (place + 1) * count);
+    const at = (table, from) => table.subarray(from * count, (from + 1) * count);
     let sum = 0;
     for (let draw = 0; draw < draws; draw++) {
         const query = vectorOf(uniform, 2 * count),
             key = other ? vectorOf(uniform, 2 * count) : query;
         const [one, two] = [
             turned(query, at(cos, row), at(sin, row)),
-            turned(key, at(cos, 0), at(sin, 0)),
+            turned(key, at(keyCos, place), at(keySin, place)),
         ];
         sum += one.reduce((dot, value, i) => dot + value * two[i], 0) / Math.sqrt(2 * count);
     }

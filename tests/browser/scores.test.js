@@ -94,7 +94,7 @@ pageTest(
         assert.match(await page.textContent('#view .note'), /the mean of 64 draws \(seed 0\)/);
         assert.match(
             await page.textContent('#view .note'),
-            / yarn begins higher, since it multiplies its cosines and sines by 1\.14, and with them every score by 1\.3\./,
+            / yarn multiplies its cosines and sines by 1\.14, and with them every score by 1\.3\./,
         );
         assert.match(await page.textContent('svg.chart'), /taken as trained to 32/);
         assert.match(await page.textContent('.scores-variants'), /proportional \(as linear\)/);

@@ -5,6 +5,7 @@ import {test} from 'node:test';
 import {shortest} from '../../server/visualiser/numbers.js';
 import {compareTriangles, pairsOf, rowsToCompare} from '../../server/visualiser/pairs.js';
 import {EXAMPLES} from '../../server/visualiser/examples.js';
+import {scoreOf} from './score.js';
 import {
     drawn,
     eventually,
@@ -308,7 +309,7 @@ pageTest(
     'rows without a correlation are told, and large clouds are thinned',
     {},
     async (page) => {
-        await open(page, '?scheme=integer&length=20&view=cloud');
+        await open(page, '?scheme=sinusoidal&length=20&dim=2&amplitude=0&view=cloud');
         await compared(page);
         assert.match(
             await page.textContent('.cloud-news'),
@@ -351,32 +352,117 @@ test('both triangles lose the same pairs, and asymmetry is counted', () => {
     assert.equal(rowsToCompare(2 ** 22).length, 1);
 });
 
-pageTest(
-    'these views are there exactly where the service has similarities',
-    {},
-    async (page) => {
-        for (const scheme of schemes.filter(({name}) =>
-            ['sinusoidal', 'alibi', 'hierarchical', 'rope', 't5', 'transformer_xl'].includes(
-                name,
-            ),
-        )) {
-            await open(page, `?scheme=${scheme.name}&${scheme.example}&view=similarity`);
-            const tabs = await page.locator('#tabs button').allTextContents();
-            for (const title of ['Similarity', 'Distances', 'Cloud'])
-                assert.equal(
-                    tabs.includes(title),
-                    scheme.similarity,
-                    `${scheme.name} ${title}`,
-                );
-            if (scheme.similarity) await compared(page);
-        }
-        await open(page, '?scheme=rope&length=4&dim=8&view=cloud&view.tensor=sin');
-        assert.equal(
-            (await page.locator('#tabs button').allTextContents()).includes('Cloud'),
-            false,
+// Which of the three views have a meaning, by scheme and tensor.
+const ALL = ['Similarity', 'Distances', 'Cloud'];
+const MEANT = [
+    ['sinusoidal', '', ALL],
+    ['learned', '', ALL],
+    ['transformer_xl', '', ALL],
+    ['rope', '', ALL],
+    ['rope', 'sin', ALL],
+    ['rope', 'inv_freq', []],
+    ['xpos', 'k_sin', ALL],
+    ['complex_order', 'imag', ALL],
+    // rows of a grid are on no line
+    ['axial_rope', '', ['Similarity', 'Cloud']],
+    ['mrope', 'sin', ['Similarity', 'Cloud']],
+    ['fourier', '', ['Similarity', 'Cloud']],
+    ['resized', '', ['Similarity', 'Cloud']],
+    // a single number has no correlation
+    ['integer', '', ['Similarity', 'Distances']],
+    ['alibi', '', []],
+    ['t5', '', []],
+];
+
+pageTest('these views are there exactly where they have a meaning', {}, async (page) => {
+    for (const [name, tensor, titles] of MEANT) {
+        const {example} = schemes.find((scheme) => scheme.name === name);
+        await open(page, `?scheme=${name}&${example}&view=similarity&view.tensor=${tensor}`);
+        const tabs = await page.locator('#tabs button').allTextContents();
+        assert.deepEqual(
+            tabs.filter((title) => ALL.includes(title)),
+            titles,
+            `${name} ${tensor}`,
         );
-    },
-);
+        if (titles.length > 0) await compared(page);
+    }
+});
+
+// The score of one draw by its definition: both vectors are turned, then multiplied.
+const TURNED = [
+    ['rope', 'length=24&dim=16&offset=5', ['cos', 'sin'], ['cos', 'sin']],
+    ['rope', 'length=24&dim=16&table=full&layout=interleaved', ['cos', 'sin'], ['cos', 'sin']],
+    ['xpos', 'length=24&dim=16&scale_base=8', ['q_cos', 'q_sin'], ['k_cos', 'k_sin']],
+];
+
+pageTest('vectors that turn are compared once they are turned', {}, async (page) => {
+    for (const [scheme, query, forQuery, forKey] of TURNED) {
+        const half = query.replace('&table=full', '');
+        const [qc, qs, kc, ks] = await Promise.all(
+            [...forQuery, ...forKey].map((tensor) =>
+                raw(`encodings/${scheme}?${half}&tensor=${tensor}`),
+            ),
+        );
+        for (const [i, j] of [
+            [7, 3],
+            [3, 7],
+        ]) {
+            const wanted = scoreOf({
+                ...{cos: qc, sin: qs, keyCos: kc, keySin: ks, count: 8},
+                ...{row: i, key: j, seed: 5, draws: 1, other: true},
+            });
+            await open(
+                page,
+                `?scheme=${scheme}&${query}&view=similarity&view.scores.seed=5` +
+                    '&view.scores.draws=1&view.scores.key=other',
+            );
+            await compared(page);
+            await page.locator('canvas.plot').focus();
+            await press(page, 'ArrowDown', ...Array(i).fill('ArrowDown'));
+            await press(page, ...Array(j).fill('ArrowRight'));
+            const said = await readout(page);
+            const [, value] = /^query (?:\d+) · key (?:\d+) · value (\S+)$/.exec(said) ?? [];
+            assert.ok(Math.abs(Number(value) - wanted) < 1e-5, `${scheme}: ${said}, ${wanted}`);
+        }
+        assert.match(
+            await page.textContent('#view .note'),
+            /Only the distance from query to key counts: pairs with the same distance have one score\.$/,
+        );
+    }
+});
+
+pageTest('a grid is compared by its two distances', {}, async (page) => {
+    const query = 'sizes=5,4&dim=16';
+    const [cos, sin] = await Promise.all(
+        ['cos', 'sin'].map((tensor) => raw(`encodings/axial_rope?${query}&tensor=${tensor}`)),
+    );
+    await open(
+        page,
+        `?scheme=axial_rope&${query}&view=similarity&view.scores.draws=1` +
+            '&view.scores.key=other',
+    );
+    await compared(page);
+    await page.locator('canvas.plot').focus();
+    await press(page, 'ArrowDown', ...Array(2).fill('ArrowDown'), 'ArrowRight');
+    // two rows below and one column to the right of the corner: 2 up, 2 to the left
+    const wanted = scoreOf({
+        ...{cos, sin, count: 8, row: 1 * 4 + 1, key: 3 * 4 + 3},
+        ...{seed: 0, draws: 1, other: true},
+    });
+    const said = await readout(page);
+    const [, value] =
+        /^distance along axis 0 -2 · distance along axis 1 -2 · value (\S+)$/.exec(said) ?? [];
+    assert.ok(Math.abs(Number(value) - wanted) < 1e-5, `${said}, ${wanted}`);
+    await page.click('#tabs [data-view=scores]');
+    await page.waitForSelector('#view[data-drawn=scores] svg.chart');
+    assert.match(
+        await page.textContent('svg.chart'),
+        /distance along axis 0, query minus key/,
+        'and no number of a row is a distance',
+    );
+    await page.selectOption('#scores-axis', 'axis 1');
+    await page.waitForFunction(() => /scores\.axis=axis\+?(%20)?1/.test(location.search));
+});
 
 pageTest(
     'a metric that the element type cannot hold is told',

@@ -7,13 +7,17 @@ import {brief} from '../numbers.js';
 import {pluralOf, rangeText} from '../lists.js';
 import {cloudNote} from '../notes.js';
 import {compareTriangles, extentOf, pairsOf, rowsToCompare} from '../pairs.js';
+import {drawingControls, drawingOf} from '../rotated.js';
 import {
     METRICS,
     chooser,
     comparable,
+    distancesOfPlaces,
     hasSimilarity,
+    loadScores,
     loadSimilarity,
     present,
+    rotationIn,
     titlesOf,
 } from '../similarity.js';
 
@@ -344,14 +348,20 @@ function render(container, context) {
         'pearson',
     );
     const triangle = chooser(context, 'cloud.triangle', 'triangle', TRIANGLES, 'both');
+    const turned = rotationIn(having[0]);
+    const drawing = turned && drawingOf(context, having);
     const load = () =>
         Promise.all(
-            having.map((table) => {
+            having.map(async (table) => {
                 const rows = rowsToCompare(table.totalRows);
                 const which =
                     rows.length < table.totalRows
                         ? {chosen: rows}
                         : {first: 0, count: rows.length};
+                if (turned) {
+                    const scores = await loadScores(table, which, drawing, signal);
+                    return [distancesOfPlaces(scores), scores];
+                }
                 return Promise.all(
                     [distance, correlation].map(({value}) =>
                         loadSimilarity(table, {metric: value, ...which}, signal),
@@ -362,7 +372,12 @@ function render(container, context) {
     return present(
         container,
         context,
-        [distance.element, correlation.element, triangle.element],
+        [
+            ...(turned
+                ? drawingControls(drawing, context)
+                : [distance.element, correlation.element]),
+            triangle.element,
+        ],
         load,
         (place, loaded, news) => {
             const titles = titlesOf(having);
@@ -387,7 +402,7 @@ function render(container, context) {
             );
             news.textContent = note;
             place.append(
-                cloudNote(clouds),
+                cloudNote(clouds, drawing, context.tables),
                 legend(colours),
                 h('div', {class: 'panels'}, ...panels.map(({element}) => element)),
                 ...clouds.map((cloud, side) =>
@@ -399,4 +414,10 @@ function render(container, context) {
     );
 }
 
-export default {name: 'cloud', title: 'Cloud', applies: hasSimilarity, render};
+export default {
+    name: 'cloud',
+    title: 'Cloud',
+    // numbers of one column have no correlation
+    applies: (tensor, scheme) => hasSimilarity(tensor, scheme) && tensor.shape[1] > 1,
+    render,
+};

@@ -1,20 +1,25 @@
 // Curves of chosen positions: how far, or how alike, each other position is.
 import {axisX, axisY, lineY, plot, ruleX} from '@observablehq/plot';
-import {WINDOW_ELEMENTS} from '../api.js';
 import {heightOf} from '../arrangement.js';
 import {ticksFor} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, pluralOf} from '../lists.js';
 import {distancesNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
+import {drawingControls, drawingOf} from '../rotated.js';
 import {
     METRICS,
     chooser,
     comparable,
     hasSimilarity,
+    isLine,
+    loadScores,
     loadSimilarity,
     positionsOf,
     present,
+    rotationIn,
+    rowsAtOnce,
+    scoreName,
 } from '../similarity.js';
 
 const OPTION = 'distances.positions';
@@ -213,7 +218,7 @@ function describeAt(position, curves, {orders, metric, title}) {
             ? []
             : [`${orders.length > 1 ? `${'AB'[side]} ` : ''}to ${chosen} ${text(row)}`];
     });
-    return `${title} ${position} · ${METRICS[metric]} · ${parts.join(' · ')}`;
+    return `${title} ${position} · ${metric} · ${parts.join(' · ')}`;
 }
 
 function legendOf({chosen, choose, orders: {length: sides}, title}, colours) {
@@ -337,8 +342,7 @@ function drawCurves(place, news, drawing, context) {
         x: [Math.min(...ends), Math.max(...ends)],
         context,
     };
-    const about =
-        `${METRICS[metric]} of ${pluralOf(title)} ${chosen.join(', ')} to every ` + title;
+    const about = `${metric} of ${pluralOf(title)} ${chosen.join(', ')} to every ` + title;
     const own = orders.length > 1 && isOwn(context, differences);
     const parts = own
         ? orders.map((order, side) => ({
@@ -362,7 +366,7 @@ function drawCurves(place, news, drawing, context) {
             h(
                 'p',
                 {class: 'distances-title'},
-                `${parts[i].before}${METRICS[metric]} to the chosen ${pluralOf(title)}`,
+                `${parts[i].before}${metric} to the chosen ${pluralOf(title)}`,
             ),
             chart,
         ),
@@ -381,7 +385,7 @@ function drawCurves(place, news, drawing, context) {
             changed: (value) => context.update({[SCALES]: value}),
         });
     place.append(
-        distancesNote(curves, orders[0], METRICS[metric], title),
+        distancesNote(curves, drawing, context.tables),
         ...(sharing ? [sharing] : []),
         legendOf(drawing, context.colours),
         element,
@@ -409,7 +413,11 @@ function render(container, context) {
         if (!chosen.includes(position)) choose([...chosen, position].slice(-CHOSEN_MAX));
         else if (chosen.length > 1) choose(chosen.filter((each) => each !== position));
     };
-    const metric = chooser(context, 'distances.metric', 'metric', METRICS, 'l2');
+    const turned = rotationIn(having[0]);
+    const drawing = turned && drawingOf(context, having);
+    const metric = turned
+        ? null
+        : chooser(context, 'distances.metric', 'metric', METRICS, 'l2');
     const input = h('input', {
         id: 'distances-positions',
         type: 'text',
@@ -419,7 +427,7 @@ function render(container, context) {
         onchange: () => choose(read(input.value)),
     });
     const controls = [
-        metric.element,
+        ...(turned ? drawingControls(drawing, context) : [metric.element]),
         h('label', {}, `${pluralOf(title)} `, input),
         h(
             'span',
@@ -432,15 +440,11 @@ function render(container, context) {
         Promise.all(
             having.map(async (table, side) => {
                 const rows = chosen.map(orders[side].rowOf);
-                const had = rows
-                    .filter((row) => row >= 0)
-                    .slice(0, Math.max(1, Math.floor(WINDOW_ELEMENTS / table.totalRows)));
+                const had = rows.filter((row) => row >= 0).slice(0, rowsAtOnce(table));
                 if (had.length === 0) return [];
-                const loaded = await loadSimilarity(
-                    table,
-                    {metric: metric.value, chosen: had},
-                    signal,
-                );
+                const loaded = turned
+                    ? await loadScores(table, {chosen: had}, drawing, signal)
+                    : await loadSimilarity(table, {metric: metric.value, chosen: had}, signal);
                 return [
                     Object.assign(loaded, {
                         indexOf: (position) => had.indexOf(orders[side].rowOf(position)),
@@ -456,7 +460,8 @@ function render(container, context) {
                 tables: loaded.map(([table]) => table),
                 orders,
                 chosen,
-                metric: metric.value,
+                metric: turned ? scoreName(having[0]) : METRICS[metric.value],
+                vectors: drawing,
                 note,
                 title,
                 choose,
@@ -467,4 +472,9 @@ function render(container, context) {
     });
 }
 
-export default {name: 'distances', title: 'Distances', applies: hasSimilarity, render};
+export default {
+    name: 'distances',
+    title: 'Distances',
+    applies: (tensor, scheme) => hasSimilarity(tensor, scheme) && isLine(tensor, scheme),
+    render,
+};

@@ -168,7 +168,7 @@ function opener({tables: [{tensor}], update}) {
         );
 }
 
-function show(container, context, sides, {form, indices}) {
+function show(container, context, sides, {form, indices, usable}) {
     const {colours, hover, mark, options, update} = context;
     const sets = sides.map((planes, side) => ({
         ...planes,
@@ -222,7 +222,7 @@ function show(container, context, sides, {form, indices}) {
     );
     const common = {...context, sets, apart, indices, point, open: opener(context)};
     if (scales.field) container.append(h('p', {class: 'buttons'}, scales.field));
-    container.append(headsNote(sets[0], indices, form));
+    container.append(headsNote(sets, form, usable, context.tables));
     if (form === 'maps')
         container.append(
             legends,
@@ -289,7 +289,7 @@ function render(container, context) {
                 news.textContent =
                     usable.length < tables.length ? 'B has nothing of this kind.' : other;
                 news.hidden = !news.textContent;
-                show(body, context, sides, {form, indices});
+                show(body, context, sides, {form, indices, usable});
                 container.dataset.heads = form;
             })
             .catch((error) => {

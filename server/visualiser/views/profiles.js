@@ -154,7 +154,7 @@ function render(container, context) {
             }),
     });
     const charts = chartsOf(groups, positions, context);
-    container.append(profilesNote(tables[0], rowsOf(0), zigzags.some(Boolean)));
+    container.append(profilesNote(tables, rowsOf, zigzags.some(Boolean)));
     if (refusal) container.append(h('p', {class: 'refusal'}, refusal));
     const titles = [...new Set(tables.map((each) => each.row.title))];
     const list = listField({

@@ -519,7 +519,7 @@ function render(container, context) {
     const view = new Rotation(context);
     const {sides, controls, dials} = view;
     container.append(
-        rotationNote(sides, mark, signal),
+        rotationNote(sides, tables, mark, signal),
         controls.element,
         controls.track,
         controls.status,

@@ -6,113 +6,94 @@ import {h} from '../dom.js';
 import {choiceField} from '../lists.js';
 import {scoresNote} from '../notes.js';
 import {brief} from '../numbers.js';
-import {normals} from '../random.js';
-import {loadTable} from '../tables.js';
-import {coordinatesIn, pairsOf} from '../turning.js';
+import {
+    drawingControls,
+    drawingOf,
+    loadPlaces,
+    loadTurns,
+    rotationOf,
+    scoresOfKey,
+    stretchOf,
+    weightsOf,
+} from '../rotated.js';
 import {trainingOf, variantsOf} from '../variants.js';
-import {orderOf, sideName} from './waves.js';
+import {sideName} from './waves.js';
 
 const ELEMENTS = 2 ** 20; // of one tensor of a line
 const AROUND = 190; // pixels that controls and legends take of the height
 const FEW = 3; // lines that are shown unless others are asked for
 const LOW = 320,
     HIGH = 560;
-const DRAWS = [
-    ['', 'the mean of 64'],
-    ['1', 'a single one'],
-    ['1024', 'the mean of 1024'],
-];
-const STANDARD_DRAWS = 64;
-const KEYS = [
-    ['', 'the query itself'],
-    ['other', 'another random vector'],
-];
-const SEEDS = 2 ** 32;
-const DRAWN = 2 ** 24; // random numbers at most
-
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // ---- scores ----
 
-// The sums over all draws that a score is made of: a pair contributes cos * along + sin *
-// across, where cos and sin turn the query and the key is turned already. `keyTurn(pair)` is
-// {cos, sin} of the key.
-function weightsOf({seed, draws, other}, count, keyTurn) {
-    const next = normals(seed);
-    const along = new Float64Array(count),
-        across = new Float64Array(count);
-    for (let draw = 0; draw < draws; draw++) {
-        const query = next(2 * count),
-            key = other ? next(2 * count) : query;
-        for (let pair = 0; pair < count; pair++) {
-            const [qx, qy, kx, ky] = [
-                query[2 * pair],
-                query[2 * pair + 1],
-                key[2 * pair],
-                key[2 * pair + 1],
-            ];
-            const {cos, sin} = keyTurn(pair);
-            const [tx, ty] = [kx * cos - ky * sin, kx * sin + ky * cos];
-            along[pair] += qx * tx + qy * ty;
-            across[pair] += qx * ty - qy * tx;
-        }
-    }
-    const scale = 1 / (draws * Math.sqrt(2 * count));
-    return {
-        along: along.map((each) => each * scale),
-        across: across.map((each) => each * scale),
+// The rows along which a grid is crossed: along one of its axes, the others standing still, or
+// along all of them at once, as text does. {name, rows: their numbers in order, x(i): the
+// coordinate}; those with one row only are left out.
+function linesThrough({names, at}, count) {
+    const alone = names.map((name, axis) => ({
+        name,
+        axis,
+        fixed: (i) => at.filter((_, other) => other !== axis).map((each) => each(i)),
+    }));
+    const together = {
+        name: 'all axes at once',
+        axis: 0,
+        fixed: (i) => at.slice(1).map((each) => each(i) - at[0](i)),
     };
+    return [...alone, ...(names.length > 1 ? [together] : [])]
+        .map(({name, axis, fixed}) => {
+            const groups = new Map();
+            for (let i = 0; i < count; i++) {
+                const key = fixed(i).join();
+                if (!groups.has(key)) groups.set(key, new Map());
+                if (!groups.get(key).has(at[axis](i))) groups.get(key).set(at[axis](i), i);
+            }
+            const longest = [...groups.values()].reduce((one, other) =>
+                other.size > one.size ? other : one,
+            );
+            const order = [...longest].sort(([one], [other]) => one - other);
+            return {name, rows: order.map(([, row]) => row), x: (i) => order[i][0]};
+        })
+        .filter(({rows}, i) => rows.length > 1 || i === 0);
 }
 
-// {length, x(i): distance, y(i): mean score, stretch: the length of a pair}: the key stands at
-// the first position, the query at each of them.
-function curveOf(cosines, sines, drawing) {
-    const order = orderOf(cosines);
-    const {count, columnOf} = pairsOf(cosines);
-    const first = order.row(0),
-        start = order.x(0);
-    const {along, across} = weightsOf(drawing, count, (pair) => ({
-        cos: cosines.value(first, columnOf(pair)),
-        sin: sines.value(first, columnOf(pair)),
-    }));
-    const scores = Float64Array.from({length: order.length}, (_, i) => {
-        let score = 0;
-        for (let pair = 0; pair < count; pair++)
-            score +=
-                cosines.value(order.row(i), columnOf(pair)) * along[pair] +
-                sines.value(order.row(i), columnOf(pair)) * across[pair];
-        return score;
-    });
+const longestLine = (lines) =>
+    lines.reduce((one, other) => (other.rows.length > one.rows.length ? other : one));
+
+// {length, x(i): distance, y(i): mean score, stretch: the length of a pair, if all pairs have
+// it}: the key stands at the first place, the query at each of them.
+function curveOf(turns, lines, along, drawing) {
+    const line = lines.find(({name}) => name === along) ?? longestLine(lines);
+    const weights = weightsOf(drawing, turns.count);
+    const all = scoresOfKey(turns, weights, line.rows[0]);
+    const scores = Float64Array.from(line.rows, (row) => all[row]);
     return {
         scores,
-        length: order.length,
-        x: (i) => order.x(i) - start,
+        line,
+        lines,
+        rows: turns.rows,
+        length: scores.length,
+        x: (i) => line.x(i) - line.x(0),
         y: (i) => scores[i],
-        count,
-        stretch: Math.hypot(cosines.value(first, 0), sines.value(first, 0)),
+        stretch: stretchOf(turns),
     };
 }
 
 // A variant's curve, or {refused: message}.
-async function loadCurve(table, names, variant, drawing, signal) {
-    const {scheme, tensor, totalRows} = table;
+async function loadCurve(table, variant, {drawing, along}, signal) {
+    const {tensor, totalRows} = table;
     try {
         const {parameters, described} = await variant.load();
         const settings = {...table.settings, parameters};
         const rows = Math.min(totalRows, Math.max(1, Math.floor(ELEMENTS / tensor.shape[1])));
-        const [cosines, sines] = await Promise.all(
-            names.map((name) =>
-                loadTable(scheme, settings, {
-                    tensor: name,
-                    rows,
-                    waves: false,
-                    described: described ?? undefined,
-                    signal,
-                }),
-            ),
-        );
-        return curveOf(cosines, sines, drawing);
+        const [turns, places] = await Promise.all([
+            loadTurns(table, settings, {described, rows}, signal),
+            loadPlaces(table, signal),
+        ]);
+        return curveOf(turns, linesThrough(places, turns.rows), along, drawing);
     } catch (error) {
         if (error.name === 'AbortError' || error.status === undefined) throw error;
         return {refused: error.message};
@@ -121,12 +102,12 @@ async function loadCurve(table, names, variant, drawing, signal) {
 
 // ---- which lines ----
 
-// {side, table, names, variants: those of a table, each with `shown`}; alone, its own and the
+// {side, table, variants: those of a table, each with `shown`}; alone, its own and the
 // next ones that need no lists; beside another table, each side's own.
 function sidesOf({tables, mark, options}) {
     const sides = tables
-        .map((table, side) => ({side, table, names: namesOf(table.tensor, table.scheme)}))
-        .filter(({names}) => names);
+        .map((table, side) => ({side, table}))
+        .filter(({table: {tensor, scheme}}) => hasScores(tensor, scheme));
     const asked = options['scores.variants']?.split(',');
     return sides.map((each) => {
         const variants = variantsOf(each.table, mark);
@@ -149,21 +130,21 @@ const lineName = (sides, side, {choice}) =>
 
 // All lines, in the order of the legend: {name, colour, dashed, curve, same: the name of an
 // equal one before}.
-async function loadLines(sides, drawing, {colours: {categorical}, signal}) {
-    const asked = sides.flatMap(({side, table, names, variants}) =>
+async function loadLines(sides, chosen, {colours: {categorical}, signal}) {
+    const asked = sides.flatMap(({side, table, variants}) =>
         variants
-            .map((variant, i) => ({side, table, names, variant, i}))
+            .map((variant, i) => ({side, table, variant, i}))
             .filter(({variant}) => variant.shown),
     );
     const lines = await Promise.all(
-        asked.map(async ({side, table, names, variant, i}) => ({
+        asked.map(async ({side, table, variant, i}) => ({
             side,
             table,
             choice: variant.choice,
             name: lineName(sides, side, variant),
             colour: categorical[i % categorical.length],
             dashed: side === 1 || i >= categorical.length,
-            ...(await loadCurve(table, names, variant, drawing, signal)),
+            ...(await loadCurve(table, variant, chosen, signal)),
         })),
     );
     lines.forEach((line, at) => {
@@ -240,57 +221,17 @@ function chooser(sides, lines, {update, tables}) {
     );
 }
 
-// What is drawn: {seed, draws, other}, and no more than can be computed while one waits.
-function drawingOf({options}, sides) {
-    const seed = Number(options['scores.seed'] ?? 0);
-    const draws = DRAWS.some(([value]) => value === options['scores.draws'])
-        ? Number(options['scores.draws'] || STANDARD_DRAWS)
-        : STANDARD_DRAWS;
-    const most = Math.floor(
-        DRAWN / Math.max(...sides.map(({table}) => 2 * pairsOf(table).count)),
-    );
-    return {
-        seed: Number.isInteger(seed) && seed >= 0 && seed < SEEDS ? seed : 0,
-        draws: Math.max(1, Math.min(draws, most)),
-        other: options['scores.key'] === 'other',
-    };
-}
-
-function controls({seed}, {options, update}) {
-    const put = (value) => update({'scores.seed': value === 0 ? '' : String(value)});
-    const input = h('input', {
-        id: 'scores-seed',
-        type: 'number',
-        min: 0,
-        max: SEEDS - 1,
-        step: 1,
-        value: seed,
-        onchange: () => put(clamp(Math.trunc(Number(input.value)) || 0, 0, SEEDS - 1)),
+// Along which axis of a grid.
+function axisChooser([one], {update}) {
+    if (!one || one.lines.length < 2) return null;
+    const standard = longestLine(one.lines).name;
+    return choiceField({
+        id: 'scores-axis',
+        label: 'along',
+        value: one.line.name,
+        choices: one.lines.map(({name}) => [name, name]),
+        changed: (name) => update({'scores.axis': name === standard ? '' : name}),
     });
-    return h(
-        'div',
-        {class: 'buttons scores-controls'},
-        choiceField({
-            id: 'scores-key',
-            label: 'key',
-            value: options['scores.key'] ?? '',
-            choices: KEYS,
-            changed: (value) => update({'scores.key': value}),
-        }),
-        choiceField({
-            id: 'scores-draws',
-            label: 'draws',
-            value: options['scores.draws'] ?? '',
-            choices: DRAWS,
-            changed: (value) => update({'scores.draws': value}),
-        }),
-        h('label', {}, 'seed ', input),
-        h(
-            'button',
-            {type: 'button', id: 'scores-again', onclick: () => put((seed + 1) % SEEDS)},
-            'Draw again',
-        ),
-    );
 }
 
 // ---- the picture ----
@@ -318,17 +259,24 @@ function show({note, body}, {sides, lines, drawing}, context) {
         .map((line) => h('p', {class: 'failed'}, `${line.name}: ${line.refused}`));
     const [one] = drawn;
     note.replaceWith(scoresNote(drawn, drawing));
-    body.replaceChildren(...[...refused, chooser(sides, lines, context)].filter(Boolean));
+    body.replaceChildren(
+        ...[...refused, axisChooser(drawn, context), chooser(sides, lines, context)].filter(
+            Boolean,
+        ),
+    );
     if (!one) return;
     const partial =
-        one.length < one.table.totalRows
+        one.rows < one.table.totalRows
             ? h(
                   'p',
                   {class: 'quiet'},
-                  `Drawn for the first ${one.length} of ${one.table.totalRows} rows.`,
+                  `Drawn for the first ${one.rows} of ${one.table.totalRows} rows.`,
               )
             : null;
-    const x = {title: 'distance, query minus key', domain: reachOf(drawn, 'x')};
+    const x = {
+        title: `distance${one.line.name && ` along ${one.line.name}`}, query minus key`,
+        domain: reachOf(drawn, 'x'),
+    };
     const [least, most] = reachOf(drawn);
     const chart = createChart({
         series: drawn,
@@ -358,7 +306,7 @@ function show({note, body}, {sides, lines, drawing}, context) {
 function render(container, context) {
     const {signal, until, tables} = context;
     const sides = sidesOf(context),
-        drawing = drawingOf(context, sides);
+        drawing = drawingOf(context, tables);
     const body = h(
         'div',
         {class: 'scores-body', 'aria-busy': 'true'},
@@ -376,9 +324,14 @@ function render(container, context) {
               ]
             : [];
     const note = scoresNote([], drawing);
-    container.append(note, controls(drawing, context), ...lacking, body);
+    container.append(
+        note,
+        h('div', {class: 'buttons scores-controls'}, ...drawingControls(drawing, context)),
+        ...lacking,
+        body,
+    );
     until(
-        loadLines(sides, drawing, context)
+        loadLines(sides, {drawing, along: context.options['scores.axis']}, context)
             .then((lines) => {
                 if (!signal.aborted) show({note, body}, {sides, lines, drawing}, context);
             })
@@ -391,15 +344,12 @@ function render(container, context) {
     );
 }
 
-// The names of the cosines and sines by which queries and keys turn.
-function namesOf(tensor, scheme) {
-    const names = coordinatesIn(tensor, scheme);
-    return names?.[0] === 'cos' ? names : undefined;
-}
+// Whether a tensor is one of those by which queries and keys turn.
+const hasScores = (tensor, scheme) => Boolean(rotationOf(tensor, scheme)?.drawn);
 
 export default {
     name: 'scores',
     title: 'Scores',
-    applies: (tensor, scheme) => Boolean(namesOf(tensor, scheme)),
+    applies: hasScores,
     render,
 };

@@ -227,7 +227,7 @@ function show(places, lines, position, {colours, hover, mark, signal, width, hei
             `${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow ` +
             'keys move the cursor.',
     });
-    const note = softmaxNote(lines);
+    const note = softmaxNote(lines, position);
     places.note.replaceWith(note);
     places.note = note;
     places.body.replaceChildren(
