@@ -38,6 +38,40 @@ static bool split_path(const char *path, segments *ret)
     return ret->count > 0;
 }
 
+/* What other services have at these paths, and where it is here. */
+static const struct {
+    const char *path, *here;
+} ELSEWHERE[] = {
+    {"v1", "/openapi.json"},
+    {"v1/encodings", "/v1/schemes"},
+    {"v1/compare", "/v1/schemes"},
+    {"healthz", "/health/live"},
+    {"livez", "/health/live"},
+    {"ping", "/health/live"},
+    {"readyz", "/health/ready"},
+    {"version", "/v1/info"},
+    {"v1/version", "/v1/info"},
+    {"status", "/v1/info"},
+    {"swagger", "/docs"},
+    {"redoc", "/docs"},
+    {"swagger.json", "/openapi.json"},
+    {"openapi", "/openapi.json"},
+    {"openapi.yaml", "/openapi.json"},
+};
+
+/* Where a path of other services is here; NULL if it is none. */
+static const char *find_elsewhere(const segments *given)
+{
+    char path[LONGEST + 1] = "";
+    for (size_t i = 0, used = 0; i < given->count && used < sizeof path; i++)
+        used += (size_t)snprintf(path + used, sizeof path - used, "%s%s", i ? "/" : "",
+                                 given->items[i]);
+    for (size_t i = 0; i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
+        if (strcmp(path, ELSEWHERE[i].path) == 0)
+            return ELSEWHERE[i].here;
+    return NULL;
+}
+
 #define UNLIKE 100
 
 /* How many segments differ: a pattern may begin with a version that was left out, and end with
@@ -75,6 +109,9 @@ bool api_suggest_path(const api_route *routes, size_t count, const char *target,
     int least = UNLIKE;
     if (!split_path(target, &given) || !api_is_utf8(target, strlen(target)))
         return false;
+    const char *here = find_elsewhere(&given);
+    if (here)
+        return (size_t)snprintf(dst, size, "%s", here) < size;
     for (size_t i = 0; i < 2 * count; i++) {
         size_t first;
         const api_route *route = &routes[i / 2];

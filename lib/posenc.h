@@ -179,6 +179,11 @@ void pe_write_row(void *dst, pe_dtype dtype, const double *numbers, size_t count
  * number. text[length] must exist and must not continue the number: a NUL or a separator. */
 bool pe_parse_number(const char *text, size_t length, double *ret_number);
 
+/* Whether a number that pe_parse_number has read has the digits before the point that the text
+ * has, and a fraction if that has one. A double does not keep 9007199254740993 or
+ * 8999999999999991.2. Beyond 2^53 an integer may be rounded, as fractions are. */
+bool pe_number_is_kept(const char *text, size_t length, double number);
+
 /* ---- schemes ---- */
 
 typedef enum pe_type {

@@ -85,7 +85,8 @@ static bool is_name(const char *name)
     static const char LETTERS[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     size_t length = strlen(name);
-    return length > 0 && length < API_BATCH_NAME_BYTES && strspn(name, LETTERS) == length;
+    return length > 0 && length < API_BATCH_NAME_BYTES && strspn(name, LETTERS) == length &&
+           strcmp(name, "__metadata__") != 0; /* which is no tensor in a safetensors file */
 }
 
 /* What a request has besides the parameters of its scheme. */
@@ -111,7 +112,8 @@ static bool check_names(const pe_options *names, const pe_scheme **ret_scheme, p
     if (!named) {
         pe_problem *problem =
             pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
-                         "given: 1 to %d of the characters A-Z, a-z, 0-9, _, . and -",
+                         "given: 1 to %d of the characters A-Z, a-z, 0-9, _, . and -, but not "
+                         "__metadata__",
                          API_BATCH_NAME_BYTES - 1);
         problem->row = &NAMES[NAME]; /* so that messages do not take it for that of a set */
     }

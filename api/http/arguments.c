@@ -297,12 +297,28 @@ static bool has_few_values(const char *body, size_t size, pe_error *reterr)
     return false;
 }
 
+/* Refuse a body with a number that reading would change. */
+static bool keeps_numbers(const char *body, size_t size, pe_error *reterr)
+{
+    api_rounded_number found;
+    char name[64], given[100], nearest[PE_PRINT_MAX];
+    if (!api_json_find_rounded(body, size, &found))
+        return true;
+    snprintf(name, sizeof name, "%.*s", (int)(found.name_size < 63 ? found.name_size : 63),
+             found.name);
+    snprintf(given, sizeof given, "%.*s", (int)(found.size < 99 ? found.size : 99), found.text);
+    pe_print_number(nearest, found.number);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, api_is_utf8(name, strlen(name)) ? name : "body",
+                 given, "a number that float64 keeps, such as %s", nearest);
+    return false;
+}
+
 json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
     const char *text = body ? body : "";
     const size_t mark = api_document_mark(text, size);
-    if (!has_few_values(text, size, reterr))
+    if (!has_few_values(text, size, reterr) || !keeps_numbers(text, size, reterr))
         return NULL;
     json_t *object = json_loadb(text + mark, size - mark,
                                 JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);

@@ -2,6 +2,8 @@
 
 #include "bytes/memory_budget.h"
 
+#include <string.h>
+
 /* Bytes that jansson 2.13 and 2.14 allocate on 64 bits, with malloc's overhead and the share in
  * the list or table of the container, which may be copied as it grows. */
 #define READING   8192 /* of the reader itself */
@@ -53,6 +55,36 @@ api_json_measure api_json_count(const char *text, size_t size)
                    OF_STRING * found.strings + OF_OTHER * found.others + characters +
                    OF_LONGEST * longest;
     return found;
+}
+
+/* Whether a number is written so that a double keeps it, whatever its digits are. */
+static bool is_surely_kept(const char *number, size_t size)
+{
+    return size <= 15 && !memchr(number, 'e', size) && !memchr(number, 'E', size);
+}
+
+bool api_json_find_rounded(const char *text, size_t size, api_rounded_number *ret_found)
+{
+    *ret_found = (api_rounded_number){.name = text};
+    for (size_t at = 0, start = 0; at < size; at++) {
+        start = at;
+        if (text[at] == '"') {
+            at = end_of_string(text, at, size);
+            ret_found->name = text + start + 1;
+            ret_found->name_size = at - start - 1;
+            continue;
+        }
+        while (at < size && is_plain(text[at]))
+            at++;
+        ret_found->text = text + start;
+        ret_found->size = at - start;
+        if (at < size && !is_surely_kept(text + start, at - start) &&
+            pe_parse_number(text + start, at - start, &ret_found->number) &&
+            !pe_number_is_kept(text + start, at - start, ret_found->number))
+            return true;
+        at -= at > start; /* what follows may begin a string */
+    }
+    return false;
 }
 
 bool api_json_reserve(const api_json_measure *found, size_t size, size_t copies,

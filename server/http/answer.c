@@ -224,12 +224,15 @@ enum MHD_Result http_exchange_answer(http_exchange *exchange)
         return send_reply(exchange, reply);
     }
     if (exchange->form.malformed)
-        return send_reply(exchange,
-                          api_fault_reply_explained(
-                              shared->service, API_FAULT_MALFORMED,
-                              "the body must be a form of a part `file`, and a part `config` "
-                              "beside it or none, as curl -F file=@model.safetensors -F "
-                              "config=@config.json sends"));
+        return send_reply(
+            exchange, api_fault_reply_explained(
+                          shared->service, API_FAULT_MALFORMED,
+                          exchange->form.unbounded
+                              ? "Content-Type: multipart/form-data must end in a boundary "
+                                "of 2 to 70 characters, or of one in quotes"
+                              : "the body must be a form of a part `file`, and a part `config` "
+                                "beside it or none, as curl -F file=@model.safetensors -F "
+                                "config=@config.json sends"));
     if (exchange->body.too_large || exchange->form.config.too_large)
         return send_reply(exchange,
                           api_fault_reply(shared->service, API_FAULT_PAYLOAD_TOO_LARGE));

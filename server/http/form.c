@@ -37,8 +37,9 @@ static enum MHD_Result take_piece(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-/* Whether a media type ends in a boundary (RFC 2046, section 5.1.1), which libmicrohttpd before
- * 0.9.76 does not check: a lone quote makes it read beyond the end. */
+/* Whether a media type ends in a boundary (RFC 2046, section 5.1.1) of two characters or more,
+ * the quotes among them: libmicrohttpd does not take a shorter one, nor check it before 0.9.76,
+ * where a lone quote makes it read beyond the end. */
 static bool has_boundary(const char *media_type)
 {
     static const char NAME[] = "boundary=";
@@ -50,16 +51,19 @@ static bool has_boundary(const char *media_type)
     at += is_quoted;
     const size_t length = strspn(at, "0123456789abcdefghijklmnopqrstuvwxyz"
                                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ");
-    return length > 0 && length <= 70 && strcmp(at + length, is_quoted ? "\"" : "") == 0;
+    return length >= (is_quoted ? 1 : 2) && length <= 70 &&
+           strcmp(at + length, is_quoted ? "\"" : "") == 0;
 }
 
 void http_form_begin(http_form *form, struct MHD_Connection *connection, const char *media_type,
                      http_upload *file, http_upload_budget *budget)
 {
+    const bool bounded = has_boundary(media_type);
     *form = (http_form){.file = file,
                         .config = {.limit = CONFIG_BYTES, .spool.fd = -1},
                         .budget = budget,
-                        .malformed = !has_boundary(media_type)};
+                        .malformed = !bounded,
+                        .unbounded = !bounded};
     if (form->malformed)
         return;
     form->processor = MHD_create_post_processor(connection, BUFFER, take_piece, form);

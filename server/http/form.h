@@ -11,11 +11,11 @@ typedef struct http_form {
     http_upload config;
     http_upload_budget *budget; /* of both */
     const char *media_type;     /* of the file; NULL: it has not come */
-    bool malformed;
+    bool malformed, unbounded;  /* unbounded: because of its boundary */
 } http_form;
 
-/* Begin a form whose `file` goes to the upload. Without a boundary in its media type it is
- * malformed; without memory its config is out_of_memory. */
+/* Begin a form whose `file` goes to the upload. Without a boundary in its media type that
+ * libmicrohttpd takes it is malformed; without memory its config is out_of_memory. */
 void http_form_begin(http_form *form, struct MHD_Connection *connection, const char *media_type,
                      http_upload *file, http_upload_budget *budget);
 

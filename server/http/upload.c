@@ -83,7 +83,7 @@ void http_upload_take(http_upload *upload, http_upload_budget *budget, const cha
         upload->too_large = true;
     if (!is_discarded(upload) && upload->capacity - upload->size < size)
         upload->out_of_memory = !grow_buffer(upload, budget, upload->size + size);
-    if (is_discarded(upload)) {
+    if (is_discarded(upload) || size == 0) { /* there may be no buffer yet */
         upload->discarded += size;
         return;
     }

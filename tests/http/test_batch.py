@@ -188,6 +188,11 @@ class Batch(ServerCase):
         self.assertEqual(guesses, {"requests", "integer", "length"})
         self.assertIn("requests[0] (a): ", document["detail"])
 
+    def test_no_tensor_is_called_as_the_metadata_are(self):
+        request = {"name": "__metadata__", "scheme": "integer", "length": 2}
+        document = self.refuse({"requests": [ROPE, request]}, 400)
+        self.assertIn("not __metadata__", document["detail"])
+
     def test_names_must_keep_the_tensors_apart(self):
         for other in (ROPE, {"name": "rope.cos", "scheme": "integer", "length": 2}):
             document = self.refuse({"requests": [ROPE, other]}, 422)

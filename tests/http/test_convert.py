@@ -875,6 +875,10 @@ class Forms(ConvertCase):
         ):
             reply = self.convert(BACK + "&heads=8", content, media_type)
             self.assert_problem(reply, 400)
+        reply = self.convert(BACK, form([file], "y"), FORM[:-2] + "y")
+        self.assertIn("boundary", self.assert_problem(reply, 400)["detail"])
+        reply = self.send([("file", "a", b""), ("config", None, b"{}")])  # an empty part
+        self.assert_problem(reply, 400)
         self.assert_problem(self.convert(BACK, body, "multipart/mixed; boundary=-x"), 415)
         for path in ("compare/rope?length=2&dim=2", "apply/rope?length=2&dim=2"):
             reply = self.server.request("POST", f"/v1/{path}", {"Content-Type": FORM}, body)

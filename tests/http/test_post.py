@@ -296,6 +296,28 @@ class Post(ServerCase):
         self.refuse({"length": 4, "dim": 8, "offset": 9007199254740993.5}, 422, "offset")
         self.refuse(b'{"length": 0.4e-400, "dim": 8}', 422, "length")
 
+    def test_a_number_that_reading_would_change_is_refused(self):
+        for number in (
+            *("9007199254740993", "-9007199254740993", "9007199254740992.4", "1e-400"),
+            *("8999999999999991.2", "9.007199254740993e15", "4.0000000000000001"),
+        ):
+            body = f'{{"length": 1, "dim": 8, "offset": {number}}}'.encode()
+            problem = self.refuse(body, 422, "offset")
+            self.assertIn("a number that float64 keeps, such as ", problem["detail"])
+            self.assertEqual(problem["errors"][0]["given"], number)
+            reply = self.get(f"{SINUSOIDAL}?length=1&dim=8&offset={number}")
+            self.assertIn(number, self.assert_problem(reply, 422, "offset")["detail"])
+            listed = self.get(f"{SINUSOIDAL}?dim=8&positions=0,{number},1")
+            self.assert_problem(listed, 422, "positions")
+            body = f'{{"positions": [0, {number}, 1], "dim": 8}}'.encode()
+            self.refuse(body, 422, "positions")
+        for number in ("9007199254740992", "9007199254740992.0", "0.1000000000000000055511"):
+            self.assert_ok(self.get(f"{SINUSOIDAL}?length=1&dim=8&offset={number}"))
+            self.assert_ok(
+                self.post(SINUSOIDAL, f'{{"length":1,"dim":8,"offset":{number}}}'.encode())
+            )
+        self.refuse(b'{"length": 2, "a\\u00e9": 9007199254740993}', 422)
+
     def test_many_members_are_400(self):
         document = {"length": 4, "dim": 8, **{f"member{i}": i for i in range(5000)}}
         reply = self.post(SINUSOIDAL, document)

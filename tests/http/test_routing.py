@@ -67,6 +67,22 @@ class Routing(ServerCase):
             head = self.head(path)
             self.assertEqual((head.status, head.body), (404, b""))
 
+    def test_paths_of_other_services_say_where_to_go(self):
+        for path, here in (
+            ("/v1", "/openapi.json"),
+            ("/v1/?a=1", "/openapi.json"),
+            ("/v1/encodings", "/v1/schemes"),
+            ("/healthz", "/health/live"),
+            ("/readyz", "/health/ready"),
+            ("/version", "/v1/info"),
+            ("/swagger", "/docs"),
+            ("/health", "/health/live"),
+        ):
+            problem = self.assert_problem(self.get(path), 404)
+            self.assertEqual(problem["did_you_mean"], here, path)
+            self.assertIn(f"did you mean {here}?", problem["detail"])
+            self.assertEqual(self.get(here).status, 200)
+
     def test_unknown_schemes_are_404(self):
         names = ["x", "sinusoidal ", "sinusoidal%01", "Sinusoidal", "a" * 3000, "%ff", "é"]
         for name in (*names, "..", "%2e%2e"):

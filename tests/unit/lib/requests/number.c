@@ -137,6 +137,53 @@ START_TEST(reads_the_nearest_double_of_hard_cases)
 }
 END_TEST
 
+/* A double keeps the digits before the point, and that there are some behind it. */
+START_TEST(knows_what_rounding_has_kept)
+{
+    static const struct {
+        const char *text;
+        bool kept;
+    } CASES[] = {
+        {"9007199254740992", true},
+        {"-9007199254740991", true},
+        {"9007199254740993", false},
+        {"-9007199254740993", false},
+        {"9007199254740993.0", false},
+        {"9007199254740993e0", false},
+        {"9.007199254740993e15", false},
+        {"90071992547409930e-1", false},
+        {"9007199254740992.0", true},
+        {"9.007199254740992e15", true},
+        {"9007199254740992.4", false},
+        {"8999999999999991.2", false},
+        {"8999999999999991.5", false},
+        {"4503599627370496.5", false},
+        {"4503599627370495.5", true},
+        {"4.0000000000000001", false},
+        {"4.0000000000000000", true},
+        {"0.99999999999999999999", false},
+        {"0.3333333333333333333", true},
+        {"1e-400", false},
+        {"0.0000000000000000e9", true},
+        {"0e400", true},
+        {"1e23", true},
+        {"100000000000000000000000", true},
+        {"12345678901234567890", true},
+        {"36893488147419103232", true},
+        {"1e400", true},
+        {"00000", true},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
+        const char *text = CASES[i].text;
+        double number = 0;
+        (void)pe_parse_number(text, strlen(text), &number);
+        ck_assert_msg(pe_number_is_kept(text, strlen(text), number) == CASES[i].kept, "%s",
+                      text);
+    }
+    ck_assert(pe_number_is_kept("7,9007199254740993", 1, 7));
+}
+END_TEST
+
 START_TEST(huge_exponents_become_zero_or_infinite)
 {
     static const reading READINGS[] = {
@@ -209,6 +256,7 @@ Suite *number_suite(void)
         refuses_everything_else,
         reads_an_item_of_a_list_up_to_its_comma,
         reads_the_nearest_double_of_hard_cases,
+        knows_what_rounding_has_kept,
         huge_exponents_become_zero_or_infinite,
         reads_hundreds_of_digits,
         reads_alike_in_any_locale,
