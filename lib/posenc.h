@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 /* The release. Every other place that names it reads this line. */
-#define PE_VERSION "0.2.0"
+#define PE_VERSION "1.0.0"
 
 /* ---- status and errors ---- */
 
