@@ -37,6 +37,7 @@ typedef enum api_kind {
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */
     const char *old_pattern;      /* a deprecated one, which is answered as well; or NULL */
+    const char *operation;        /* its operationId in the OpenAPI document */
     bool slashes;                 /* what {name} stands for may hold slashes */
     const char *summary, *tag;    /* for the OpenAPI document */
     api_kind kind;

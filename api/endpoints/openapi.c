@@ -105,25 +105,6 @@ static json_t *post_operation(json_t *document, const pe_scheme_info *info)
         "responses", api_contract_responses(document, API_TENSORS_BY_POST, NULL));
 }
 
-/* The name of a route's operation: "v1_schemes" for GET of "/v1/schemes", "put_v1_schemes" for
- * PUT, "page" for "/". */
-static json_t *operation_id(const char *method, const char *pattern)
-{
-    char name[64] = "";
-    if (strcmp(pattern, "/") == 0)
-        return json_string("page");
-    if (strcmp(method, "GET") != 0)
-        snprintf(name, sizeof name, "%s_", method);
-    size_t used = strlen(name);
-    for (size_t i = 0; i < used; i++)
-        name[i] = (char)tolower((unsigned char)name[i]);
-    for (const char *next = pattern + 1; *next && used < sizeof name - 1; next++)
-        if (*next != '{' && *next != '}')
-            name[used++] = *next == '/' || *next == '.' ? '_' : *next;
-    name[used] = '\0';
-    return json_string(name);
-}
-
 /* The parameter that a pattern's {…} stands for; `brace` points to the {. */
 static json_t *path_parameter(const json_t *document, const char *brace)
 {
@@ -288,11 +269,11 @@ static void add_operation(json_t *document, const api_route *route, const char *
         json_array_append_new(parameters, path_parameter(document, brace));
     add_route_options(document, route, parameters);
     api_contract_add_parameters(parameters, route->kind);
-    json_t *operation =
-        json_pack("{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId",
-                  operation_id(route->method, pattern), "summary", route->summary,
-                  "description", route->summary, "tags", route->tag, "parameters", parameters,
-                  "responses", api_contract_responses(document, route->kind, answer));
+    json_t *operation = json_pack(
+        "{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", route->operation,
+        pattern == route->old_pattern ? "_by_old_path" : "", "summary", route->summary,
+        "description", route->summary, "tags", route->tag, "parameters", parameters,
+        "responses", api_contract_responses(document, route->kind, answer));
     if (brace) /* the scheme, model, set or file that it names may not be there */
         json_object_set_new(json_object_get(operation, "responses"), "404",
                             json_pack("{s:s}", "$ref", "#/components/responses/Unknown"));

@@ -31,6 +31,11 @@ static const struct {
     {"TraceParent", EVERY},    {"WantDigest", WISHED},
 };
 
+/* what a request with Range is answered, and where it stands in the document that is served */
+#define RANGE_STATUS "206"
+#define RANGE_ANSWER "Part"
+#define RANGES       "x-responses"
+
 /* {status, component or name in "x-answers", kinds of routes} */
 static const struct {
     const char *status, *name;
@@ -53,7 +58,7 @@ static const struct {
     {"201", "Stored", API_UPLOAD},
     {"204", "Replaced", API_UPLOAD},
     {"204", "Removed", API_REMOVAL},
-    {"206", "Part", API_TENSORS},
+    {RANGE_STATUS, RANGE_ANSWER, API_TENSORS},
     {"304", "NotModified", READS},
     {"400", "Malformed", EVERY},
     {"401", "Unauthorized", STORE},
@@ -92,19 +97,14 @@ static json_t *make_reference(const char *kind, const char *component)
 
 json_t *api_contract_share(json_t *document, const char *kind, const char *name, json_t *value)
 {
-    json_t *components = json_object_get(document, "components");
-    json_t *known = json_object_get(components, kind), *other = NULL;
-    char key[80];
-    for (int i = 1; i == 1 || other; i++) {
-        snprintf(key, sizeof key, i > 1 ? "%s_%d" : "%s", name, i);
-        other = json_object_get(known, key);
-        if (!other)
-            json_object_set(known, key, value);
-        else if (json_equal(other, value))
-            break;
-    }
+    json_t *known = find_part(document, "components", kind);
+    const json_t *other = json_object_get(known, name);
+    if (other && !json_equal(other, value))
+        return value;
+    if (!other)
+        json_object_set(known, name, value);
     json_decref(value);
-    return make_reference(kind, key);
+    return make_reference(kind, name);
 }
 
 /* ---- responses ---- */
@@ -257,11 +257,34 @@ json_t *api_contract_new(void)
     return document;
 }
 
+/* Move what only requests with Range are answered from "responses" to "x-responses", of every
+ * operation and of the components. */
+static void part_ranges(json_t *document)
+{
+    const char *path, *method;
+    json_t *item, *operation, *components = json_object_get(document, "components");
+    json_object_foreach(json_object_get(document, "paths"), path, item)
+    {
+        json_object_foreach(item, method, operation)
+        {
+            if (json_object_del(json_object_get(operation, "responses"), RANGE_STATUS) == 0)
+                json_object_set_new(
+                    operation, RANGES,
+                    json_pack("{s:o}", RANGE_STATUS, make_reference(RANGES, RANGE_ANSWER)));
+        }
+    }
+    json_object_set_new(
+        components, RANGES,
+        json_pack("{s:O}", RANGE_ANSWER, find_part(components, "responses", RANGE_ANSWER)));
+    json_object_del(json_object_get(components, "responses"), RANGE_ANSWER);
+}
+
 void api_contract_finish(json_t *document)
 {
     const char *name;
     json_t *part;
     void *next;
+    part_ranges(document);
     json_object_foreach_safe(document, next, name, part)
     {
         if (strncmp(name, "x-", 2) == 0)

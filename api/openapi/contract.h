@@ -23,14 +23,16 @@
 /* The document without paths. NULL, or less of it, without memory. */
 json_t *api_contract_new(void);
 
-/* Remove what the document has for operations alone. */
+/* Remove what the document has for operations alone. What only requests with Range are answered
+ * moves to "x-responses" of operations: generated clients take every success for what a call
+ * may return. */
 void api_contract_finish(json_t *document);
 
 /* A copy of a part of a section: that of a name in "x-bodies", for example. */
 json_t *api_contract_part(const json_t *document, const char *section, const char *name);
 
-/* Make a value, which is taken over, a component of a kind ("parameters", "headers", "schemas")
- * unless an equal one has the name, or the name and a number. Returns a reference to it. */
+/* Make a value, which is taken over, a component of a kind ("parameters", "headers") unless the
+ * name has one. Returns a reference to it, or the value if the component is another one. */
 json_t *api_contract_share(json_t *document, const char *kind, const char *name, json_t *value);
 
 /* Append references to the request headers that a kind of route reads. */

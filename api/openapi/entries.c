@@ -23,12 +23,14 @@ void api_add_query_parameter(json_t *document, json_t *list, const api_entry *en
     if (entry->required)
         json_object_set_new(parameter, "required", json_true());
     json_decref(entry->schema);
-    json_array_append_new(list,
-                          api_contract_share(document, "parameters", entry->name, parameter));
+    char key[80]; /* no schema has such a name, so that all generated types differ */
+    snprintf(key, sizeof key, "query_%s", entry->name);
+    json_array_append_new(list, api_contract_share(document, "parameters", key, parameter));
 }
 
 void api_add_member(json_t *document, json_t *list, const api_entry *entry)
 {
+    (void)document; /* members are written out */
     json_t *choices = json_object_get(entry->schema, "enum");
     if (!entry->required) {
         json_t *type = json_object_get(entry->schema, "type");
@@ -39,8 +41,7 @@ void api_add_member(json_t *document, json_t *list, const api_entry *entry)
             json_array_append_new(choices, json_null());
     }
     json_decref(entry->example); /* that of the body has it */
-    json_object_set_new(list, entry->name,
-                        api_contract_share(document, "schemas", entry->name, entry->schema));
+    json_object_set_new(list, entry->name, entry->schema);
 }
 
 void api_add_row(api_entry_adder *add, json_t *document, json_t *list, const pe_parameter *row,

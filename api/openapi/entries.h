@@ -1,5 +1,7 @@
-/* What an operation may be given: parameters of its query, or members of its JSON body. Each is
- * a component of the OpenAPI document, which all operations with an equal one refer to. */
+/* What an operation may be given: parameters of its query, or members of its JSON body. Of the
+ * parameters with one name the first is a component of the OpenAPI document, which all
+ * operations with an equal one refer to; the others and members of bodies are written out, so
+ * that no component needs a number. */
 #ifndef API_ENTRIES_H
 #define API_ENTRIES_H
 

@@ -29,7 +29,8 @@ function drop(names, response) {
 
 // Old names, which go on working: nobody is to begin with them.
 function dropOldNames({components, paths}) {
-    const isOld = ({$ref}) => components.parameters[$ref?.split('/').pop()]?.deprecated;
+    const isOld = (each) =>
+        (each.$ref ? components.parameters[each.$ref.split('/').pop()] : each).deprecated;
     for (const [path, item] of Object.entries(paths)) {
         if (Object.values(item).every(({deprecated}) => deprecated)) delete paths[path];
         for (const operation of Object.values(item))

@@ -155,6 +155,19 @@ class UpstreamHandler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def operations_of(document):
+    for item in document["paths"].values():
+        yield from item.values()
+
+
+def with_ranges(document):
+    """The document with what only requests with Range are answered among the responses."""
+    document = json.loads(json.dumps(document).replace("/x-responses/", "/responses/"))
+    for part in (document["components"], *operations_of(document)):
+        part["responses"].update(part.pop("x-responses", {}))
+    return document
+
+
 class Document:
     """The OpenAPI document, to find an operation and count what was seen of it."""
 
@@ -225,6 +238,7 @@ class Prism:
         self.share, self.kinds = share, Counter()
         self.counts, self.lock, self.local = Counter(), threading.Lock(), threading.local()
         self.numbers = itertools.count()
+        document = with_ranges(document)
         self.document = Document(document)
         self.upstream = Upstream()
         path = Path(folder) / "openapi.json"

@@ -40,6 +40,7 @@ class Clients(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
+        (cls.folder / "node_modules").symlink_to(HERE / "node_modules")
         (cls.folder / "openapi.json").write_bytes(body)
         generate = ("node", HERE / "clients/generate.mjs", cls.folder / "openapi.json")
         status, said = cls.run_program(*generate, cls.folder)
@@ -78,8 +79,11 @@ class Clients(unittest.TestCase):
             self.plant("by_types.ts", "path: {file: 'main.js'}", "path: {name: 'main.js'}"),
             self.plant("by_types.ts", "const info: string", "const info: number"),
             self.plant("by_hey_api.ts", "head_dim: 8", "head_dim: 'wide'"),
+            self.plant("by_fetch.ts", "dtype: 'f64'", "dtype: 'f63'"),
+            self.plant("by_orval.ts", "data.tensors[0]", "data.tables[0]"),
         }
-        programs = ("by_types.ts", "by_hey_api.ts", *sorted(planted))
+        written = {program.name for program in (HERE / "clients").glob("*.ts")}
+        programs = sorted({*written, "orval.ts"} | planted)
         status, said = self.run_program(TSC, *STRICT, *programs)
         self.assertNotEqual(status, 0)
         found = re.findall(r"^(\S+?)\(\d+,\d+\): error", said, re.MULTILINE)

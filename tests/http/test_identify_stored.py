@@ -395,6 +395,6 @@ class Stored(ServerCase):
         parameters = document["components"]["parameters"]
         described = document["paths"]["/v1/identify"]["post"]["parameters"]
         names = [
-            parameters[row["$ref"].split("/")[-1]]["name"] for row in described if "$ref" in row
+            parameters.get(row.get("$ref", "").split("/")[-1], row)["name"] for row in described
         ]
         self.assertIn("set", names)

@@ -91,7 +91,7 @@ function contentOf(answer) {
 
 function operationOf(operation, shared) {
     const body = resolve(operation.requestBody)?.content;
-    const answers = Object.entries(operation.responses).map(
+    const answers = Object.entries({...operation.responses, ...operation['x-responses']}).map(
         ([status, answer]) =>
             `${/^\d+$/.test(status) ? status : quoted(status)}: ${contentOf(answer)};`,
     );
