@@ -181,7 +181,7 @@ installed: all ## what `make install` installs: the library's program, the manua
 	$(MAKE) -s install DESTDIR= PREFIX=$(abspath $(BUILD))/installed
 	@INSTALLED=$(BUILD)/installed $(PYTEST) --name installed $(or $(TEST),tests/install)
 
-readme: all ## write anew what the README files take from the server: the table of schemes, outputs
+readme: all ## write anew what the documents take from the server: the table of schemes, outputs
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
 
 .PHONY: drawing
@@ -267,7 +267,7 @@ BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
-rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of api/README.md
+rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of api/guides/questions.md
 	$(PYTHON) -B tests/bench/rotary_loss.py $(BUILD)/posenc-server
 
 apply-cost: all ## what exactness costs: GB/s of /v1/apply beside torch in float32

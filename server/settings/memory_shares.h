@@ -1,4 +1,4 @@
-/* Dividing the memory of the server: server/README.md has the arithmetic. */
+/* Dividing the memory of the server: api/guides/run-for-many.md has the arithmetic. */
 #ifndef MEMORY_SHARES_H
 #define MEMORY_SHARES_H
 

@@ -1,5 +1,5 @@
 """What rotary recipes in float32 and bfloat16 lose, against /v1/apply/rope: the table of
-api/README.md.
+api/guides/questions.md.
 
 rotary_loss.py SERVER_BINARY: print the median and the largest error of an element of a query
 that is turned as models turn it, whose numbers are normal variables of variance 1, at the last

@@ -1,4 +1,4 @@
-"""The README files: their blocks of code, and the parts of them that the server writes."""
+"""The documents: their blocks of code, and the parts of them that the server writes."""
 
 import re
 from collections import namedtuple
@@ -7,11 +7,33 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 SECURITY = ROOT / "SECURITY.md"
-RUNNING = ROOT / "server" / "README.md"
-DOCUMENTS = [
+SETTINGS_REFERENCE = ROOT / "api" / "reference" / "settings.md"
+METRICS_REFERENCE = ROOT / "api" / "reference" / "metrics.md"
+ALL = [
     README,
-    *(ROOT / folder / "README.md" for folder in ("api", "lib", "server", "docker", "tests")),
+    *(
+        path
+        for path in sorted(ROOT.glob("**/*.md"))
+        if path != README and not {"node_modules", "build"} & set(path.relative_to(ROOT).parts)
+    ),
 ]
+# Those for who changes posenc, whose blocks are sketches.
+FOR_DEVELOPERS = {
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "server/visualiser/README.md",
+    "tests/golden/README.md",
+    "tests/models/README.md",
+    "tests/peers/runtimes.md",
+}
+# Those whose blocks another test runs, and which.
+RUN_ELSEWHERE = {
+    "docker/sidecar.md": "tests/interop/test_sidecar.py",
+    "server/module/package/README.md": "tests/wasm/test_package.py",
+}
+FOR_USERS = [path for path in ALL if str(path.relative_to(ROOT)) not in FOR_DEVELOPERS]
+DOCUMENTS = [path for path in FOR_USERS if str(path.relative_to(ROOT)) not in RUN_ELSEWHERE]
 
 TABLE = re.compile(
     r"(?<=<!-- begin: `make readme` writes this table -->\n\n).*?(?=\n<!-- end -->)", re.DOTALL
@@ -129,7 +151,7 @@ def metrics_table(told):
 
 
 def with_metrics_table(text, told):
-    """server/README.md with its table of metrics written anew."""
+    """The reference of metrics with its table written anew."""
     return METRICS.sub(lambda _: metrics_table(told), text)
 
 
@@ -139,7 +161,7 @@ def with_rights_table(text, openapi):
 
 
 def with_settings_table(text, told):
-    """server/README.md with its table of settings written anew."""
+    """The reference of settings with its table written anew."""
     return SETTINGS.sub(lambda _: settings_table(told), text)
 
 

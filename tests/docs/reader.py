@@ -1,7 +1,9 @@
-"""Follows the documents as a reader does: runs their blocks of code in order, in one folder."""
+"""Follows the documents as a reader does: runs the blocks of each in order, in a folder of its
+own."""
 
 import json
 import os
+import re
 import select
 import shlex
 import shutil
@@ -17,6 +19,10 @@ ADDRESS = "http://127.0.0.1:8080"  # of the server in the documents
 # Lines that are not run: what they start with, or what they contain.
 NOT_RUN = ("make ", "docker ", "podman ", "systemctl ", "install ", "apt ", "cc ")
 ELSEWHERE = "https://posenc.example/"
+OPTIONAL = (
+    "torch",
+    "jax",
+)  # modules of Python whose blocks are left out where they are missing
 
 # Runs blocks of Python in one process, as an interactive session does: one JSON text a line in,
 # and what the block printed out, with a traceback if it failed.
@@ -42,7 +48,7 @@ class Reader:
     """Runs blocks against the server at `url`; `binary` is its program."""
 
     def __init__(self, url, binary, folder):
-        self.url, self.binary, self.folder = url, binary, Path(folder)
+        self.url, self.binary, self.top, self.folder = url, binary, Path(folder), None
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith("POSENC_")
         }
@@ -57,15 +63,16 @@ class Reader:
         self.skipped = []  # reasons
 
     def __enter__(self):
-        self.new_document()
         return self
 
     def __exit__(self, *_):
         self.close()
 
-    def new_document(self):
-        """Forget what the Python blocks so far have defined."""
+    def new_document(self, path):
+        """Begin an empty folder, and forget what the Python blocks so far have defined."""
         self.close()
+        self.folder = self.top / str(path.relative_to(ROOT)).replace("/", "-")
+        self.folder.mkdir()
         self.python = subprocess.Popen(
             [sys.executable, "-c", SESSION],
             cwd=self.folder,
@@ -101,8 +108,10 @@ class Reader:
         }
 
     def _run_python(self, text):
-        if "import torch" in text and not find_spec("torch"):
-            return self._skip("torch is not installed")
+        imported = " ".join(re.findall(r"^import (.*)$", text, re.MULTILINE))
+        for name in OPTIONAL:
+            if re.search(rf"\b{name}\b", imported) and not find_spec(name):
+                return self._skip(f"{name} is not installed")
         self.python.stdin.write(json.dumps(text) + "\n")
         self.python.stdin.flush()
         if not select.select([self.python.stdout], [], [], PATIENCE)[0]:

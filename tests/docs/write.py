@@ -1,4 +1,4 @@
-"""`make readme`: writes what the README files take from the server: the tables of schemes, of
+"""`make readme`: writes what the documents take from the server: the tables of schemes, of
 rights, of settings and of metrics, and what commands print."""
 
 import json
@@ -12,9 +12,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
 
 from documents import (  # noqa: E402
     DOCUMENTS,
+    METRICS_REFERENCE,
     ROOT,
-    RUNNING,
     SECURITY,
+    SETTINGS_REFERENCE,
     blocks,
     closed,
     with_metrics_table,
@@ -28,7 +29,6 @@ from service import SERVER, Server  # noqa: E402
 
 def with_outputs(text, reader):
     """The document with what its blocks of code print now."""
-    reader.new_document()
     parts, end = [], 0
     for block in blocks(text):
         printed = reader.run(block)
@@ -48,7 +48,10 @@ def keep(path, written):
 
 def main():
     told = subprocess.run([SERVER, "--help"], capture_output=True, text=True, check=True).stdout
-    keep(RUNNING, with_settings_table(RUNNING.read_text(encoding="utf-8"), told))
+    keep(
+        SETTINGS_REFERENCE,
+        with_settings_table(SETTINGS_REFERENCE.read_text(encoding="utf-8"), told),
+    )
     server = Server()
     try:
         with urllib.request.urlopen(f"{server.url}/openapi.json") as reply:
@@ -58,13 +61,17 @@ def main():
             )
         with urllib.request.urlopen(f"{server.url}/metrics") as reply:
             told = reply.read().decode()
-            keep(RUNNING, with_metrics_table(RUNNING.read_text(encoding="utf-8"), told))
+            keep(
+                METRICS_REFERENCE,
+                with_metrics_table(METRICS_REFERENCE.read_text(encoding="utf-8"), told),
+            )
         with urllib.request.urlopen(f"{server.url}/v1/schemes") as reply:
             schemes = json.load(reply)["schemes"]
         with tempfile.TemporaryDirectory() as folder, Reader(
             server.url, SERVER, folder
         ) as reader:
             for path in DOCUMENTS:
+                reader.new_document(path)
                 text = path.read_text(encoding="utf-8")
                 keep(path, with_outputs(with_scheme_table(text, schemes), reader))
             for reason in reader.skipped:

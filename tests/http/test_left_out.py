@@ -1,4 +1,5 @@
-"""What a request leaves out: asked for, or told. Walks the table of api/README.md."""
+"""What a request leaves out: asked for, or told. Walks the table of
+api/reference/parameters.md."""
 
 import json
 import re
@@ -9,7 +10,7 @@ from pathlib import Path
 from server import ServerCase
 from test_slips import safetensors
 
-README = Path(__file__).resolve().parents[2] / "api" / "README.md"
+REFERENCE = Path(__file__).resolve().parents[2] / "api" / "reference" / "parameters.md"
 FILE = {"Content-Type": "application/vnd.safetensors"}
 RAW = {"Content-Type": "application/octet-stream"}
 ROPE = "rope?length=2&dim=4"
@@ -106,7 +107,7 @@ class LeftOut(ServerCase):
             assert reply.status == 201, reply
 
     def test_the_table_has_a_test_for_each_row(self):
-        text = README.read_text(encoding="utf-8").split("### What is left out\n")[1]
+        text = REFERENCE.read_text(encoding="utf-8").split("## What is left out\n")[1]
         rows = re.findall(r"^\| (.*?) \| (.*) \|$", text.split("\n## ")[0], re.MULTILINE)[1:]
         said = dict(rows)
         own = {

@@ -17,7 +17,7 @@ from faults import SANITIZED
 from server import ServerCase
 from test_price import seconds_of
 
-FACTOR, FIXED = 16, 256 << 10  # bytes of an answer: api/README.md, "How long answers are"
+FACTOR, FIXED = 16, 256 << 10  # bytes of an answer: api/reference/limits.md
 RISE, NOISE = 3, 0.005 * (20 if SANITIZED else 1)  # CPU seconds, for twice the size
 BASE, BYTE = 0.1 * (20 if SANITIZED else 1), 2e-6 * (20 if SANITIZED else 1)  # CPU seconds
 ROUNDS, TRIES = 3, 4

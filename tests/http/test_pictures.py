@@ -34,7 +34,7 @@ def level(value, end, steps):
 
 
 def picture_of(numbers, colormap):
-    """The palette indices of the specification, api/README.md."""
+    """The palette indices of the specification, api/reference/formats.md."""
     finite = [Fraction(number) for number in numbers if math.isfinite(number)]
     largest = max(map(abs, finite))
     low, high = min(finite), max(finite)

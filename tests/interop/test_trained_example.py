@@ -1,4 +1,4 @@
-"""The worked example of api/README.md: its own lines are run, and what they write is
+"""The worked example of trained-tables.md: its own lines are run, and what they write is
 checked."""
 
 import importlib.util
@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
 from documents import ROOT, section  # noqa: E402
 from service import PATIENCE, ServiceTest  # noqa: E402
 
-API = ROOT / "api" / "README.md"
+GUIDE = ROOT / "api" / "guides" / "trained-tables.md"
 TORCH = importlib.util.find_spec("torch") is not None
 ALPHA = 0.4
 
@@ -47,7 +47,7 @@ class TrainedExample(ServiceTest):
         return done.stdout
 
     def test_the_lines_of_the_document_extend_a_table_of_bert(self):
-        write, upload, load, layer = section(API, "Sets")[:4]
+        write, upload, load, layer = section(GUIDE, "Upload a table and extend it")[:4]
         self.assertEqual(
             [write[0], upload[0], load[0], layer[0]], ["python", "sh", "python", "python"]
         )
