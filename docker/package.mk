@@ -12,6 +12,7 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 MANDIR      ?= $(PREFIX)/share/man
 BASHDIR     ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR      ?= $(PREFIX)/share/zsh/site-functions
+DOCDIR      ?= $(PREFIX)/share/doc/posenc
 # where Python looks for modules, on Debian: below /usr one folder for all versions
 PYTHONDIR   ?= $(PREFIX)/lib/python3$(if $(filter-out /usr,$(PREFIX)),$(shell $(PYTHON) -c 'import sys; print(f".{sys.version_info[1]}")' 2>/dev/null))/dist-packages
 # how a program for another processor is asked for --help: make EMULATOR=qemu-aarch64
@@ -19,14 +20,14 @@ EMULATOR    ?=
 
 DEPS_DEB := $(DEPS) build-essential curl debhelper dpkg-dev fakeroot lintian man-db systemd zsh
 
-.PHONY: version install-library install-manual install-python install-service dist deb deps-deb
+.PHONY: version install-library install-manual install-documents install-python install-service dist deb deps-deb
 
 version: ## print the number of the release
 	@echo $(VERSION)
 
 # ---- installing ----
 
-install: install-library install-manual install-python install-service
+install: install-library install-manual install-documents install-python install-service
 
 install-library: $(BUILD)/libposenc.a
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
@@ -56,6 +57,11 @@ install-manual: $(foreach form,man bash zsh,$(PROGRAMS:%=$(BUILD)/manual/%.$(for
 		install -m 644 $(BUILD)/manual/$$program.bash $(DESTDIR)$(BASHDIR)/$$program && \
 		install -m 644 $(BUILD)/manual/$$program.zsh $(DESTDIR)$(ZSHDIR)/_$$program || exit 1; \
 	done
+
+install-documents:
+	install -d $(DESTDIR)$(DOCDIR)
+	sh server/visualiser/documents.sh > $(DESTDIR)$(DOCDIR)/documents.html
+	chmod 644 $(DESTDIR)$(DOCDIR)/documents.html
 
 install-python: api/python/posenc.py
 	install -d $(DESTDIR)$(PYTHONDIR)

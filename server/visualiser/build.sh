@@ -8,7 +8,8 @@ file=$1
 here=$(dirname "$0")
 bundle=$here/bundle
 pages="$here/index.html $here/docs.html"
-texts="$here/../../README.md $here/../../LICENSE"
+texts="$here/../../LICENSE"
+documents=$(sh "$here/documents.sh" --list | sed "s|^|$here/../../|")
 
 if ! (cd "$here" && sha256sum -c bundle/sources) >/dev/null 2>&1; then
     echo "  PAGE  $bundle, of which a source has changed"
@@ -16,13 +17,15 @@ if ! (cd "$here" && sha256sum -c bundle/sources) >/dev/null 2>&1; then
 fi
 # shellcheck disable=SC2086 # a list of files
 [ ! -e "$file" ] ||
-    [ -n "$(find "$bundle" $pages $texts "$here/icon.svg" "$0" -newer "$file")" ] || exit 0
+    [ -n "$(find "$bundle" $pages $texts $documents "$here/documents.awk" "$here/documents.sh" \
+        "$here/icon.svg" "$0" -newer "$file")" ] || exit 0
 echo "  PAGE  $file"
 
 # bytes from which a file comes as gzip alone: the program would be half as large again
-large=262144
+large=200000
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+sh "$here/documents.sh" >"$work/documents.html"
 : >"$work/names" # how pages' {{names}} become addresses, as a script for sed
 : >"$work/data"
 : >"$work/rows"
@@ -62,10 +65,9 @@ add() { # PATH FILE
 }
 
 # shellcheck disable=SC2086 # a list of files
-for each in "$bundle"/*.* "$here/icon.svg" $texts; do
+for each in "$bundle"/*.* "$here/icon.svg" "$work/documents.html" $texts; do
     name=$(basename "$each")
     case $name in
-    README.md) name=readme.txt ;;
     LICENSE) name=licence.txt ;;
     esac
     case $name in

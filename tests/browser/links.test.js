@@ -148,13 +148,13 @@ pageTest(
     },
 );
 
-pageTest('the page leads to its version, README and licences', {}, async (page) => {
+pageTest('the page leads to its version, documents and licences', {}, async (page) => {
     await open(page, SEEN);
     await page.waitForSelector('#release:has-text("posenc ")');
     const {version} = await (await fetch(`${url}/v1/info`)).json();
     assert.ok((await page.innerText('footer')).includes(`posenc ${version}`));
     for (const [name, pattern] of [
-        ['README', /^# posenc/],
+        ['documents', /<h1 [^>]*>posenc<\/h1>/],
         ['licence', /^MIT License/],
         ['licences of what it contains', /MIT|ISC|Apache/],
     ]) {

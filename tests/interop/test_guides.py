@@ -210,6 +210,42 @@ class Guides(unittest.TestCase):
         self.assertGreaterEqual(len(re.findall(r"^\| .*\]\(", text, re.M)), QUESTIONS_MIN)
 
 
+class OnePage(unittest.TestCase):
+    """The documents as one page of HTML."""
+
+    SCRIPT = str(ROOT / "server" / "visualiser" / "documents.sh")
+
+    def written(self, *arguments):
+        return subprocess.run(
+            ["sh", self.SCRIPT, *arguments], capture_output=True, text=True, check=True
+        ).stdout
+
+    def test_no_document_is_left_out(self):
+        listed = [ROOT / name for name in self.written("--list").split()]
+        self.assertEqual(set(listed), {*FOR_USERS} - {ROOT / "tests" / "README.md"})
+
+    def test_every_link_leads_to_a_heading(self):
+        page = self.written()
+        places = re.findall(r' id="([^"]+)"', page)
+        self.assertEqual(len(places), len(set(places)))
+        links = re.findall(r'href="#([^"]+)"', page)
+        self.assertGreater(len(links), 150)
+        self.assertEqual(set(links) - set(places), set())
+        self.assertEqual(
+            re.findall(r".*(?:\]\(|`|\*\*).*", re.sub(r"(?s)<pre>.*?</pre>", "", page)), []
+        )
+
+    def test_it_is_well_formed(self):
+        """Each element that must be closed is, in its order."""
+        open_elements = []
+        for closing, name in re.findall(r"<(/?)(h\d|pre|ul|table|code|a|b)\b", self.written()):
+            if not closing:
+                open_elements.append(name)
+            else:
+                self.assertEqual(open_elements.pop(), name)
+        self.assertEqual(open_elements, [])
+
+
 def npy(array):
     head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {array.shape}, }}".encode()
     head = head.ljust(117) + b"\n"

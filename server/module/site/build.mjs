@@ -1,5 +1,6 @@
 /* build.mjs MODULE SITE: the pages as a folder of static files, which need no server: any host
  * of files serves it, below any path. MODULE is the folder with posenc.wasm and its scripts. */
+import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
@@ -28,12 +29,12 @@ for (const name of readdirSync(join(pages, 'bundle')).filter((each) => each.incl
     addresses[`{{${name}}}`] = `assets/${address}`;
     files.set(`assets/${address}`, content);
 }
-for (const [name, path] of Object.entries({
-    'readme.txt': 'README.md',
-    'licence.txt': 'LICENSE',
+for (const [name, content] of Object.entries({
+    'documents.html': execFileSync('sh', [join(pages, 'documents.sh')]),
+    'licence.txt': readFileSync(join(pages, '../../LICENSE')),
 })) {
     addresses[`{{${name}}}`] = `assets/${name}`;
-    files.set(`assets/${name}`, readFileSync(join(pages, '../..', path)));
+    files.set(`assets/${name}`, content);
 }
 addresses['{{icon.svg}}'] = 'assets/icon.svg';
 files.set('assets/icon.svg', readFileSync(join(pages, 'icon.svg')));
