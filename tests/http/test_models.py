@@ -692,6 +692,20 @@ class Known(Plans):
                 given = plan["parts"][0]["arguments"][argument]
                 self.assertEqual(given["value"], value)
 
+    def test_a_tuned_model_whose_config_differs_has_a_row_of_its_own(self):
+        for name, length in (
+            ("Qwen2.5-7B", 131072),
+            ("Qwen2.5-7B-Instruct", 32768),
+            ("Qwen/Qwen2-7B", 131072),
+            ("Qwen/Qwen2-7B-Instruct", 32768),
+            ("Qwen2.5-Coder-7B-Instruct", 32768),
+            ("Llama-4-Scout-17B-16E-Instruct", 10485760),
+            ("exaone-4.0-32b", 131072),
+        ):
+            plan = self.get(f"/v1/models/{quote(name, safe='')}?plan=true").json()
+            self.assertEqual(plan["parts"][0]["facts"]["positions"]["value"], length, name)
+            self.assertEqual(plan["not_used"], [])
+
     def test_a_name_that_is_not_known_is_suggested_another(self):
         problem = self.assert_problem(self.get("/v1/models/gemam-3-27b?plan=true"), 404)
         self.assertEqual(problem["did_you_mean"], "gemma-3-27b")
