@@ -59,7 +59,41 @@
 #define GRID(...)           RULE(model_plan_grid, grid_facts, __VA_ARGS__)
 #define TEMPERATURE(...)    RULE(model_plan_temperature, temperature_facts, __VA_ARGS__)
 
+#define PART(its_name, key, its_type)                                                          \
+    COMPONENT(.name = (its_name), .keys = (key), .type = (its_type))
+#define OWN_PART(its_name, key, its_type)                                                      \
+    COMPONENT(.name = (its_name), .keys = (key), .type = (its_type), .ignore_type = true)
+
 /* ---- rules that several rows share ---- */
+
+/* clang-format off */
+/* what a parent's class gives an object that it makes itself */
+#define SIZES(width, layers, heads)                                                            \
+    JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads})
+#define TOWER(width, layers, heads, image, patch)                                              \
+    JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,     \
+          "image_size": image, "patch_size": patch})
+#define TEXT_SIZES(width, layers, heads, length)                                               \
+    JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,     \
+          "max_position_embeddings": length})
+#define ROTARY_SIZES(width, layers, heads, head, length, theta)                                \
+    JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,     \
+          "head_dim": head, "max_position_embeddings": length, "rope_theta": theta})
+#define SMALL_QWEN2                                                                            \
+    JSON({"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,             \
+          "max_position_embeddings": 32768, "rope_theta": 1e6})
+#define GPT_OSS_YARN                                                                           \
+    JSON({"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1,                  \
+          "truncate": false, "original_max_position_embeddings": 4096})
+#define OWN_PIXTRAL                                                                            \
+    VISION("pixtral", .values = JSON({"hidden_size": 1024, "num_attention_heads": 16,          \
+                                      "head_dim": 64, "num_hidden_layers": 24,                 \
+                                      "image_size": 1540, "patch_size": 14}))
+#define GEMMA4_THETAS                                                                          \
+    JSON({"full_attention": {"rope_type": "proportional", "rope_theta": 1e6,                   \
+                             "partial_rotary_factor": 0.25},                                   \
+          "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}})
+/* clang-format on */
 
 #define UNKNOWN_TO_TRANSFORMERS                                                                \
     RULE(model_plan_word, word_facts, .own_code = true,                                        \
@@ -223,14 +257,7 @@
     LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .pattern = "last"),             \
         ROTARY(.theta = 1e6, .head = 256, .length = (its_length), .local_theta = 10000,        \
                .global_head = 512, .global_keys = "global_head_dim", .no_scaling = true,       \
-               .parameters = JSON({                                                            \
-                   "full_attention": {                                                         \
-                       "rope_type": "proportional",                                            \
-                       "rope_theta": 1e6,                                                      \
-                       "partial_rotary_factor": 0.25                                           \
-                   },                                                                          \
-                   "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}            \
-               }))
+               .parameters = GEMMA4_THETAS)
 /* series: a row for each time step that the model sees or predicts */
 #define SERIES                                                                                 \
     SINUSOIDAL(.rows_keys = "context_length|prediction_length", .rows = 24,                    \
@@ -267,14 +294,7 @@
     COMPONENT(.name = "backbone", .keys = "backbone_config", .only_if_given = true,            \
               .optional = true)
 /* CLIP's tower as LLaVA's class makes it where a file has none */
-#define LLAVA_VISION                                                                           \
-    VISION("clip_vision_model", .values = JSON({                                               \
-                                    "hidden_size": 1024,                                       \
-                                    "image_size": 336,                                         \
-                                    "patch_size": 14,                                          \
-                                    "num_hidden_layers": 24,                                   \
-                                    "num_attention_heads": 16                                  \
-                                }))
+#define LLAVA_VISION VISION("clip_vision_model", .values = TOWER(1024, 24, 16, 336, 14))
 
 /* a component of timm, of which a config has the name alone */
 #define TIMM_VISION                                                                            \
