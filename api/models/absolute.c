@@ -71,10 +71,8 @@ void model_plan_learned(model_config *config, const void *table_rule)
     model_argument_number(config, part, "base_length", rows.value, rows.from);
     if (first.value > 0)
         model_argument_number(config, part, "row_offset", first.value, first.from);
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "learned", "encoding");
-    model_use(config, part, NULL);
+    model_part_say(part, facts->note);
+    model_part_use(config, part, "learned", "encoding");
 }
 
 void model_plan_sinusoidal(model_config *config, const void *table_rule)
@@ -104,10 +102,8 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
         model_argument(config, part, "odd_dim", "pad", model_default(config));
     if (facts->stored)
         model_note(part->notes, "The checkpoint holds this table as well.");
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "sinusoidal", "encoding");
-    model_use(config, part, NULL);
+    model_part_say(part, facts->note);
+    model_part_use(config, part, "sinusoidal", "encoding");
 }
 
 /* FSMT's, which has more rows for those before position 0. */
@@ -250,8 +246,7 @@ static api_model_part *begin_patches(const model_config *config, const patches_f
         model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default(config));
     if (facts->resized)
         model_fact_text(part, "resized", facts->resized, model_default(config));
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
+    model_part_say(part, facts->note);
     return part;
 }
 
@@ -345,8 +340,7 @@ static void plan_video(model_config *config, const char *suffix, const char *wid
     model_state_text(config, part, "frequencies", "vaswani", model_default(config));
     model_note(part->notes, "The position is the number of the token: frame by frame, row by "
                             "row. There is no class token.");
-    model_part_finish(config, part, "sinusoidal", "encoding");
-    model_use(config, part, NULL);
+    model_part_use(config, part, "sinusoidal", "encoding");
 }
 
 void model_plan_videomae(model_config *config, const void *nothing)

@@ -92,8 +92,7 @@ void model_plan_latents(model_config *config, const void *latents_rule)
     model_note(part->notes,
                "A cell is a patch of latents, each of which stands for %d x %d pixels.", PIXELS,
                PIXELS);
-    model_part_finish(config, part, "sinusoidal_2d", "encoding");
-    model_use(config, part, NULL);
+    model_part_use(config, part, "sinusoidal_2d", "encoding");
 }
 
 /* ---- timesteps of U-Nets ---- */
@@ -163,7 +162,6 @@ void model_plan_unet(model_config *config, const void *first_channels)
     model_argument(config, part, "layout", layout, flip_from);
     model_argument(config, part, "frequencies", frequencies, shift.from);
     model_note(part->notes, "Rows are timesteps of the diffusion.");
-    model_part_finish(config, part, "sinusoidal", "encoding");
-    model_use(config, part, NULL);
+    model_part_use(config, part, "sinusoidal", "encoding");
     plan_added_numbers(config, layout, flip_from, frequencies, shift.from);
 }

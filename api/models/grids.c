@@ -249,8 +249,7 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     for (size_t i = 0; facts->facts[i]; i += 2)
         model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default(config));
     add_numbers(config, facts, part);
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
+    model_part_say(part, facts->note);
     if (facts->scheme && strcmp(facts->scheme, "axial_rope") == 0)
         add_axes(config, facts, &grid, &turned, part);
     else if (facts->scheme && strcmp(facts->scheme, "random_fourier") == 0)
@@ -280,25 +279,30 @@ void model_plan_word(model_config *config, const void *word_rule)
     }
 }
 
+/* A factor of queries that grows with their position. */
+static void plan_temperature(model_config *config, const char *law, model_number scale,
+                             model_number floor_scale, const char *layers)
+{
+    const bool is_llama4 = strcmp(law, "llama4") == 0;
+    api_model_part *part =
+        model_part_new(config, "attention_temperature", "attention_temperature");
+    part->state = API_PART_NOTHING;
+    part->law = law;
+    model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
+    model_fact_number(part, "attn_scale", scale.value, scale.from);
+    model_note(part->notes, "%s queries by 1 + %g ln(1 + floor(%s / %g)).",
+               is_llama4 ? "Layers without rope multiply" : "Every layer multiplies",
+               scale.value, is_llama4 ? "(position + 1)" : "position", floor_scale.value);
+    model_use_besides(config, part, layers);
+}
+
 void model_plan_llama4_temperature(model_config *config, const void *nothing)
 {
     api_origin from;
     (void)nothing;
-    if (!model_flag(config, "attn_temperature_tuning", true, &from))
-        return;
-    model_number floor_scale = model_real(config, "floor_scale", 8192);
-    model_number scale = model_real(config, "attn_scale", 0.1);
-    api_model_part *part =
-        model_part_new(config, "attention_temperature", "attention_temperature");
-    part->state = API_PART_NOTHING;
-    part->law = "llama4";
-    model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
-    model_fact_number(part, "attn_scale", scale.value, scale.from);
-    model_note(part->notes,
-               "Layers without rope multiply queries by 1 + %g ln(1 + floor((position + 1) "
-               "/ %g)).",
-               scale.value, floor_scale.value);
-    model_use_besides(config, part, "no_rope");
+    if (model_flag(config, "attn_temperature_tuning", true, &from))
+        plan_temperature(config, "llama4", model_real(config, "attn_scale", 0.1),
+                         model_real(config, "floor_scale", 8192), "no_rope");
 }
 
 void model_plan_temperature(model_config *config, const void *temperature_rule)
@@ -312,16 +316,6 @@ void model_plan_temperature(model_config *config, const void *temperature_rule)
                                    json_object_size(dictionary.object) > 0 ? NAN : facts->beta);
     model_number length = model_real(&dictionary, "original_max_position_embeddings",
                                      facts->length > 0 ? facts->length : 16384);
-    if (isnan(beta.value))
-        return;
-    api_model_part *part =
-        model_part_new(config, "attention_temperature", "attention_temperature");
-    part->state = API_PART_NOTHING;
-    part->law = "ministral3";
-    model_fact_number(part, "attn_scale", beta.value, beta.from);
-    model_fact_number(part, "floor_scale", length.value, length.from);
-    model_note(part->notes,
-               "Every layer multiplies queries by 1 + %g ln(1 + floor(position / %g)).",
-               beta.value, length.value);
-    model_use_besides(config, part, NULL);
+    if (!isnan(beta.value))
+        plan_temperature(config, "ministral3", beta, length, NULL);
 }

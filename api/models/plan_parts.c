@@ -225,6 +225,12 @@ void model_note(json_t *notes, const char *format, ...)
     json_array_append_new(notes, note);
 }
 
+void model_part_say(api_model_part *part, const char *note)
+{
+    if (note)
+        model_note(part->notes, "%s", note);
+}
+
 /* ---- the scheme ---- */
 
 /* The path that a problem with an argument of a part is about: where the argument came from. */
@@ -280,4 +286,11 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
     if (pe_request_new(found, part->arguments, part->count, planner->limits, &part->request,
                        &error) != PE_OK)
         report_problems(config, part, &error);
+}
+
+void model_part_use(model_config *config, api_model_part *part, const char *scheme,
+                    const char *tensors)
+{
+    model_part_finish(config, part, scheme, tensors);
+    model_use(config, part, NULL);
 }

@@ -59,6 +59,13 @@ void model_note(json_t *notes, const char *format, ...) __attribute__((format(pr
 void model_part_finish(const model_config *config, api_model_part *part, const char *scheme,
                        const char *tensors);
 
+/* The same, and let all layers with positions use it. */
+void model_part_use(model_config *config, api_model_part *part, const char *scheme,
+                    const char *tensors);
+
+/* Note what the row says of a part; NULL: nothing. */
+void model_part_say(api_model_part *part, const char *note);
+
 /* Say before anything else that the model's tables may be other ones; the text is consumed. */
 void model_warn(model_planner *planner, json_t *text);
 

@@ -33,8 +33,7 @@ static api_model_part *begin_part(const model_config *config, const relative_fac
 static void finish_part(model_config *config, const relative_facts *facts, api_model_part *part,
                         const char *scheme, const char *tensors)
 {
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
+    model_part_say(part, facts->note);
     model_part_finish(config, part, scheme, tensors);
     model_use(config, part, NULL);
 }

@@ -223,8 +223,7 @@ api_model_part *model_plan_table(const model_config *config, const rotary_keys *
     model_rotary_type(config, keys, seq_len, part);
     add_sections(config, keys, part);
     add_softmax_scale(keys, part);
-    if (facts->note)
-        model_note(part->notes, "%s", facts->note);
+    model_part_say(part, facts->note);
     if (!prompt)
         note_lengths(config, keys, part);
     if (prompt)

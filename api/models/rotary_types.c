@@ -2,13 +2,7 @@
 #include "models/rotary.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-static const pe_scheme_info *describe_rope(void)
-{
-    return pe_scheme_describe(pe_scheme_find("rope"));
-}
 
 /* A number of the dictionary, which Python's `or` replaces where it is 0 or null. */
 static void add_optional(const model_config *config, const rotary_keys *keys,
@@ -223,7 +217,7 @@ json_t *model_pack_divisors(json_t *divisors, double longest)
 static void add_parameters(const model_config *config, const rotary_keys *keys, double seq_len,
                            api_model_part *part)
 {
-    const pe_scheme_info *info = describe_rope();
+    const pe_scheme_info *info = pe_scheme_describe(pe_scheme_find("rope"));
     (void)seq_len;
     for (size_t i = 0; i < info->parameter_count; i++) {
         const pe_parameter *row = &info->parameters[i];
@@ -240,58 +234,27 @@ static void add_parameters(const model_config *config, const rotary_keys *keys, 
     }
 }
 
-/* Types whose keys mean more than the parameters of their names; NULL: no config has the type.
- */
+/* Types whose keys mean more than the parameters of their names. */
 static const struct {
     const char *type;
     type_adder *add;
 } TYPES[] = {
-    {"ntk", NULL},          {"dynamic", add_dynamic},
-    {"yarn", add_yarn},     {"longrope", add_longrope},
+    {"dynamic", add_dynamic},
+    {"yarn", add_yarn},
+    {"longrope", add_longrope},
     {"llama3", add_llama3},
 };
-
-static type_adder *find_adder(const char *type)
-{
-    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
-        if (strcmp(TYPES[i].type, type) == 0)
-            return TYPES[i].add;
-    return add_parameters;
-}
-
-/* Find how a type of the scheme rope is read, and list the types that are; NULL: it is none. */
-static type_adder *choose_adder(const char *type, char *ret_types, size_t size)
-{
-    const pe_scheme_info *info = describe_rope();
-    type_adder *chosen = NULL;
-    const pe_parameter *row = info->parameters;
-    size_t used = 0;
-    while (strcmp(row->name, "rope_type") != 0)
-        row++;
-    for (const char *const *types = row->choices; *types; types++) {
-        type_adder *add = find_adder(*types);
-        if (add && used < size)
-            used += (size_t)snprintf(ret_types + used, size - used, "%s%s",
-                                     used == 0  ? ""
-                                     : types[1] ? ", "
-                                                : " or ",
-                                     *types);
-        if (strcmp(*types, type) == 0)
-            chosen = add;
-    }
-    return chosen;
-}
 
 void model_rotary_type(const model_config *config, const rotary_keys *keys, double seq_len,
                        api_model_part *part)
 {
-    char types[160];
-    type_adder *add = choose_adder(keys->type, types, sizeof types);
+    type_adder *add = add_parameters;
     model_fact_text(part, "rope_type", keys->type, keys->type_from);
-    if (!add) {
-        model_refuse(config, keys->type_from, NULL, "%s, not %s", types, keys->type);
-    } else if (strcmp(keys->type, "default") != 0) {
-        model_argument(config, part, "rope_type", keys->type, keys->type_from);
-        add(config, keys, seq_len, part);
-    }
+    if (strcmp(keys->type, "default") == 0)
+        return;
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+        if (strcmp(TYPES[i].type, keys->type) == 0)
+            add = TYPES[i].add;
+    model_argument(config, part, "rope_type", keys->type, keys->type_from);
+    add(config, keys, seq_len, part);
 }

@@ -109,6 +109,5 @@ void model_plan_timm_rope(model_config *config, const void *grid_rule)
     if (table)
         model_argument(config, part, "table", table, MODEL_QUERY);
     model_note(part->notes, "Class and register tokens come before the grid and do not turn.");
-    model_part_finish(config, part, "axial_rope", "cos sin inv_freq coordinates");
-    model_use(config, part, NULL);
+    model_part_use(config, part, "axial_rope", "cos sin inv_freq coordinates");
 }

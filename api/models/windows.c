@@ -238,8 +238,7 @@ void model_plan_beit(model_config *config, const void *cells_rule)
     model_state_number(config, part, "heads", heads);
     model_note(part->notes, "Three rows of the table are for the class token.");
     model_note(part->notes, "%s", TRAINED_TABLE);
-    model_part_finish(config, part, "swin", "index");
-    model_use(config, part, NULL);
+    model_part_use(config, part, "swin", "index");
 }
 
 /* ---- decomposed ---- */
