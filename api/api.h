@@ -268,8 +268,9 @@ api_refusal api_reply_refusal(const api_reply *reply);
  * or memory ran out. */
 bool api_reply_detail(const api_reply *reply, char *dst, size_t size);
 
-/* Write what a problem document says as text, "title: detail", and a line for each error where
- * there are several; cut where it does not fit. False as above. */
+/* Write what a problem document says as text, "title: detail", a line for each error where
+ * there are several, and the sentence of its explanation; cut where it does not fit. False as
+ * above. */
 bool api_reply_explain(const api_reply *reply, char *dst, size_t size);
 
 /* The object that the host has prepared for sending this reply; NULL if there is none yet. */
@@ -330,6 +331,9 @@ typedef struct api_route_name {
 } api_route_name;
 size_t api_route_count(void); /* including "other" */
 api_route_name api_route_name_get(size_t index);
+
+/* Whether the value of a Host header is a loopback name or address, with or without a port. */
+bool api_is_loopback_host(const char *host);
 
 /* The index of the route that a request matches. */
 size_t api_route_find(const char *method, const char *target);

@@ -19,7 +19,4 @@ bool api_refuse_access(const api_call *call, api_right right, api_reply **ret_re
  * unless the host lets all of them read; an api_guard otherwise. */
 bool api_refuse_reading(const api_call *call, api_reply **ret_refusal);
 
-/* Whether the value of a Host header is a loopback name or address, with or without a port. */
-bool api_is_loopback_host(const char *host);
-
 #endif

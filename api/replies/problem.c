@@ -202,6 +202,9 @@ bool api_reply_explain(const api_reply *reply, char *dst, size_t size)
         if (used < size)
             used += (size_t)snprintf(dst + used, size - used, "\n  %s",
                                      find_text(json_array_get(errors, i), "message"));
+    const char *sentence = find_text(json_object_get(document, "explanation"), "sentence");
+    if (*sentence && used < size)
+        snprintf(dst + used, size - used, "\n  %s", sentence);
     json_decref(document);
     return true;
 }

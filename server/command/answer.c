@@ -176,6 +176,20 @@ static bool say_problem(const command_options *options, const api_reply *reply)
     return true;
 }
 
+/* Whether the answer is of the format that the file's ending names. */
+static bool fits_output(const command_options *options, const api_reply *reply)
+{
+    const char *type = find_field(reply, "Content-Type"), *expected = options->output_type;
+    if (!type || !expected || has_head(options) ||
+        strncmp(type, expected, strlen(expected)) == 0)
+        return true;
+    fprintf(stderr,
+            "posenc: %s: the answer is %.*s, and the ending of the file says %s; name a file "
+            "with another ending, or ask for another format\n",
+            options->output, (int)strcspn(type, ";"), type, expected);
+    return false;
+}
+
 command_status command_answer_write(const command_options *options, const api_reply *reply)
 {
     const bool wrong = api_reply_status(reply) >= 400;
@@ -187,5 +201,7 @@ command_status command_answer_write(const command_options *options, const api_re
               stderr);
         return COMMAND_USAGE;
     }
+    if (!fits_output(options, reply))
+        return COMMAND_USAGE;
     return write_answer(options, reply) && !wrong ? COMMAND_DONE : COMMAND_WRONG;
 }

@@ -4,9 +4,11 @@
 #include "api.h"
 #include "settings/wrapped_text.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 typedef struct option_row {
     char letter; /* 0: it has a long name alone */
@@ -16,13 +18,13 @@ typedef struct option_row {
 } option_row;
 
 /* The letters of rows without one are these. */
-enum { OPTION_DATA_DIR = 1, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_DATA_DIR = 1 };
 
 static const option_row OPTIONS[] = {
     {'o', "output", "FILE",
      "write the answer into this file, whose ending (.csv, .json, .npy, .png, .raw, "
-     ".safetensors) names the format that is accepted, unless -H 'Accept: ...' does; - is "
-     "standard output, also where it is a terminal"},
+     ".safetensors) names its format; an answer in another one is refused; - is standard "
+     "output, also where it is a terminal"},
     {'X', "request", "METHOD",
      "method of the request; without it GET, or POST where a file is given"},
     {'H', "header", "FIELD",
@@ -32,8 +34,8 @@ static const option_row OPTIONS[] = {
      "document"},
     {OPTION_DATA_DIR, "data-dir", "DIRECTORY",
      "directory of sets, as that of posenc-server, which must not run on it meanwhile"},
-    {OPTION_HELP, "help", NULL, "print this help and exit"},
-    {OPTION_VERSION, "version", NULL, "print the version and exit"},
+    {'h', "help", NULL, "print this help and exit"},
+    {'V', "version", NULL, "print the version and exit"},
 };
 #define OPTION_COUNT (sizeof OPTIONS / sizeof *OPTIONS)
 
@@ -83,10 +85,10 @@ static bool take_option(command_options *options, int letter, FILE *errors)
     case OPTION_DATA_DIR:
         options->data_directory = optarg;
         return true;
-    case OPTION_HELP:
+    case 'h':
         options->action = COMMAND_HELP;
         return true;
-    case OPTION_VERSION:
+    case 'V':
         options->action = COMMAND_VERSION;
         return true;
     default: /* getopt has written a line */
@@ -116,14 +118,26 @@ static bool take_options(command_options *options, int argc, char **argv, FILE *
     return legal;
 }
 
-/* Cut a URL down to its path and query: the same request, which is answered here. */
-static const char *find_target(const char *text)
+/* Whether a URL's host, text[0, length), is this machine, or that of the field Host. */
+static bool is_host_of(const command_options *options, const char *text, size_t length)
+{
+    char host[256];
+    const char *named = options->fields[API_HEADER_HOST];
+    snprintf(host, sizeof host, "%.*s", (int)(length < 255 ? length : 255), text);
+    return length == 0 || api_is_loopback_host(host) || (named && strcasecmp(host, named) == 0);
+}
+
+/* Cut a URL of this machine down to its path and query: the same request, which is answered
+ * here. NULL: it is that of another one. */
+static const char *find_target(const command_options *options, const char *text)
 {
     static const char *const schemes[] = {"http://", "https://"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        const size_t length = strlen(schemes[i]);
-        if (strncasecmp(text, schemes[i], length) == 0)
-            return text + length + strcspn(text + length, "/?#");
+        const char *host = text + strlen(schemes[i]);
+        if (strncasecmp(text, schemes[i], strlen(schemes[i])) != 0)
+            continue;
+        const size_t length = strcspn(host, "/?#");
+        return is_host_of(options, host, length) ? host + length : NULL;
     }
     return text;
 }
@@ -142,19 +156,33 @@ static void accept_format(command_options *options)
         {".safetensors", "application/vnd.safetensors"},
     };
     const char *ending = options->output ? strrchr(options->output, '.') : NULL;
-    if (!ending || options->fields[API_HEADER_ACCEPT])
-        return;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
         if (strcmp(ending, formats[i].ending) == 0)
-            options->fields[API_HEADER_ACCEPT] = formats[i].media_type;
+            options->output_type = formats[i].media_type;
+    if (!options->fields[API_HEADER_ACCEPT])
+        options->fields[API_HEADER_ACCEPT] = options->output_type;
 }
 
-/* Whether the request changes sets. */
-static bool is_change(const command_options *options)
+/* Whether the request is one of this method for a set. */
+static bool is_for_set(const command_options *options, const char *method)
 {
     const size_t route = api_route_find(options->method, options->target);
-    return (strcmp(options->method, "PUT") == 0 || strcmp(options->method, "DELETE") == 0) &&
+    return strcmp(options->method, method) == 0 &&
            strcmp(api_route_name_get(route).pattern, "/v1/sets/{name}") == 0;
+}
+
+/* Check that the directory of sets is named where it is needed, and is there unless this
+ * request begins it. */
+static bool check_directory(const command_options *options, FILE *errors)
+{
+    const char *directory = options->data_directory;
+    struct stat status;
+    if (directory[0])
+        return is_for_set(options, "PUT") || stat(directory, &status) == 0 ||
+               report_argument(errors, directory, strerror(errno));
+    return (!is_for_set(options, "PUT") && !is_for_set(options, "DELETE")) ||
+           report_argument(errors, options->target,
+                           "without --data-dir no set outlives the command; name a directory");
 }
 
 static bool take_operands(command_options *options, int count, char **operands, FILE *errors)
@@ -168,8 +196,13 @@ static bool take_operands(command_options *options, int count, char **operands, 
         return report_argument(
             errors, operands[2],
             "there is a target and at most one file; in a shell, quote the URL");
-    options->target = find_target(operands[0]);
+    options->target = find_target(options, operands[0]);
     options->file = count > 1 ? operands[1] : NULL;
+    if (!options->target)
+        return report_argument(
+            errors, operands[0],
+            "nothing is sent to another host; give the path alone, which is answered here, or "
+            "say that the host's name is yours: -H 'Host: NAME'");
     if (options->target[0] != '/')
         return report_argument(
             errors, operands[0],
@@ -177,11 +210,7 @@ static bool take_operands(command_options *options, int count, char **operands, 
     if (!options->method)
         options->method = options->file ? "POST" : "GET";
     accept_format(options);
-    if (is_change(options) && !options->data_directory[0])
-        return report_argument(
-            errors, options->target,
-            "without --data-dir no set outlives the command; name a directory");
-    return true;
+    return check_directory(options, errors);
 }
 
 bool command_options_read(command_options *ret_options, int argc, char **argv, FILE *errors)

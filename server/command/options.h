@@ -15,6 +15,7 @@ typedef struct command_options {
     const char *file;                     /* of the body, "-" for standard input; NULL: none */
     const char *output;                   /* "-": standard output, also a terminal; NULL: that,
                                            * unless what is binary meets a terminal */
+    const char *output_type;              /* media type by the ending of output; NULL: any */
     const char *data_directory;           /* "": none */
     const char *fields[API_HEADER_COUNT]; /* header fields that are given, else NULL */
     bool include;                         /* the head of the answer is written before it */

@@ -122,8 +122,15 @@ class Answers(CommandCase):
 
     def test_a_whole_url_is_answered_here(self):
         path = "/v1/encodings/rope?length=4&dim=8"
-        self.assertEqual(self.answer(f"https://posenc.example{path}"), self.same(path))
-        self.assertIn("begins with a slash", self.refuse(2, "http://posenc.example"))
+        same = self.same(path)
+        for host in ("localhost", "127.0.0.1:8080", "LOCALHOST:1", "[::1]", ""):
+            self.assertEqual(self.answer(f"http://{host}{path}"), same, host)
+        mine = "https://posenc.example"
+        self.assertEqual(self.answer(mine + path, "-H", "Host: posenc.example"), same)
+        for host in (mine, f"{mine}:8080", "http://localhost.example", "http://a@localhost"):
+            said = self.refuse(2, host + path, "-H", "Host: b.example")
+            self.assertIn("nothing is sent to another host", said)
+        self.assertIn("begins with a slash", self.refuse(2, "http://localhost"))
         self.assertIn("begins with a slash", self.refuse(2, "v1/schemes"))
 
     def test_include_writes_the_head_and_whole_problems(self):
@@ -160,13 +167,14 @@ class Answers(CommandCase):
 
     def test_the_ending_of_the_file_says_what_is_accepted(self):
         table = "/v1/encodings/sinusoidal?length=4&dim=8"
-        forms = ("csv", "json", "npy", "png", "raw", "safetensors")
+        formats = self.get("/v1/info").json()["formats"]
+        forms = [form["name"] for form in formats]
         asked = [(f"x.{form}", table, f"{table}&format={form}") for form in forms]
         asked += [
             ("x", table, table),
             ("x.bin", table, table),
-            ("x.npy", f"{table}&format=csv", f"{table}&format=csv"),
-            ("x.safetensors", "/v1/schemes", "/v1/schemes"),
+            ("x.bin", f"{table}&format=csv", f"{table}&format=csv"),
+            ("x.json", "/v1/schemes", "/v1/schemes"),
             ("x.safetensors", "/v1/models/gpt2", "/v1/models/gpt2?format=safetensors"),
             ("x.json", "/v1/models/gpt2", "/v1/models/gpt2"),
         ]
@@ -176,8 +184,14 @@ class Answers(CommandCase):
                 self.assertEqual(self.answer(target, "-o", str(path)), b"")
                 self.assertEqual(path.read_bytes(), self.get(same).body)
         path = self.folder / "given.npy"
-        self.answer(table, "-o", str(path), "-H", "Accept: text/csv")
-        self.assertEqual(path.read_bytes(), self.get(f"{table}&format=csv").body)
+        for other, *arguments in (
+            (f"{table}&format=csv",),
+            (table, "-H", "Accept: text/csv"),
+            ("/v1/schemes",),
+        ):
+            said = self.refuse(2, other, *arguments, "-o", str(path))
+            self.assertIn("the ending of the file says application/x-npy", said)
+            self.assertFalse(path.exists())
         said = self.refuse(1, f"{table}&dtype=bf16", "-o", str(self.folder / "none.npy"))
         self.assertIn("npy has no bf16", said)
         self.assertFalse((self.folder / "none.npy").exists())
@@ -361,6 +375,14 @@ class Stored(CommandCase):
         self.assertEqual(self.answer(*self.sets, "-X", "DELETE", "/v1/sets/mine"), b"")
         self.assertIn("name of a set", self.refuse(1, *self.sets, target))
 
+    def test_only_an_upload_makes_a_directory(self):
+        sets = ("--data-dir", str(self.folder / "typo"))
+        for arguments in (("/v1/sets",), ("/v1/info",), ("-X", "DELETE", "/v1/sets/mine")):
+            self.assertIn("No such file", self.refuse(2, *sets, *arguments))
+            self.assertFalse((self.folder / "typo").exists())
+        self.answer(*sets, "-X", "PUT", "/v1/sets/mine", self.path)
+        self.assertEqual(self.answer(*sets, "/v1/sets/mine"), self.file)
+
     def test_without_a_directory_no_set_is_stored(self):
         for arguments in (
             ("-X", "PUT", "/v1/sets/mine", self.path),
@@ -383,6 +405,13 @@ class Refusals(CommandCase):
             said = self.refuse(1, target, "-o", str(path))
             self.assertEqual(said, f"{problem['title']}: {problem['detail']}\n")
             self.assertFalse(path.exists())
+
+    def test_what_explains_a_problem_is_told(self):
+        table = "/v1/encodings/sinusoidal?length=64&dim=32&format=npy"
+        path = self.keep("s.npy", self.get(table).body)
+        said = self.refuse(1, "/v1/compare/sinusoidal?length=63&dim=32", path)
+        self.assertIn("shape must be [63, 32]", said)
+        self.assertRegex(said, r"\n  1 row more: .*length=64")
 
     def test_several_errors_have_a_line_each(self):
         problem = self.get("/v1/encodings/rope").json()
@@ -421,8 +450,10 @@ class Refusals(CommandCase):
 
     def test_the_version_and_the_help(self):
         version = self.get("/v1/info").json()["version"]
-        self.assertEqual(self.answer("--version").decode(), f"posenc {version}\n")
+        for option in ("--version", "-V"):
+            self.assertEqual(self.answer(option).decode(), f"posenc {version}\n")
         told = self.answer("--help").decode()
+        self.assertEqual(self.answer("-h").decode(), told)
         for scheme in self.get("/v1/schemes").json()["schemes"]:
             self.assertRegex(told, rf"\b{scheme['name']}\b")
         paths = self.get("/openapi.json").json()["paths"]
