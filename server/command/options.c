@@ -119,7 +119,7 @@ static bool take_options(command_options *options, int argc, char **argv, FILE *
 }
 
 /* Whether a URL's host, text[0, length), is this machine, or that of the field Host. */
-static bool is_host_of(const command_options *options, const char *text, size_t length)
+static bool is_own_host(const command_options *options, const char *text, size_t length)
 {
     char host[256];
     const char *named = options->fields[API_HEADER_HOST];
@@ -137,7 +137,7 @@ static const char *find_target(const command_options *options, const char *text)
         if (strncasecmp(text, schemes[i], strlen(schemes[i])) != 0)
             continue;
         const size_t length = strcspn(host, "/?#");
-        return is_host_of(options, host, length) ? host + length : NULL;
+        return is_own_host(options, host, length) ? host + length : NULL;
     }
     return text;
 }

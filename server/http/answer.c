@@ -3,6 +3,7 @@
 #include "http/answer.h"
 
 #include "clock.h"
+#include "http/overload.h"
 #include "http/response.h"
 
 #include <stddef.h>
@@ -88,46 +89,102 @@ static size_t find_route(const http_exchange *exchange)
                             : api_route_find(exchange->method, exchange->target);
 }
 
+/* Begin to send: what is reported of the request, with what its response repeats. */
+static http_access begin_sending(http_exchange *exchange, trace_echo *ret_echo)
+{
+    http_shared *shared = exchange->shared;
+    disconnects_remove(shared->disconnects, &exchange->client);
+    watch_enter(exchange->mark, WATCH_SEND);
+    http_headers_join(&exchange->headers, exchange->connection);
+    trace_choose_echo(exchange->headers.values[HTTP_X_REQUEST_ID],
+                      exchange->headers.values[HTTP_TRACEPARENT], shared->settings->access_log,
+                      ret_echo);
+    return (http_access){.connection = exchange->connection,
+                         .method = exchange->method,
+                         .target = exchange->target,
+                         .headers = &exchange->headers,
+                         .route = find_route(exchange),
+                         .began = exchange->began};
+}
+
+static uint64_t held_bytes(const api_reply *reply)
+{
+    const api_body *body = api_reply_body(reply);
+    return body && !api_body_is_stream(body) ? api_body_size(body) : 0;
+}
+
+/* Count a reply, and find out why the request is turned away, if it is. */
+static void count_reply(http_exchange *exchange, const api_reply *reply, http_access *access)
+{
+    http_shared *shared = exchange->shared;
+    if (exchange->left) /* whatever became of the work: for the log */
+        exchange->rejected = REJECTED_CLIENT_LEFT;
+    access->rejected =
+        http_access_reason(reply, exchange->rejected,
+                           atomic_load_explicit(&shared->draining, memory_order_relaxed));
+    metrics_count_request(shared->metrics, access->route, api_reply_status(reply),
+                          clock_now() - access->began);
+    if (!exchange->left) /* else that has been counted */
+        metrics_count_rejected(shared->metrics, access->rejected);
+    metrics_count_bytes(shared->metrics, held_bytes(reply)); /* a stream counts as it is read */
+}
+
+#define LATE_LINE (256 * 1024) /* bytes of an answer that may be cut while it is sent */
+
+/* Log a reply: at once, or when it has been sent where that may take a while. */
+static void log_reply(http_exchange *exchange, const http_access *access,
+                      const trace_echo *echo, const api_reply *reply, body_stream *stream)
+{
+    if (!exchange->shared->settings->access_log)
+        return;
+    log_line *line = http_access_begin_line(access, echo, reply);
+    const uint64_t bytes = held_bytes(reply);
+    if (stream)
+        body_stream_log(stream, line, access->began);
+    else if (bytes < LATE_LINE || exchange->refused)
+        body_stream_end_line(line, bytes, access->began, NULL);
+    else {
+        exchange->line = line;
+        exchange->line_bytes = bytes;
+    }
+}
+
 /* Count, log and queue a reply. */
 static enum MHD_Result send_reply(http_exchange *exchange, api_reply *reply)
 {
     http_shared *shared = exchange->shared;
-    bool logged = shared->settings->access_log;
-    bool draining = atomic_load_explicit(&shared->draining, memory_order_relaxed);
     trace_echo echo;
     http_response prepared;
-    disconnects_remove(shared->disconnects, &exchange->client);
-    watch_enter(exchange->mark, WATCH_SEND);
-    http_headers_join(&exchange->headers, exchange->connection);
-    http_access access = {.connection = exchange->connection,
-                          .method = exchange->method,
-                          .target = exchange->target,
-                          .headers = &exchange->headers,
-                          .route = find_route(exchange),
-                          .began = exchange->began};
-    trace_choose_echo(exchange->headers.values[HTTP_X_REQUEST_ID],
-                      exchange->headers.values[HTTP_TRACEPARENT], logged, &echo);
-    const http_sending sending = {.metrics = shared->metrics,
-                                  .fields = echo.fields,
-                                  .close = draining || exchange->body.chunked,
-                                  .connection = exchange->connection,
-                                  .rules = &shared->streams};
+    http_access access = begin_sending(exchange, &echo);
+    const http_sending sending = {
+        .metrics = shared->metrics,
+        .fields = echo.fields,
+        .close = atomic_load_explicit(&shared->draining, memory_order_relaxed) ||
+                 exchange->body.chunked,
+        .connection = exchange->connection,
+        .rules = &shared->streams};
     reply = http_response_prepare(limit_streams(exchange, reply), shared->out_of_memory,
                                   &sending, &prepared);
-    if (exchange->left) /* whatever became of the work: for the log */
-        exchange->rejected = REJECTED_CLIENT_LEFT;
-    access.rejected = http_access_reason(reply, exchange->rejected, draining);
-    api_body *body = api_reply_body(reply);
-    metrics_count_request(shared->metrics, access.route, api_reply_status(reply),
-                          clock_now() - access.began);
-    if (!exchange->left) /* else that has been counted */
-        metrics_count_rejected(shared->metrics, access.rejected);
-    if (body && !api_body_is_stream(body)) /* a stream counts its bytes as it is read */
-        metrics_count_bytes(shared->metrics, api_body_size(body));
-    if (logged)
-        http_response_log(&prepared, reply, http_access_begin_line(&access, &echo, reply),
-                          access.began);
+    count_reply(exchange, reply, &access);
+    log_reply(exchange, &access, &echo, reply, prepared.stream);
     return http_response_queue(exchange->connection, reply, &prepared);
+}
+
+char *http_exchange_refuse(http_exchange *exchange, api_reply *reply)
+{
+    trace_echo echo;
+    exchange->refused = true;
+    exchange->rejected = REJECTED_FRAMING;
+    if (!exchange->head_seen) {
+        exchange->began = clock_now();
+        exchange->method = "-"; /* it is not known yet */
+    }
+    http_access access = begin_sending(exchange, &echo);
+    char *response = overload_write_response(reply, echo.fields);
+    count_reply(exchange, reply, &access);
+    log_reply(exchange, &access, &echo, reply, NULL);
+    api_reply_unref(reply);
+    return response;
 }
 
 static api_reply *refuse_full_queue(http_exchange *exchange)

@@ -26,12 +26,15 @@ typedef struct http_exchange {
     rejection rejected;
     char *host; /* of a target in absolute form, else NULL */
     http_upload body;
-    http_form form; /* whose file is the body; begun only if the body is in parts */
-    bool crowded;   /* too many other requests are under way */
-    bool head_seen; /* the handler's first call has been made */
-    bool judged;    /* the api has judged the head */
-    bool in_parts;  /* the body is a form, the api says */
-    bool awaited;   /* the api has answered API_BUSY */
+    http_form form;      /* whose file is the body; begun only if the body is in parts */
+    log_line *line;      /* written when the answer has been sent; or NULL */
+    uint64_t line_bytes; /* of that answer */
+    bool crowded;        /* too many other requests are under way */
+    bool refused;        /* in place of libmicrohttpd */
+    bool head_seen;      /* the handler's first call has been made */
+    bool judged;         /* the api has judged the head */
+    bool in_parts;       /* the body is a form, the api says */
+    bool awaited;        /* the api has answered API_BUSY */
     bool left;      /* the client did, while it waited; set before disconnects_remove returns */
     uint64_t price; /* of the work, as the api says; 0: unknown */
     char target[];
@@ -40,6 +43,10 @@ typedef struct http_exchange {
 /* The request for the api; `spend`: the highest price of work that may begin, 0 on an event
  * thread. */
 api_request http_exchange_request(http_exchange *exchange, uint64_t spend);
+
+/* Count and log a reply to a request that libmicrohttpd itself refuses. Consumes the reply and
+ * returns it as an HTTP response, from malloc; NULL if memory ran out. */
+char *http_exchange_refuse(http_exchange *exchange, api_reply *reply);
 
 /* Answer a request that has been read: at once if that is quick, else by a worker. */
 enum MHD_Result http_exchange_answer(http_exchange *exchange);

@@ -27,6 +27,7 @@ struct body_stream {
     uint64_t began, bytes; /* bytes: sent so far */
     uint64_t used, turn;   /* CPU time of computing, and of the last turn, in nanoseconds */
     bool broken;           /* no more is computed */
+    bool whole;            /* the reader has come to the end */
     /* of a slow one: */
     char *ahead; /* bytes [position, position + held) of the body; NULL: it is quick */
     uint64_t position;
@@ -34,10 +35,11 @@ struct body_stream {
     bool complete; /* the body has no more */
 };
 
-void body_stream_end_line(log_line *line, uint64_t bytes, uint64_t began)
+void body_stream_end_line(log_line *line, uint64_t bytes, uint64_t began, const char *cut)
 {
     if (!line)
         return;
+    log_text(line, "cut", cut);
     log_number(line, "bytes", bytes);
     log_seconds(line, "duration", clock_now() - began);
     log_end(line);
@@ -152,6 +154,8 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
     const uint64_t began = clock_now(), work = clock_work();
     const ssize_t size =
         (stream->ahead ? read_slow : read_quick)(stream, position, buffer, room);
+    if (size == MHD_CONTENT_READER_END_OF_STREAM)
+        stream->whole = true;
     if (size > 0) { /* else the stream may be a worker's by now */
         metrics_count_bytes(metrics, (uint64_t)size);
         stream->bytes += (uint64_t)size;
@@ -182,13 +186,23 @@ static job_progress do_nothing(worker_job *job)
     return JOB_ENDED;
 }
 
+/* What has cut the answer off; NULL: it is whole. */
+static const char *find_cut(const body_stream *stream)
+{
+    if (stream->whole || stream->bytes == api_body_size(stream->body))
+        return NULL;
+    if (stream->broken || atomic_load_explicit(&stream->rules->ended, memory_order_relaxed))
+        return "stop";
+    return has_ended(stream) ? "compute-seconds" : "client";
+}
+
 /* A libmicrohttpd's callback. What a worker frees is that thread's from here on. */
 static void free_stream(void *cls)
 {
     body_stream *stream = cls;
     server_metrics *metrics = stream->metrics;
     const uint64_t began = clock_now(), work = clock_work();
-    body_stream_end_line(stream->line, stream->bytes, stream->began);
+    body_stream_end_line(stream->line, stream->bytes, stream->began, find_cut(stream));
     stream->job =
         (worker_job){.run = do_nothing, .end = release_by_worker, .abandon = release_by_worker};
     if (!api_body_is_large(stream->body) ||

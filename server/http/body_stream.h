@@ -31,7 +31,8 @@ struct MHD_Response *body_stream_response(api_body *body, server_metrics *metric
  * may be NULL. */
 void body_stream_log(body_stream *stream, log_line *line, uint64_t began);
 
-/* Write the line of the access log; it may be NULL. */
-void body_stream_end_line(log_line *line, uint64_t bytes, uint64_t began);
+/* Write the line of the access log, which may be NULL; `cut` is what cut the answer off, or
+ * NULL. */
+void body_stream_end_line(log_line *line, uint64_t bytes, uint64_t began, const char *cut);
 
 #endif

@@ -155,6 +155,12 @@ watch_mark *http_connections_mark(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
+void http_connections_visit_own(http_connections *connections,
+                                void (*visit)(void *context, void *request), void *context)
+{
+    watch_visit_own(connections->watch, visit, context);
+}
+
 size_t http_connections_young(http_connections *connections)
 {
     long long accepted =

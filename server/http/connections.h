@@ -50,6 +50,10 @@ size_t http_connections_young(http_connections *connections);
 /* The watch's mark of a connection; NULL if it is not watched. */
 watch_mark *http_connections_mark(struct MHD_Connection *connection);
 
+/* Visit the requests under way of this event thread's connections, which their marks name. */
+void http_connections_visit_own(http_connections *connections,
+                                void (*visit)(void *context, void *request), void *context);
+
 /* After the daemon has stopped. NULL is fine. */
 void http_connections_free(http_connections *connections);
 

@@ -38,8 +38,12 @@ void *http_exchange_begin(void *cls, const char *target, struct MHD_Connection *
     http_exchange *exchange = malloc(sizeof *exchange + size + 1);
     if (!exchange)
         return NULL;
-    *exchange = (http_exchange){
-        .shared = cls, .mark = http_connections_mark(connection), .body.spool.fd = -1};
+    *exchange = (http_exchange){.shared = cls,
+                                .connection = connection,
+                                .mark = http_connections_mark(connection),
+                                .body.spool.fd = -1};
+    if (exchange->mark)
+        exchange->mark->request = exchange;
     if (size > 0)
         memcpy(exchange->target, target, size);
     exchange->target[size] = '\0';
@@ -54,12 +58,19 @@ void *http_exchange_begin(void *cls, const char *target, struct MHD_Connection *
 void http_exchange_end(void *cls, struct MHD_Connection *connection, void **context,
                        enum MHD_RequestTerminationCode code)
 {
-    (void)cls, (void)connection, (void)code;
+    (void)cls, (void)connection;
     http_exchange *exchange = *context;
     if (!exchange)
         return;
+    const bool stops = atomic_load_explicit(&exchange->shared->stopping, memory_order_relaxed);
+    body_stream_end_line(exchange->line, exchange->line_bytes, exchange->began,
+                         code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? NULL
+                         : stops                                     ? "stop"
+                                                                     : "client");
     disconnects_remove(exchange->shared->disconnects, &exchange->client);
     watch_enter(exchange->mark, WATCH_HEAD);
+    if (exchange->mark)
+        exchange->mark->request = NULL;
     metrics_count_under_way(exchange->shared->metrics, -1);
     http_headers_done(&exchange->headers);
     api_reply_unref(exchange->reply);
@@ -182,7 +193,6 @@ static enum MHD_Result advance_exchange(http_exchange *exchange, const http_head
 {
     if (!exchange->head_seen) {
         exchange->head_seen = true;
-        exchange->connection = connection;
         exchange->began = now;
         exchange->method = head->method;
         exchange->client = find_client(connection, head->version);

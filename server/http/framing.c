@@ -11,8 +11,6 @@
  * later. */
 #include "http/framing.h"
 
-#include "http/guard.h"
-
 #include <stdint.h>
 #include <string.h>
 
@@ -70,6 +68,14 @@ static guard_rule judge_framing(struct MHD_Connection *connection, const http_he
         guard_break(&scan.head, GUARD_LINES);
     if (scan.head.broken && http_framing_line_check() != HTTP_LINES_BY_GUARD)
         scan.head.broken &= ~(1U << GUARD_LINES);
+    return guard_end(&scan.head);
+}
+
+guard_rule http_judge_fields(struct MHD_Connection *connection, http_headers *headers)
+{
+    head_scan scan = {.headers = headers};
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_field, &scan);
+    scan.head.broken &= ~(1U << GUARD_LINES); /* it is not known where the first one begins */
     return guard_end(&scan.head);
 }
 

@@ -2,6 +2,7 @@
 #ifndef HTTP_FRAMING_H
 #define HTTP_FRAMING_H
 
+#include "http/guard.h"
 #include "http/headers.h"
 #include "observe/metrics.h"
 
@@ -18,6 +19,10 @@ typedef struct http_head {
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
                       const http_head *head, bool crowded, http_headers *headers,
                       rejection *ret_why);
+
+/* The first rule that the fields of a head break that libmicrohttpd has read, or GUARD_FINE.
+ * The headers are noted. */
+guard_rule http_judge_fields(struct MHD_Connection *connection, http_headers *headers);
 
 /* Who refuses a head with a line that ends in a bare LF, contains a NUL or is folded. It
  * depends on the version of libmicrohttpd that runs, not on the one this was built with. */

@@ -20,6 +20,8 @@ static const struct {
                                  "port and no user"},
     [GUARD_NAME] = {.text = "a field's name must be a token, directly followed by a colon"},
     [GUARD_VALUE] = {.text = "a field's value must not contain control characters"},
+    [GUARD_LENGTH] = {.text = "Content-Length must be one number in decimal digits, without a "
+                              "sign and without blanks"},
     [GUARD_ONE_HOST] = {.text = "HTTP/1.1 needs exactly one Host field; HTTP/1.0 allows at "
                                 "most one"},
     [GUARD_HOST] = {.text = "Host must be a host name or an IP address, and optionally a port"},
@@ -57,6 +59,8 @@ static const charset TOKEN = {0x03ff6cfa00000000, 0x57ffffffc7fffffe};
 
 /* Letters, digits and -._~!$&'()*+,;= */
 static const charset HOST = {0x2bff7fd200000000, 0x47fffffe87fffffe};
+
+static const charset DIGITS = {0x03ff000000000000, 0};
 
 /* Hexadecimal digits; and the same with . and : as in IP addresses */
 static const charset HEX = {0x03ff000000000000, 0x0000007e0000007e};
@@ -227,6 +231,8 @@ void guard_field(guard_head *head, const char *name, size_t name_size, const cha
             guard_break(head, GUARD_HOST);
     } else if (IS_NAMED(name, name_size, "content-length")) {
         head->lengths++;
+        if (value_size == 0 || count_leading_characters(DIGITS, value, value_size) < value_size)
+            guard_break(head, GUARD_LENGTH);
     } else if (IS_NAMED(name, name_size, "transfer-encoding")) {
         head->codings++;
         if (!IS_NAMED(value, value_size, "chunked"))

@@ -20,6 +20,7 @@ typedef enum guard_rule {
     GUARD_AUTHORITY, /* of a target in absolute form */
     GUARD_NAME,
     GUARD_VALUE,
+    GUARD_LENGTH, /* Content-Length is a decimal number */
     GUARD_ONE_HOST,
     GUARD_HOST,
     GUARD_ONE_LENGTH,

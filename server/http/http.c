@@ -10,6 +10,7 @@
 #include "http/connections.h"
 #include "http/exchange.h"
 #include "http/framing.h"
+#include "http/own_pages.h"
 #include "http/shared.h"
 #include "net/listen.h"
 #include "observe/log.h"
@@ -22,6 +23,7 @@
 struct http_server {
     struct MHD_Daemon *daemon;
     http_connections *connections;
+    own_pages pages;
     http_shared shared;
 };
 
@@ -41,12 +43,15 @@ static struct MHD_Daemon *start_daemon(http_server *server, int listen_fd)
     if (threads > 1)
         *option++ = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, threads, NULL};
     *option = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    server->pages.connections = server->connections;
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
-        NULL, NULL, http_exchange_handle, &server->shared, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)WORKERS_STACK, MHD_OPTION_CONNECTION_LIMIT,
-        http_connections_daemon_limit(settings), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)settings->target_bytes + FIELDS_ROOM, MHD_OPTION_CONNECTION_TIMEOUT,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
+            MHD_USE_ERROR_LOG,
+        0, NULL, NULL, http_exchange_handle, &server->shared, MHD_OPTION_EXTERNAL_LOGGER,
+        own_pages_log, &server->pages, MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK,
+        MHD_OPTION_CONNECTION_LIMIT, http_connections_daemon_limit(settings),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->target_bytes + FIELDS_ROOM,
+        MHD_OPTION_CONNECTION_TIMEOUT,
         http_connections_daemon_timeout(server->connections, listen_fd),
         MHD_OPTION_URI_LOG_CALLBACK, http_exchange_begin, &server->shared,
         MHD_OPTION_NOTIFY_COMPLETED, http_exchange_end, &server->shared,

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A reply as an HTTP response, from malloc; NULL if memory ran out. */
-static char *write_response(api_reply *reply)
+char *overload_write_response(api_reply *reply, const api_field *own)
 {
     const api_field *fields;
     const api_segment *segments;
@@ -21,6 +20,8 @@ static char *write_response(api_reply *reply)
                  MHD_get_reason_phrase_for(api_reply_status(reply)));
     for (size_t i = 0; i < count; i++)
         api_text_add(&text, "%s: %s\r\n", fields[i].name, fields[i].value);
+    for (; own && own->name; own++)
+        api_text_add(&text, "%s: %s\r\n", own->name, own->value);
     if (length != API_LENGTH_UNKNOWN)
         api_text_add(&text, "Content-Length: %llu\r\n", (unsigned long long)length);
     api_text_add(&text, "\r\n");
@@ -34,7 +35,7 @@ char *overload_refusal(api_service *service)
 {
     api_reply *reply = api_fault_reply_explained(service, API_FAULT_OVERLOADED,
                                                  "too many connections are open; try again");
-    char *response = write_response(reply);
+    char *response = overload_write_response(reply, NULL);
     api_reply_unref(reply);
     return response;
 }
@@ -48,7 +49,7 @@ static char *answer_probe(api_service *service, server_metrics *metrics, const c
     api_reply *reply;
     if (api_handle(service, &request, &reply) != API_DONE)
         return NULL;
-    char *response = write_response(reply);
+    char *response = overload_write_response(reply, NULL);
     metrics_count_request(metrics, api_route_find(method, target), api_reply_status(reply),
                           clock_now() - began);
     api_reply_unref(reply);

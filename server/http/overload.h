@@ -5,6 +5,10 @@
 #include "api.h"
 #include "observe/metrics.h"
 
+/* A reply as an HTTP response, from malloc, after which the connection closes; NULL if memory
+ * ran out. `own` are fields of this response alone, up to one without a name, or NULL. */
+char *overload_write_response(api_reply *reply, const api_field *own);
+
 /* The HTTP response that turns a connection away, from malloc; NULL if memory ran out. */
 char *overload_refusal(api_service *service);
 

@@ -125,16 +125,6 @@ api_reply *http_response_prepare(api_reply *reply, api_reply *spare,
     return api_reply_ref(spare);
 }
 
-void http_response_log(const http_response *prepared, const api_reply *reply, log_line *line,
-                       uint64_t began)
-{
-    api_body *body = api_reply_body(reply);
-    if (prepared->stream)
-        body_stream_log(prepared->stream, line, began);
-    else
-        body_stream_end_line(line, body ? api_body_size(body) : 0, began);
-}
-
 enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
                                     const http_response *prepared)
 {

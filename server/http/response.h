@@ -35,11 +35,6 @@ typedef struct http_response {
 api_reply *http_response_prepare(api_reply *reply, api_reply *spare,
                                  const http_sending *sending, http_response *ret_prepared);
 
-/* Add the bytes of the body and the time since `began` (of clock_now) to the line of the access
- * log and write it. The line of a stream is written when the stream has ended. */
-void http_response_log(const http_response *prepared, const api_reply *reply, log_line *line,
-                       uint64_t began);
-
 /* Queue the prepared response, and drop the caller's reference to the reply. */
 enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
                                     const http_response *prepared);

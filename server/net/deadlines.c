@@ -17,6 +17,7 @@ typedef struct watched_connection {
     watch_mark mark;                         /* first: a mark is cast to its connection */
     struct watched_connection *next, **link; /* *link points to this connection */
     int fd;
+    pthread_t owner;      /* the thread that added it */
     bool ended;           /* shut down: its owner will remove it */
     bool head_begun;      /* in WATCH_HEAD: bytes of the next head have arrived */
     bool measured;        /* `bytes` is set for this phase */
@@ -252,6 +253,7 @@ watch_mark *watch_add(connection_watch *watch, int fd, uint64_t now)
     watch_shard *shard = find_shard(watch, fd);
     connection->fd = fd;
     connection->phase_began = now;
+    connection->owner = pthread_self();
     pthread_mutex_lock(&shard->lock);
     connection->next = shard->first;
     connection->link = &shard->first;
@@ -302,6 +304,20 @@ size_t watch_young(connection_watch *watch, uint64_t now)
         pthread_mutex_unlock(&shard->lock);
     }
     return count;
+}
+
+void watch_visit_own(connection_watch *watch, void (*visit)(void *context, void *request),
+                     void *context)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        watch_shard *shard = &watch->shards[i];
+        pthread_mutex_lock(&shard->lock);
+        for (const watched_connection *connection = shard->first; connection;
+             connection = connection->next)
+            if (pthread_equal(connection->owner, pthread_self()) && connection->mark.request)
+                visit(context, connection->mark.request);
+        pthread_mutex_unlock(&shard->lock);
+    }
 }
 
 void watch_stop(connection_watch *watch)

@@ -34,6 +34,7 @@ typedef struct watch_limits {
 typedef struct watch_mark {
     atomic_uint state;      /* WATCH_PHASES times the number of changes, plus the phase */
     atomic_size_t received; /* bytes of request bodies */
+    void *request;          /* what is under way, for watch_visit_own; NULL: nothing */
 } watch_mark;
 
 /* Begin a phase. The mark may be NULL, here and below: such a connection is not watched. */
@@ -44,6 +45,12 @@ static inline void watch_enter(watch_mark *mark, watch_phase phase)
     unsigned state = atomic_load_explicit(&mark->state, memory_order_relaxed);
     state = (state / WATCH_PHASES + 1) * WATCH_PHASES + phase;
     atomic_store_explicit(&mark->state, state, memory_order_relaxed);
+}
+
+static inline watch_phase watch_find_phase(watch_mark *mark)
+{
+    return mark ? atomic_load_explicit(&mark->state, memory_order_relaxed) % WATCH_PHASES
+                : WATCH_HEAD;
 }
 
 /* Count bytes of a request's body. */
@@ -88,6 +95,10 @@ size_t watch_round(connection_watch *watch, uint64_t now);
  * ago and have not sent a complete head. */
 size_t watch_count(connection_watch *watch);
 size_t watch_young(connection_watch *watch, uint64_t now);
+
+/* Visit the requests under way of the connections that this thread has added. */
+void watch_visit_own(connection_watch *watch, void (*visit)(void *context, void *request),
+                     void *context);
 
 /* End the thread, after which the host is no longer called. Connections may still be added and
  * removed. May be called again, by the same thread. */

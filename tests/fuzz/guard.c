@@ -59,6 +59,7 @@ static void expect_field(expectation *expected, const char *name, size_t name_si
         expected->fine &= fuzz_fits(HOST, value, size);
     } else if (is_named(name, name_size, "content-length")) {
         expected->lengths++;
+        expected->fine &= fuzz_fits("[0-9]+", value, size);
     } else if (is_named(name, name_size, "transfer-encoding")) {
         expected->codings++;
         expected->fine &= is_named(value, size, "chunked");

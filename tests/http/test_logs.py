@@ -30,7 +30,7 @@ FIELDS = {
     "time", "level", "message", "method", "target", "route", "status", "bytes", "duration",
     "peer", "request_id",
 }  # fmt: skip
-OPTIONAL = {"cache", "rejected", "trace_id", "span_id", "user_agent"}
+OPTIONAL = {"cache", "cut", "rejected", "trace_id", "span_id", "user_agent"}
 END = r" bytes=\d+ duration=\d+\.\d{9}\Z"
 KEY = "correct-horse-battery-staple"
 

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import select
+import signal
 import threading
 import unittest
 
@@ -341,6 +342,25 @@ class StreamedJson(ServerCase):
             line = json.loads(server.log().splitlines()[-1])
             self.assertEqual((line["bytes"], line["cache"]), (size, "bypass"))
             self.assertGreater(line["duration"], 0)
+            self.assertNotIn("cut", line)
+
+    def test_the_access_log_says_what_cut_a_download_off(self):
+        for cache in ("64KiB", "1GiB"):  # a stream, and a table that is held
+            flags = ("--cache-bytes", cache, "--access-log", "--log-format", "json")
+            server = self.start(*flags, "--drain-seconds", "1")
+            target = f"{SINUSOIDAL}?length=400000&dim=64&format=raw"
+            server.request("GET", f"{target}&step=2")
+            wait_until(lambda: server.log().endswith("}\n"), "the line")
+            self.assertNotIn("cut", json.loads(server.log().splitlines()[-1]))
+            with server.wire(4096) as wire:
+                wire.ask("GET", target)
+                self.assertEqual(wire.receive_head().status, 200)
+                server.signal(signal.SIGTERM)
+                server.process.wait(120)
+                lines = [
+                    json.loads(line) for line in server.log().splitlines() if target in line
+                ]
+                self.assertEqual([line.get("cut") for line in lines[-1:]], ["stop"], cache)
 
     def test_the_access_log_has_what_was_read_where_a_client_goes_away(self):
         server = self.start("--cache-bytes", "64KiB", "--access-log", "--log-format", "json")
@@ -350,7 +370,7 @@ class StreamedJson(ServerCase):
             self.assertEqual(server.log(), "", "it has not ended")
         wait_until(lambda: server.log().endswith("}\n"), "the line")
         line = json.loads(server.log())
-        self.assertEqual(line["status"], 200)
+        self.assertEqual((line["status"], line["cut"]), (200, "client"))
         self.assertLess(line["bytes"], 2000000 * 64 * 4)
 
 
