@@ -4,7 +4,8 @@
 const SAME = 1e-5; // of the range of a matrix: differences below are rounding
 const CLEAR = 16; // times what rounding can be: differences above are none
 const COARSE = 1 / 20; // of the range: where rounding is more, nothing is proved
-const UNITS = {f64: 2 ** -53, f32: 2 ** -24, f16: 2 ** -11, bf16: 2 ** -8};
+const UNITS = {i32: 0, f64: 2 ** -53, f32: 2 ** -24, f16: 2 ** -11, bf16: 2 ** -8};
+const MARGIN = 1e-2; // of a size: what is less ahead is not said to be the most
 const EVEN = 1e-3; // of a step: positions that lie so near a multiple of it are one
 const GROUPS_MOST = 2 ** 22;
 
@@ -116,9 +117,9 @@ export function correlationOf({x, y, pairs: {at}}) {
 
 // ---- extremes ----
 
-// The one item that has the most of something; undefined if there are several, or none.
+// The one item that has clearly the most of something; undefined if there is none.
 export function onlyMost(items, sizeOf) {
-    const most = items.reduce((one, each) => Math.max(one, sizeOf(each)), -Infinity);
-    const best = items.filter((each) => sizeOf(each) === most);
-    return best.length === 1 ? best[0] : undefined;
+    const [best, next] = [...items].sort((one, other) => sizeOf(other) - sizeOf(one));
+    const room = MARGIN * Math.abs(sizeOf(best));
+    return next && sizeOf(best) - sizeOf(next) > room ? best : undefined;
 }

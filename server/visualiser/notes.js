@@ -252,8 +252,8 @@ export function similarityNote(matrices, tables, {metric, drawing}) {
 export function mapNote(maps, tables, drawing) {
     const [{row, column, tensor}] = maps;
     const what =
-        `The ${tensor.name} ${turnedOf(drawing)}, over the ${row.title} downwards and the ` +
-        `${column.title} to the right, query minus key.`;
+        `The ${tensor.name} ${turnedOf(drawing)}, downwards over the ${row.title} and ` +
+        `rightwards over the ${column.title}, query minus key.`;
     return noteOf(
         what,
         sidedAmong(
@@ -353,8 +353,9 @@ function farthestText({at, chosen}, {positions, rows}, metric, title) {
 export function distancesNote(curves, {tables: matrices, orders, metric, title, vectors}, all) {
     if (vectors !== undefined)
         return noteOf(
-            `Each curve: the ${metric} ${turnedOf(vectors)}, the query at one ${title} and the ` +
-                `key at every ${title}.`,
+            `Each curve: the ${metric} ${turnedOf(vectors)}, ` +
+                `${vectors ? 'the query ' : ''}at one ${title} and ` +
+                `${vectors ? 'the key ' : ''}at every ${title}.`,
             sidedAmong(all, matrices, (each) => each.source, pairsText),
         );
     return noteOf(

@@ -5,8 +5,10 @@
 
 const COUNT = 16; // positions of one probe
 const GROWTH = 16;
-const ROUNDS = 7;
-const CLEAR = 0.05; // the least w h that is taken as final
+const ROUNDS = 13; // positions up to 2^52
+const CLEAR = 0.05; // the least w h that is taken as final …
+const FAINT = 1e-6; // … or in the last round: below, rounding is as large
+const DIGITS = 10; // of a wavelength: those behind are rounding
 const COLUMNS_MAX = 16384;
 
 // cos(w h) of one column by least squares; NaN if the column is not a wave.
@@ -61,7 +63,10 @@ export async function findWavelengths(table, elements, signal) {
                 Math.max(-1, Math.min(1, cosineOf(data, columns, column))),
             );
             if (Number.isNaN(turned)) return false;
-            wavelengths[column] = turned > 0 ? (2 * Math.PI * distance) / turned : NaN;
+            wavelengths[column] =
+                turned > FAINT
+                    ? Number(((2 * Math.PI * distance) / turned).toPrecision(DIGITS))
+                    : NaN;
             return turned < CLEAR;
         });
     }

@@ -222,8 +222,10 @@ function newsOf(cloud, prefix, triangle) {
         parts.push(
             different === 0
                 ? 'both triangles coincide: the matrices are symmetric'
-                : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} ` +
-                      'pairs differ between the triangles',
+                : different === mirrored
+                  ? 'the triangles differ everywhere'
+                  : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} ` +
+                    'pairs differ between the triangles',
         );
     return h('p', {class: 'cloud-news'}, `${prefix}${parts.join('; ')}.`);
 }

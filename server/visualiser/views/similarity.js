@@ -71,6 +71,9 @@ function pager({first, count, n}, update) {
     );
 }
 
+// Numbers of one column all point the same way.
+const standardOf = ([{tensor}]) => (tensor.shape[1] > 1 ? 'cosine' : 'l2');
+
 // Scores of the queries that are computed at once, on a grid those at its corners first.
 async function loadMap(table, drawing, signal) {
     const n = table.totalRows,
@@ -90,7 +93,7 @@ function render(container, context) {
     const drawing = turned && drawingOf(context, having);
     const metric = turned
         ? null
-        : chooser(context, 'similarity.metric', 'metric', METRICS, 'cosine');
+        : chooser(context, 'similarity.metric', 'metric', METRICS, standardOf(having));
     const windows = having.map((table) => windowOf(table, options[OPTION]));
     const longest = windows.reduce((one, other) => (other.n > one.n ? other : one));
     const loadOne = (table, i) =>
