@@ -84,6 +84,7 @@ export function factsOf(answer) {
                 `${brief(most.error)} at [${most.at.join(', ')}]: ${most.found} instead of ` +
                     `${most.exact}`,
         ],
+        ['Beside the request', answer.forms?.map(({text}) => text).join('; ')],
         [
             'Entries that do not fit',
             answer.misfits > 0 ? `${answer.misfits}${placesOf(exceptions)}` : '',
@@ -123,11 +124,20 @@ const tableOf = (matrix, dtype) =>
         totalRows: matrix.rows,
     });
 
-// The same part of the exact table.
-async function exactMatrix(target, {rows, columns}, signal) {
+const sizeOf = (shape) => shape.reduce((product, extent) => product * extent, 1);
+
+// Forms of a table that leave its entries where they are, or that are undone here.
+const IN_PLACE = ['transposed', 'columns', 'grid', 'masked', 'decimals', 'noise', 'factor'];
+
+// The same part of the exact table; null where its entries stand elsewhere in the file, or are
+// not all of it.
+async function exactMatrix(answer, {rows, columns}, signal) {
+    const target = answer.request.url;
+    if (answer.forms?.some(({kind}) => !IN_PLACE.includes(kind))) return null;
     const {tensor: name, ...settings} = settingsOf(target);
     const {tensors} = await describe(settings, signal);
     const tensor = tensors.find((each) => each.name === name);
+    if (sizeOf(tensor.shape) !== sizeOf(answer.shape)) return null;
     const {data} = await getElements(settings, tensor, 0, rows * columns, {signal});
     return {rows, columns, data, dtype: tensor.dtype};
 }
@@ -271,7 +281,19 @@ export function createIdentify(button, section, {visit, colours}) {
             return draw();
         }
         const own = orderColumns(sent, answer.columns);
-        const exact = await exactMatrix(answer.request.url, own, signal);
+        const exact = await exactMatrix(answer, own, signal);
+        if (!exact) {
+            shown = {name: file.name, tables: [tableOf(own, 'f64')]};
+            parts.result.append(
+                h(
+                    'p',
+                    {class: 'quiet'},
+                    'The entries of the request’s table stand elsewhere in this file, or are ' +
+                        'not all of it, so its picture is below and not beside it.',
+                ),
+            );
+            return draw();
+        }
         shown = {
             name: answer.columns ? 'Your table, its columns ordered' : 'Your table',
             tables: [

@@ -205,7 +205,8 @@ export function heatmapNote(tables, mark, signal) {
 const countsText = (same, what, counts, like, value) =>
     same
         ? `only the ${what} ${counts}: pairs with the same ${like} have one ${value}.`
-        : `not only the ${what} ${counts}: pairs with the same ${like} have different ${value}s.`;
+        : `not only the ${what} ${counts}: pairs with the same ${like} have different ` +
+          `${value}s.`;
 
 // What is true of all pairs of places: of scores of vectors that turn, or values of rows.
 function pairsText(matrix) {
@@ -478,7 +479,10 @@ export function rotationNote(sides, tables, mark, signal) {
 
 // Lines of mean scores: how soon each has lost half of what it has at distance 0.
 export function scoresNote(lines, drawing) {
-    const what = `The attention score of ${drawingText(drawing)}, over their distance${lines[0]?.line.name ? ` along ${lines[0].line.name}` : ''}.`;
+    const along = lines[0]?.line.name;
+    const what =
+        `The attention score of ${drawingText(drawing)}, over their distance` +
+        `${along ? ` along ${along}` : ''}.`;
     if (drawing.other) return noteOf(what, '');
     const halved = lines.map(({name, length, x, y}) => {
         const at = Array.from({length}, (_, i) => i).find((i) => y(i) < y(0) / 2);

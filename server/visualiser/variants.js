@@ -19,8 +19,8 @@ export function spanOf({coordinates: [{at}], totalRows, effective}) {
     const ends = Array.from({length: count}, (_, i) =>
         at(count === 2 ? i * (totalRows - 1) : i),
     );
-    const [least, most] = reachOf(ends);
-    return most - least + 1;
+    const [from, to] = reachOf(ends);
+    return to - from + 1;
 }
 
 // The training length: {length, from}, as the parameters say it, the mark, or else a quarter of

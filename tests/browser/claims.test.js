@@ -40,10 +40,6 @@ async function load(address) {
 }
 
 const range = (count) => Array.from({length: count}, (_, i) => i);
-const matrixOf = ({data, shape}) => {
-    const columns = shape.length > 1 ? shape.at(-1) : 1;
-    return (row, column) => data[row * columns + column];
-};
 const near = (one, other, room = NEAR) =>
     assert.ok(
         Math.abs(one - other) <= room * Math.max(Math.abs(one), Math.abs(other), 1e-12),
@@ -223,7 +219,8 @@ const turnRound = (sentence) => [
           ),
 ];
 
-// [what is said, check(parts, context), falsehoods(sentence)]; a check throws where it is false.
+// [what is said, check(parts, context), falsehoods(sentence)]; a check throws where it is
+// false.
 const CHECKS = [
     // what rows and columns are: as many as the tensor has
     [

@@ -266,3 +266,39 @@ pageTest(
         assert.equal(await page.evaluate(() => document.activeElement.id), 'identify-button');
     },
 );
+
+// Tables that are made of a request's: what the page shows of each, beside what it says.
+const MADE = [
+    ['one entry wrong', (at, row, k) => at(row, k) + (row === 5 && k === 3 ? 0.01 : 0), 8, 3],
+    ['a row twice', (at, row, k) => at(row === 17 ? 16 : row, k), 8, 3],
+    ['twice side by side', (at, row, k) => at(row, k % 8), 16, 1],
+    ['columns of zeros', (at, row, k) => (k < 8 ? at(row, k) : 0), 12, 1],
+    ['every column twice', (at, row, k) => at(row, k >> 1), 16, 1],
+    ['sines, then cosines', (at, row, k) => at(row, k < 4 ? 2 * k : 2 * k - 7), 8, 3],
+    ['eight times as large', (at, row, k) => 8 * at(row, k), 8, 3],
+];
+
+pageTest('every answer has a picture or a sentence', {}, async (page) => {
+    const exact = new Float32Array(
+        (await fetchBytes('/v1/encodings/sinusoidal?length=64&dim=8&format=raw')).buffer,
+    );
+    const at = (row, k) => exact[8 * row + k];
+    await begin(page);
+    for (const [name, make, columns, pictures] of MADE) {
+        const values = Array.from({length: 64 * columns}, (_, i) =>
+            make(at, Math.floor(i / columns), i % columns),
+        );
+        const file = `${name}.npy`;
+        await page.setInputFiles(
+            '#identify-file',
+            await fileOf(file, npyOf(64, columns, values)),
+        );
+        await answered(page, new RegExp(`${name}\\.npy (Exact|Match|Near|Unknown)`));
+        await eventually(async () =>
+            assert.equal((await captions(page)).length, pictures, name),
+        );
+        const said = await page.innerText('#identify-result');
+        assert.doesNotMatch(said, /cannot be identified|ended early/, name);
+        assert.equal(/stand elsewhere in this file/.test(said), pictures === 1, name);
+    }
+});
