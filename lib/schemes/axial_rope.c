@@ -376,8 +376,8 @@ const pe_scheme pe_scheme_axial_rope = {
             .summary = "Cosines and sines that rotate queries and keys by the coordinates of "
                        "picture or video patches: each axis turns columns of its own.",
             .family = "rotary",
-            .keywords = "RoPE 2d, rope 2d, vision transformer, ViT, EVA-02, Llama 4, Pixtral, "
-                        "SAM 2, DINOv3, Qwen2-VL, picture, image, patches, grid",
+            .keywords = "RoPE 2d, rope 2d, vision transformer, EVA-02, Llama 4, Pixtral, SAM "
+                        "2, DINOv3, Qwen2-VL, picture, image, patches, grid",
             .formula = "cos[r, p] = cos(x * w_p), sin[r, p] = sin(x * w_p), x = coordinate of "
                        "row r on the axis of pair p; w_p = rope_theta^(-2i/w), i = 0 … w/2-1 "
                        "for the w columns of an axis; coordinate_type=centres: the angle is 2π "

@@ -211,7 +211,7 @@ const pe_scheme pe_scheme_deberta = {
                        "table that they point into. Without a set, the table is random, "
                        "drawn from seed.",
             .family = "relative",
-            .keywords = "disentangled attention, log buckets, DeBERTa-v2, DeBERTa-v3, BERT",
+            .keywords = "disentangled attention, log buckets, DeBERTa-v2, DeBERTa-v3",
             .formula =
                 "c2p_index[i, j] = clip(bucket(i - j) + span, 0, 2*span-1); a distance d "
                 "above mid = position_buckets/2 has bucket mid + ceil(ln(a/mid) / "

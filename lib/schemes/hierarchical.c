@@ -262,7 +262,7 @@ const pe_scheme pe_scheme_hierarchical = {
                        " rows are those of the table, bit for bit. Without a set, the table "
                        "is random, drawn from seed.",
             .family = "absolute",
-            .keywords = "BERT, extrapolation, long context, Su Jianlin",
+            .keywords = "long BERT, extrapolation, long context, Su Jianlin",
             .formula = "encoding[r] = alpha * u_i + (1 - alpha) * u_j with i = k div N, "
                        "j = k mod N; basis[i] = u_i = (p_i - alpha * p_0) / (1 - alpha)",
             .convention = "alpha 0.4, as the author chose; positions count from 0",

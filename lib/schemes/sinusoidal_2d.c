@@ -328,8 +328,8 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             .summary = "Half of the channels encode the column and half the row, each as a "
                        "sinusoidal encoding of dim/2 columns.",
             .family = "grid",
-            .keywords =
-                "DETR, MAE, ViT, picture, image, patches, 2d, diffusion, DiT, PixArt, sincos",
+            .keywords = "DETR, MAE, SimpleViT, picture, image, patches, 2d, diffusion, DiT, "
+                        "PixArt, sincos",
             .formula =
                 "an axis of dim/2 channels: sin(p * w_i), cos(p * w_i), "
                 "w_i = base^(-4i/dim), with frequencies=tensor2tensor base^(-i/(dim/4-1)), "

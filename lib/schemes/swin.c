@@ -296,7 +296,7 @@ const pe_scheme pe_scheme_swin = {
                        " of two tokens in a window; the table of another window is "
                        "interpolated. Without a set, the biases are random, drawn from seed.",
             .family = "relative",
-            .keywords = "relative_position_bias_table, BEiT, window attention, ViT, CoAtNet, "
+            .keywords = "relative_position_bias_table, BEiT, window attention, CoAtNet, "
                         "picture, image, grid",
             .formula =
                 "bias[h, i, j] = table[index[i, j], h], index = (dy + height-1) * "

@@ -342,7 +342,7 @@ const pe_scheme pe_scheme_swin_v2 = {
                        "whatever the size of the window. Without a set, the network is "
                        "random, drawn from seed.",
             .family = "relative",
-            .keywords = "log-spaced, continuous position bias, cpb_mlp, window attention, ViT, "
+            .keywords = "log-spaced, continuous position bias, cpb_mlp, window attention, "
                         "picture, image, grid",
             .formula = "bias[h, i, j] = 16 * sigmoid(w2[h] . relu(w1 . c + b1)), c = "
                        "coordinates[index[i, j]]; index as of swin; c = sign(d) * log2(1 + 8 * "

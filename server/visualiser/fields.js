@@ -94,10 +94,13 @@ export function createChoice(name, options, label, {edit}) {
     return {
         control: select,
         standard,
-        set: (text) => {
+        // the default has one line, that of leaving the parameter out
+        set: (text, usual) => {
             if (text && !options.includes(text))
                 // wrong, but the service says so
                 select.append(h('option', {value: text}, text));
+            for (const option of select.options)
+                option.hidden = option.value !== '' && option.value === usual && text !== usual;
             select.value = text;
         },
     };
@@ -258,8 +261,9 @@ function hintOf({name, default_of: defaultOf, stored}, {blocked, required}, effe
     return computed || (stored ? 'from the set' : 'not set');
 }
 
-// Show a field's value; `theirs` is that of the other side.
-export function showField(field, {given, conditions, effective, theirs}) {
+// Show a field's value; `usual` is the one that it has if none is given, `theirs` that of the
+// other side.
+export function showField(field, {given, conditions, effective, usual, theirs}) {
     const {parameter, row, made, slid, note} = field;
     const {name} = parameter;
     row.hidden = !conditions.legal && given === '' && !conditions.blocked;
@@ -269,8 +273,8 @@ export function showField(field, {given, conditions, effective, theirs}) {
     if (conditions.required) made.control.setAttribute('aria-required', 'true');
     const hint = hintOf(parameter, conditions, effective);
     made.hint?.(hint);
-    if (made.standard) made.standard.textContent = given === '' ? hint : 'default';
-    made.set(given);
+    if (made.standard) made.standard.textContent = given === '' ? hint : (usual ?? 'not set');
+    made.set(given, usual);
     slid?.set(effective[name] ?? '');
     if (note) showDifference(field, effective[name], theirs);
 }

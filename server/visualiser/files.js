@@ -26,7 +26,8 @@ export const adviceOn = ({name}) =>
     ADVICE.find(([pattern]) => pattern.test(name))[1].replace('FILE', name);
 
 // Opens what is dropped anywhere: `model` and `identify` take files by open(file), and forget
-// what they have shown by clear(); identify.refuse(file) tells what to do with others.
+// what they have shown by clear(); identify.refuse(file) tells what to do with others. Where a model shows
+// a trained table, that is looked for in a file.
 export function takeDrops({model, identify}) {
     document.addEventListener('dragover', (event) => {
         if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
@@ -36,8 +37,9 @@ export function takeDrops({model, identify}) {
         if (!file) return;
         event.preventDefault();
         const [one, other] = isModelFile(file) ? [model, identify] : [identify, model];
+        const shape = model.trainedShape();
         other.clear();
-        if (isModelFile(file) || isTableFile(file)) one.open(file);
+        if (isModelFile(file) || isTableFile(file)) one.open(file, shape);
         else identify.refuse(file);
     });
 }

@@ -46,9 +46,11 @@ export class Form {
         const effective = effectiveOf(scheme, settings.parameters);
         const theirs = other && effectiveOf(other.scheme, other.parameters);
         for (const field of this.fields) {
-            const {parameter} = field,
+            const {parameter, made} = field,
                 {name} = parameter;
+            const open = {...settings.parameters, [name]: undefined};
             showField(field, {
+                usual: made.standard && effectiveOf(scheme, open)[name],
                 given: settings.parameters[name] ?? '',
                 conditions: conditionsOf(scheme, parameter, effective),
                 effective,

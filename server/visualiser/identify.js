@@ -360,8 +360,8 @@ export function createIdentify(button, section, {visit, colours}) {
         tell(file, new Problem({detail}, 0));
     }
 
-    // A file of several tensors asks for one of them.
-    async function openFile(file) {
+    // A file of several tensors asks for one of them, unless one alone has the shape.
+    async function openFile(file, shape = null) {
         set(true);
         if (!isTableFile(file)) return refuse(file, adviceOn(file));
         if (!open) return refuse(file, 'This server takes no tables from pages (--tables).');
@@ -377,7 +377,12 @@ export function createIdentify(button, section, {visit, colours}) {
             ...names.map((name) => h('option', {value: name}, name)),
         );
         if (layouts === null) return ask(file, null, await npyLayout(file).catch(() => null));
-        if (names.length < 2) return ask(file, names[0], layouts[names[0]]);
+        const wanted = names.filter((name) => String(layouts[name].shape) === String(shape));
+        if (wanted.length === 1) parts.tensors.value = wanted[0];
+        if (wanted.length === 1 || names.length < 2) {
+            const name = wanted[0] ?? names[0];
+            return ask(file, name, layouts[name]);
+        }
         forgetPicture();
         parts.result.replaceChildren(
             h('p', {}, `${file.name} has ${names.length} tensors: choose one.`),

@@ -39,6 +39,7 @@ import {createTools} from './tools.js';
 import {createTour, offerTour, wholeAddress} from './tour.js';
 import {keepTaps} from './touch.js';
 import {startTypesetting} from './typeset.js';
+import {statedLength} from './variants.js';
 import {isViewOption, viewsFor} from './views.js';
 
 const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
@@ -69,13 +70,16 @@ let linked = true; // whether the settings are those of a link
 let renamed = null; // what is said of a scheme that a link calls otherwise
 let tables = []; // what is shown
 let shownView; // and how
+let drawnState = null; // the last that was drawn with its own tables
 
 const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
 // The live line above the view: '', 'told' or 'failed'.
-function say(text, kind = '') {
+function say(text, kind = '', cancelled = false) {
     byId('message').textContent = text;
     byId('message').className = kind;
+    byId('resume').hidden = !cancelled;
+    byId('undo').hidden = !cancelled || !drawnState;
 }
 
 // ---- loading ----
@@ -266,7 +270,7 @@ function tellFailure(error) {
     else
         say(
             ...(error.name === 'AbortError'
-                ? ['Cancelled.', 'told']
+                ? ['Cancelled.', 'told', true]
                 : [error.message, 'failed']),
         );
 }
@@ -288,6 +292,7 @@ function show(sides, results) {
     }
     retry.worked();
     tables = results.map(({value}) => value);
+    drawnState = store.get();
     document.body.classList.remove('stale');
     showReplies();
     return draw();
@@ -387,7 +392,7 @@ const heightLeft = () =>
     );
 
 function contextOf(state, signal, until, hover) {
-    const mark = Number(state.options.mark || NaN);
+    const mark = Number(state.options.mark || (statedLength(tables[0]) ?? NaN));
     const refusal = tables[1] ? refusalOf(...tables) : '';
     return {
         tables,
@@ -443,7 +448,7 @@ function slide(state) {
 function cancel() {
     overtaken = false;
     loading?.abort();
-    if (stage.cancel()) say('Cancelled.', 'told');
+    if (stage.cancel()) say('Cancelled.', 'told', true);
 }
 
 function changed(state, kind) {
@@ -618,7 +623,11 @@ function main() {
         leave: () => store.update({tour: ''}),
     });
     offer = offerTour(byId('offer'), first, () => tour.begin());
-    const model = createModel(byId('model-button'), byId('model'), {visit});
+    const model = createModel(byId('model-button'), byId('model'), {
+        visit,
+        schemeOf: (name) => schemes.find((each) => each.name === name),
+        identify: (file, shape) => identify.open(file, shape),
+    });
     identify = createIdentify(byId('identify-button'), byId('identify'), {
         visit,
         colours: () => coloursOf(theme.current()),
@@ -628,6 +637,12 @@ function main() {
     keepTaps(byId('view'));
     retry = createWaiting();
     byId('cancel').addEventListener('click', cancel);
+    byId('resume').addEventListener('click', () => load(store.get()));
+    byId('undo').addEventListener('click', () => {
+        say('');
+        place = ''; // it is loaded anew, whatever was under way
+        store.update({...drawnState}, 'settings');
+    });
     addEventListener('keydown', ({key}) => {
         if (key === 'Escape') cancel();
     });

@@ -2,7 +2,7 @@
 
 // Bits of the significand with the hidden one, and the exponent of the smallest normal number.
 const FORMATS = {
-    f16: {bits: 11, least: -14},
+    f16: {bits: 11, least: -14, most: 65504},
     bf16: {bits: 8, least: -126},
     f32: {bits: 24, least: -126},
     f64: {bits: 53, least: -1022},
@@ -22,12 +22,14 @@ function exponentOf(x) {
 export function round(dtype, x) {
     if (dtype === 'f64' || dtype === 'i32' || x === 0 || !Number.isFinite(x)) return x;
     if (dtype === 'f32') return Math.fround(x);
-    const {bits, least} = FORMATS[dtype];
+    const {bits, least, most = Infinity} = FORMATS[dtype];
     const quantum = 2 ** (Math.max(exponentOf(x), least) - bits + 1);
     const scaled = x / quantum; // exact
     const floor = Math.floor(scaled);
     const rest = scaled - floor;
-    return (rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor) * quantum;
+    const rounded =
+        (rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor) * quantum;
+    return Math.abs(rounded) > most ? Math.sign(x) * Infinity : rounded;
 }
 
 // The shortest decimal that rounds to the value in its type, as the service prints it.

@@ -119,9 +119,9 @@ export class Panel {
             const stays = `${plain(name)} stays as it was`;
             return this.#tell(side, before, `${stays}: ${answer.problem.message}.`);
         }
-        if (answer.described) this.#tell(side, answer.parameters, changesOf(answer));
         const taken = answer.described ? answer.parameters : parameters;
         this.#settle(side, taken, change);
+        if (answer.described) this.#tell(side, taken, changesOf(answer));
         if (done) this.#forms[side].goTo(answer.added[0]);
     }
 

@@ -30,14 +30,21 @@ function groupsOf(schemes) {
         .filter(([, members]) => members.length > 0);
 }
 
+const wordsOf = (text) =>
+    text
+        .toLowerCase()
+        .split(/[^\p{L}\p{N}]+/u)
+        .filter(Boolean);
+
 // Whether all words that were typed begin a word of a scheme's texts.
 function matches({name, title}, others, typed) {
-    const text = ` ${name.replace(/_/g, ' ')} ${title} ${others}`.toLowerCase();
-    return typed
-        .toLowerCase()
-        .split(/\s+/)
-        .every((word) => text.includes(` ${word}`) || text.includes(`(${word}`));
+    const words = wordsOf(`${name} ${title} ${others}`);
+    return wordsOf(typed).every((word) => words.some((each) => each.startsWith(word)));
 }
+
+// Whether the typed text is a name of the scheme.
+const isCalled = ({name, keywords}, typed) =>
+    [name, ...keywords].some((each) => wordsOf(each).join() === wordsOf(typed).join());
 
 // Fills `place`; `choose(name)` is called with what is chosen. show(name) says what it is now.
 export function createPicker(place, side, schemes, choose) {
@@ -98,7 +105,7 @@ export function createPicker(place, side, schemes, choose) {
     const nothing = h(
         'p',
         {class: 'quiet', role: 'status', hidden: true},
-        'No scheme is called that.',
+        'No scheme is called that, and no model or paper that uses one.',
     );
     const panel = h('div', {class: 'picker', hidden: true}, search, list, nothing);
     place.append(button, panel);
@@ -114,18 +121,23 @@ export function createPicker(place, side, schemes, choose) {
     }
     function narrow() {
         const typed = search.value.trim();
-        const named = options.filter(({scheme, group}) => matches(scheme, group, typed));
-        // summaries count where no name does
-        const found = new Set(
-            named.length > 0
-                ? named
-                : options.filter(({scheme}) => matches(scheme, scheme.summary, typed)),
-        );
+        // what people look for counts where no name does, and summaries where neither does
+        const texts = [
+            ({group}) => group,
+            ({scheme, group}) => `${group} ${scheme.keywords.join(' ')}`,
+            ({scheme}) => scheme.summary,
+        ];
+        const [found = new Set()] = texts
+            .map((textOf) =>
+                options.filter((each) => matches(each.scheme, textOf(each), typed)),
+            )
+            .filter((some) => some.length > 0)
+            .map((some) => new Set(some));
         for (const entry of options) entry.option.hidden = !found.has(entry);
         for (const group of groups)
             group.hidden = !group.querySelector('[role=option]:not([hidden])');
         nothing.hidden = shown().length > 0;
-        light(shown()[0]);
+        light(shown().find(({scheme}) => isCalled(scheme, typed)) ?? shown()[0]);
     }
     function openList() {
         panel.hidden = false;

@@ -2,6 +2,8 @@
 // computes them on a CPU. Math.fround after each operation gives float32's result. The
 // exponential, the power and the sines are assumed to be rounded correctly; torch's are, to
 // within one unit in the last place.
+import {round} from './numbers.js';
+
 const {fround} = Math;
 
 // How a recipe computes its frequencies base^(-numerator/denominator), the numerators being 0,
@@ -32,11 +34,22 @@ export const RECIPES = [
     },
 ];
 
-// One entry: the phase is a product in float32. wave: {frequency (float32), sine (or cosine),
-// amplitude}.
-export function entryOf({frequency, sine, amplitude}, position) {
-    const phase = fround(fround(position) * frequency);
-    return fround(amplitude * fround(sine ? Math.sin(phase) : Math.cos(phase)));
+// What a recipe holds in a number format of its own.
+export const STAGES = ['positions', 'frequencies', 'angles', 'stored'];
+export const SINGLE = Object.fromEntries(STAGES.map((stage) => [stage, 'f32']));
+
+// One entry: the angle is a product of two rounded numbers, rounded once; sines are computed in
+// float32 and then stored. wave: {frequency (float32), sine (or cosine), amplitude}; `formats`
+// has one for each stage.
+export function entryOf({frequency, sine, amplitude}, position, formats = SINGLE) {
+    const angle = round(
+        formats.angles,
+        round(formats.positions, position) * round(formats.frequencies, frequency),
+    );
+    return round(
+        formats.stored,
+        fround(amplitude * fround(sine ? Math.sin(angle) : Math.cos(angle))),
+    );
 }
 
 // The distance of neighbours of float32 at a value.

@@ -116,6 +116,13 @@ export function beginningsOf(scheme) {
                     ),
                 )
                 .join();
+    // what a table comes from keeps its proportion to what it becomes
+    for (const name of Object.keys(example)) {
+        const target = name.replace(/^source_/, '');
+        if (target === name || !(target in example)) continue;
+        const share = Number(example[name]) / Number(example[target]);
+        comfortable[name] = String(Math.max(1, Math.round(comfortable[target] * share)));
+    }
     return {example, comfortable};
 }
 

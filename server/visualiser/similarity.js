@@ -37,8 +37,35 @@ export const rotationIn = ({tensor, scheme}) => rotationOf(tensor, scheme);
 export const isLine = ({axes: [axis]}, scheme) =>
     (axis === 'n' && !isGrid(scheme)) || isDistances(axis);
 
+// A table of the rows of the window alone, where that is less than all: its rows are compared.
+function windowed(table) {
+    const {settings, scheme, rows, totalRows, firstRow, tensor} = table;
+    const [axis] = table.coordinates;
+    const takes = (name) => scheme.parameters.some((each) => each.name === name);
+    if (rows === totalRows || axis.axis !== 'n' || isGrid(scheme)) return table;
+    if (!takes('length') || !takes('offset')) return table;
+    const parameters = {...settings.parameters};
+    for (const {name, unless} of scheme.parameters)
+        if (unless === 'positions') delete parameters[name];
+    parameters.offset = String(axis.at(firstRow));
+    parameters.length = String(rows);
+    if (settings.parameters.step) parameters.step = settings.parameters.step;
+    return new Table({
+        ...table,
+        settings: {...settings, parameters},
+        tensor: {...tensor, shape: [rows, ...tensor.shape.slice(1)]},
+        totalRows: rows,
+        firstRow: 0,
+        coordinates: [
+            {...axis, at: (i) => axis.at(firstRow + i)},
+            ...table.coordinates.slice(1),
+        ],
+    });
+}
+
 // The tables that are compared in the same way as the first, and a line about the others.
-export function comparable(tables) {
+export function comparable(given) {
+    const tables = given.map(windowed);
     const able = tables.filter(({tensor, scheme}) => hasSimilarity(tensor, scheme));
     const kindOf = (table) => [Boolean(rotationIn(table)), isGrid(table.scheme)].join();
     const having = able.filter((table) => kindOf(table) === kindOf(able[0]));

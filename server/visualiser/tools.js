@@ -1,6 +1,7 @@
 // The controls that all views share: which tensor, slice and window, and the training length.
 import {h} from './dom.js';
 import {axisTitle} from './schema.js';
+import {statedLength} from './variants.js';
 
 const OUT_OF_VIEW = {zoom: ''}; // a place within what was seen before
 
@@ -72,13 +73,14 @@ export function createTools(element, update) {
         );
     }
 
-    function mark({row}, {mark: text = ''}) {
+    function mark(table, {mark: text = ''}) {
+        const {row} = table;
         if (row.axis !== 'n' && row.axis !== 'queries') return null;
         const input = h('input', {
             type: 'number',
             min: 0,
             value: text,
-            placeholder: 'not set',
+            placeholder: statedLength(table) ?? 'not set',
             onchange: () => update({mark: input.value}),
         });
         return labelled('training length', input);

@@ -35,6 +35,12 @@ export function trainingOf(table, mark) {
     return trained ? {length: Math.ceil(spanOf(table) / STRETCH), from: 'table'} : null;
 }
 
+// The training length that the settings themselves state, or null.
+export function statedLength(table) {
+    const {length, from} = trainingOf(table, null) ?? {};
+    return from === 'parameters' ? length : null;
+}
+
 // What is said of variants in common: the value of each parameter that some of them require.
 function commonOf(table, mark) {
     const {scheme, effective} = table,

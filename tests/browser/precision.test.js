@@ -2,6 +2,7 @@
 // of their own.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {round} from '../../server/visualiser/numbers.js';
 import {RECIPES, entryOf, exponentsOf, unitOf} from '../../server/visualiser/recipes.js';
 import {drawn, open, pageTest, readout, url} from './harness.js';
 
@@ -152,7 +153,10 @@ const run = (first, count) => Array.from({length: count}, (_, i) => first + i);
 
 pageTest('what is lost at position 131071 is told', {}, async (page) => {
     const made = {dim: 64, base: 10000, query: 'sinusoidal?dim=64'};
-    await open(page, '?scheme=sinusoidal&length=16&dim=64&dtype=bf16&view=precision');
+    await open(
+        page,
+        '?scheme=sinusoidal&length=16&dim=64&dtype=bf16&view=precision&view.precision.stored=f32',
+    );
     const [text] = await words(page);
     agrees(text, await worstOf('exponential', {...made, positions: run(131008, 128)}));
     const middle = await worstOf('exponential', {...made, positions: [131071]});
@@ -225,6 +229,124 @@ pageTest('the growth goes from 1 to a million', {}, async (page) => {
     }
     assert.deepEqual([rows[0][0], rows[9][0], rows[18][0]], [1, 1000, 1000000]);
     assert.ok(rows[18][1] > 1000 * rows[0][1]);
+});
+
+// Half formats once more, by the bits of float32: bfloat16 is its upper half, halves to even;
+// float16 has 10 bits behind the first one, and ends at 65504.
+function bfloat16(value) {
+    const bits = bitsOf(value),
+        rest = bits & 0xffff;
+    const up = rest > 0x8000 || (rest === 0x8000 && (bits & 0x10000) !== 0);
+    return new Float32Array(new Int32Array([(bits & ~0xffff) + (up ? 0x10000 : 0)]).buffer)[0];
+}
+function float16(value) {
+    if (value === 0) return value;
+    const step = 2 ** (Math.max(-14, Math.floor(Math.log2(Math.abs(value)))) - 10);
+    const near = value / step,
+        low = Math.floor(near);
+    const up = near - low > 0.5 || (near - low === 0.5 && low % 2 !== 0);
+    const rounded = (up ? low + 1 : low) * step;
+    return Math.abs(rounded) > 65504 ? Math.sign(value) * Infinity : rounded;
+}
+const HALF = {float16, bfloat16};
+
+test('half formats are those of other arithmetic', () => {
+    for (let i = 0; i < 4000; i++) {
+        const value = fround(Math.sin(i * 12.9898) * 10 ** ((i % 13) - 7));
+        for (const [dtype, half] of [
+            ['bf16', bfloat16],
+            ['f16', float16],
+        ])
+            assert.ok(Object.is(round(dtype, value), half(value)), `${dtype} ${value}`);
+    }
+    assert.equal(round('f16', 65519.9), 65504);
+    assert.equal(round('f16', 65520), Infinity);
+    assert.equal(round('bf16', 257), 256);
+});
+
+// The worst error of cosines with one stage in half precision; Infinity where there is no number.
+async function halfWorst(stage, half, {dim, base, positions}) {
+    const to = (name, value) => (name === stage ? half(value) : fround(value));
+    const exact = new Float32Array(
+        await (
+            await fetch(
+                `${url}/v1/encodings/rope?dim=${dim}&rope_theta=${base}&tensor=cos&format=raw` +
+                    `&positions=${positions}`,
+            )
+        ).arrayBuffer(),
+    );
+    return positions.reduce((worst, position, row) => {
+        for (let i = 0; i < dim / 2; i++) {
+            const frequency = to('frequencies', OWN.power(i, dim, base));
+            const angle = to('angles', to('positions', position) * frequency);
+            const made = to('stored', fround(Math.cos(angle)));
+            const error = Math.abs(made - exact[(row * dim) / 2 + i]);
+            if (Number.isNaN(error)) return Infinity;
+            if (error > worst) worst = error;
+        }
+        return worst;
+    }, 0);
+}
+
+pageTest(
+    'where half precision breaks RoPE at 128k is told stage by stage',
+    {},
+    async (page) => {
+        const [dim, base] = [32, 500000];
+        await open(page, `?scheme=rope&length=16&dim=${dim}&rope_theta=${base}&view=precision`);
+        await words(page);
+        const rows = await page.$$eval('.precision-halves tbody tr', (all) =>
+            all.map((each) => [...each.children].map(({textContent}) => textContent)),
+        );
+        assert.equal(rows.length, 8);
+        const starts = [0, 1, 2, 3, 4, 5].flatMap((e) =>
+            [1, 2, 5].map((each) => each * 10 ** e),
+        );
+        for (const [name, worst, broken] of rows) {
+            const [, stage, format] = /^(\w+) in (\w+)$/.exec(name);
+            const mine = await halfWorst(stage, HALF[format], {
+                dim,
+                base,
+                positions: run(131008, 128),
+            });
+            if (mine === Infinity) assert.equal(worst, 'no number', name);
+            else
+                assert.ok(
+                    Math.abs(Number(worst) / mine - 1) < 1e-3,
+                    `${name}: ${worst}, ${mine}`,
+                );
+            const at = broken === 'never' ? starts.length : starts.indexOf(Number(broken));
+            for (const [k, wrong] of [
+                [at - 1, false],
+                [at, true],
+            ]) {
+                if (!(k >= 0 && k < starts.length)) continue;
+                const positions = run(starts[k], 16);
+                const error = await halfWorst(stage, HALF[format], {dim, base, positions});
+                assert.equal(error >= 0.05, wrong, `${name} ${starts[k]}: ${error}`);
+            }
+        }
+    },
+);
+
+pageTest('the dtype of a table is that of its stored values', {}, async (page) => {
+    for (const [dtype, format] of [
+        ['bf16', 'bfloat16'],
+        ['f16', 'float16'],
+    ]) {
+        await open(page, `?scheme=rope&length=16&dim=32&dtype=${dtype}&view=precision`);
+        const [text] = await words(page);
+        const mine = await halfWorst('stored', HALF[format], {
+            dim: 32,
+            base: 10000,
+            positions: run(131008, 128),
+        });
+        const told = /wrong by up to (\S+):/.exec(text)[1];
+        assert.ok(Math.abs(Number(told) / mine - 1) < 1e-3, `${dtype}: ${told}, ${mine}`);
+        await page.selectOption('#precision-stored', 'f32');
+        await drawn(page);
+        assert.notEqual((await words(page))[0], text);
+    }
 });
 
 pageTest('two tables are judged side by side, a scaled base too', {}, async (page) => {

@@ -1,12 +1,13 @@
-// What the usual float32 recipe loses: the exact table against it, at any position, and how the
-// loss grows with the position. The recipe is computed here, with Math.fround: see recipes.js.
+// What the usual recipe loses in float32, or with positions, frequencies, angles or results in
+// half precision: the exact table against it, at any position, and how the loss grows with the
+// position. The recipe is computed here: see recipes.js.
 import {getElements} from '../api.js';
 import {createChart, decadesOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, listField} from '../lists.js';
 import {precisionNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
-import {PROBES, RECIPES, entryOf, unitOf, wavesOf} from '../recipes.js';
+import {PROBES, RECIPES, SINGLE, STAGES, entryOf, unitOf, wavesOf} from '../recipes.js';
 import {NOT_MEASURED} from './spectrum.js';
 import {markRules, mayWave, sideName} from './waves.js';
 
@@ -16,6 +17,8 @@ const MOST_ELEMENTS = 2 ** 20;
 const MOST_POSITION = 2 ** 53;
 const BASE = /^(base|.*theta)$/;
 const DECADES = 6; // the growth is shown up to 10^DECADES
+const FORMATS = {f32: 'float32', f16: 'float16', bf16: 'bfloat16'};
+const HALVES = ['f16', 'bf16'];
 const SAMPLES = 16; // positions from each that the growth names
 
 const baseOf = (scheme) =>
@@ -46,7 +49,7 @@ async function exactRows(table, rows, patch, signal) {
 
 // Recipe minus exact at each entry of the waves: {entries, wrong, rowWorst, columnWorst,
 // worst}; the worst are {row, column, exact, recipe, error}, null where there is no entry.
-export function compareWaves(waves, frequencies, exact, positions, columns) {
+export function compareWaves(waves, {frequencies, formats}, exact, positions, columns) {
     const rowWorst = positions.map(() => null),
         columnWorst = Array.from({length: columns}, () => null);
     let worst = null,
@@ -56,8 +59,8 @@ export function compareWaves(waves, frequencies, exact, positions, columns) {
         waves.forEach((wave, k) => {
             const {column} = wave;
             const right = exact[row * columns + column];
-            const made = entryOf({...wave, frequency: frequencies[k]}, position);
-            const error = made - right;
+            const made = entryOf({...wave, frequency: frequencies[k]}, position, formats);
+            const error = Number.isNaN(made) ? Infinity : made - right;
             if (error !== 0) wrong++;
             if (!larger(error, rowWorst[row]) && !larger(error, columnWorst[column])) return;
             const entry = {row, column, position, exact: right, recipe: made, error};
@@ -75,22 +78,15 @@ const starts = () =>
         .flat()
         .concat(10 ** DECADES);
 
-// The worst of a few positions from each start on: [{position, worst}].
-async function growthOf(table, waves, frequencies, signal) {
-    const samples = Math.max(
-        1,
-        Math.min(SAMPLES, Math.floor(MOST_ELEMENTS / (table.columns * starts().length))),
-    );
-    const positions = starts().flatMap((start) =>
-        Array.from({length: samples}, (_, i) => start + i),
-    );
-    const exact = await exactRows(
-        table,
-        positions.length,
-        {dtype: 'f32', positions: positions.join()},
-        signal,
-    );
-    const {rowWorst} = compareWaves(waves, frequencies, exact, positions, table.columns);
+// Positions that the growth looks at: a few from each start on.
+const samplesOf = ({columns}) =>
+    Math.max(1, Math.min(SAMPLES, Math.floor(MOST_ELEMENTS / (columns * starts().length))));
+const growthPositions = (samples) =>
+    starts().flatMap((start) => Array.from({length: samples}, (_, i) => start + i));
+
+// The worst of the positions from each start on: [{position, worst}]. `exact`: their rows.
+function growthOf({columns}, waves, made, exact, samples) {
+    const {rowWorst} = compareWaves(waves, made, exact, growthPositions(samples), columns);
     return starts().map((start, i) => ({
         position: start,
         worst: rowWorst
@@ -100,6 +96,17 @@ async function growthOf(table, waves, frequencies, signal) {
             ),
     }));
 }
+
+// What each stage alone in half precision loses, all else in float32: [{stage, format, worst,
+// broken: the first start at which no decimal place is right, or undefined}].
+const halvesOf = (frequencies, compare, grow) =>
+    STAGES.flatMap((stage) =>
+        HALVES.map((format) => {
+            const made = {frequencies, formats: {...SINGLE, [stage]: format}};
+            const broken = grow(made).find(({worst}) => places(worst.error) === 0);
+            return {stage, format, worst: compare(made).worst, broken: broken?.position};
+        }),
+    );
 
 // The chosen recipe, else the usual one, if it computes at least half of the columns.
 function chooseRecipe(name, waves, scheme) {
@@ -113,7 +120,7 @@ function chooseRecipe(name, waves, scheme) {
 }
 
 // Everything the view shows of one table; null if no column is a wave.
-async function judge(table, {recipe: name, offset, rows}, signal) {
+async function judge(table, {recipe: name, offset, rows, formats}, signal) {
     await table.wavelengthsKnown;
     const {scheme, effective, wavelengths, columns} = table;
     if (!wavelengths) return {recipe: null, waves: []};
@@ -133,19 +140,24 @@ async function judge(table, {recipe: name, offset, rows}, signal) {
     if (waves.length === 0) return {recipe, waves};
     const frequencies = waves.map((wave) => recipe.frequency(wave));
     const positions = Array.from({length: rows}, (_, i) => offset + i);
-    const exact = await exactRows(
-        table,
-        rows,
-        {dtype: 'f32', offset: String(offset), length: String(rows)},
-        signal,
-    );
+    const samples = samplesOf(table);
+    const rowsAt = (count, patch) => exactRows(table, count, {dtype: 'f32', ...patch}, signal);
+    const exact = await rowsAt(rows, {offset: String(offset), length: String(rows)});
+    const grown = await rowsAt(starts().length * samples, {
+        positions: growthPositions(samples).join(),
+    });
+    const compare = (made) => compareWaves(waves, made, exact, positions, columns);
+    const grow = (made) => growthOf(table, waves, made, grown, samples);
+    const made = {frequencies, formats};
     return {
         recipe,
+        formats,
         waves,
         positions,
         givenBase: base,
-        growth: await growthOf(table, waves, frequencies, signal),
-        ...compareWaves(waves, frequencies, exact, positions, columns),
+        growth: grow(made),
+        halves: halvesOf(frequencies, compare, grow),
+        ...compare(made),
     };
 }
 
@@ -224,7 +236,9 @@ function lines(judgements, tables, colours, pick) {
     return judgements.flatMap((judged, i) => {
         const worst = judged?.waves.length > 0 ? pick(judged).filter(Boolean) : [];
         if (worst.length === 0) return [];
-        const sizes = worst.map(({entry}) => (entry.error === 0 ? NaN : Math.abs(entry.error)));
+        const sizes = worst.map(({entry: {error}}) =>
+            error === 0 || error === Infinity ? NaN : Math.abs(error),
+        );
         return [
             {
                 length: worst.length,
@@ -314,6 +328,53 @@ function growthTable(judgements, tables) {
     );
 }
 
+// "all in float32", or the stages that are not, and the rest.
+function spoken(formats) {
+    const others = STAGES.filter((stage) => formats[stage] !== 'f32');
+    const rest = others.length > 0 ? 'all else in float32' : 'all in float32';
+    return [...others.map((stage) => formatName(stage, formats[stage])), rest].join(', ');
+}
+
+const formatName = (stage, format) => `${stage} in ${FORMATS[format]}`;
+
+// Where half precision breaks: each stage alone.
+function halvesTable(judgements, tables) {
+    const shown = judgements
+        .map((judged, i) => ({judged, side: sideName(tables, i)}))
+        .filter(({judged}) => judged?.halves);
+    if (shown.length === 0) return null;
+    const {positions, halves} = shown[0].judged;
+    const heads = shown.flatMap(({side}) => [
+        `${side}worst error at positions ${positions[0]} to ${positions.at(-1)}`,
+        `${side}no decimal place right from about position`,
+    ]);
+    const rows = halves.map(({stage, format}, k) =>
+        h(
+            'tr',
+            {},
+            h('th', {scope: 'row'}, formatName(stage, format)),
+            ...shown.flatMap(({judged}) => {
+                const {worst, broken} = judged.halves[k];
+                const text = Number.isFinite(worst.error)
+                    ? brief(Math.abs(worst.error))
+                    : 'no number';
+                return [h('td', {}, text), h('td', {}, broken ?? 'never')];
+            }),
+        ),
+    );
+    return h(
+        'table',
+        {class: 'numbers precision-halves'},
+        h('caption', {}, 'Half precision in one place, float32 in all others'),
+        h(
+            'thead',
+            {},
+            h('tr', {}, ...['', ...heads].map((text) => h('th', {scope: 'col'}, text))),
+        ),
+        h('tbody', {}, ...rows),
+    );
+}
+
 function draw(container, judgements, {tables, hover, mark, colours, signal, width}) {
     const words = judgements.map((judged, i) =>
         h(
@@ -323,7 +384,7 @@ function draw(container, judgements, {tables, hover, mark, colours, signal, widt
             describeLoss(judged, tables[i].columns),
         ),
     );
-    container.append(...words);
+    container.append(...words, halvesTable(judgements, tables) ?? '');
     const all = {colours, width, hover, signal};
     const rules = markRules(mark, {axis: 'n'});
     const byPosition = lines(judgements, tables, colours, ({rowWorst}) =>
@@ -363,6 +424,16 @@ function draw(container, judgements, {tables, hover, mark, colours, signal, widt
     );
 }
 
+// The format of each stage: as chosen, else float32, and results as the table stores them.
+const formatsOf = (options, [{dtype}]) =>
+    Object.fromEntries(
+        STAGES.map((stage) => {
+            const usual = stage === 'stored' && HALVES.includes(dtype) ? dtype : 'f32';
+            const chosen = options[`precision.${stage}`];
+            return [stage, chosen in FORMATS ? chosen : usual];
+        }),
+    );
+
 // The view's part of the address as legal numbers: {recipe, offset, rows}.
 function settingsOf(options, tables) {
     const most = Math.max(
@@ -378,7 +449,8 @@ function settingsOf(options, tables) {
     const offset = Number.isFinite(given)
         ? Math.max(-MOST_POSITION, Math.min(given, MOST_POSITION - rows))
         : usual;
-    return {recipe: options['precision.recipe'] ?? '', offset, rows};
+    const formats = formatsOf(options, tables);
+    return {recipe: options['precision.recipe'] ?? '', offset, rows, formats};
 }
 
 const mistakeOf = (given, taken) =>
@@ -408,7 +480,7 @@ function render(container, context) {
             {class: 'buttons'},
             choiceField({
                 id: 'precision-recipe',
-                label: 'float32 recipe',
+                label: 'recipe',
                 value: settings.recipe,
                 choices: [
                     ['', 'the usual one'],
@@ -416,6 +488,15 @@ function render(container, context) {
                 ],
                 changed: (value) => update({'precision.recipe': value}),
             }),
+            ...STAGES.map((stage) =>
+                choiceField({
+                    id: `precision-${stage}`,
+                    label: stage,
+                    value: settings.formats[stage],
+                    choices: Object.entries(FORMATS),
+                    changed: (value) => update({[`precision.${stage}`]: value}),
+                }),
+            ),
             number('offset', 'positions from', settings.offset),
             number('rows', 'how many', settings.rows),
         ),
@@ -436,7 +517,7 @@ function render(container, context) {
                             'p',
                             {class: 'precision-code'},
                             h('code', {}, code),
-                            ', then sin and cos of position × frequency, all in float32',
+                            `, then sin and cos of position × frequency; ${spoken(settings.formats)}`,
                         ),
                     ),
                 );
