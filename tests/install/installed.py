@@ -11,6 +11,7 @@ MANUALS = PREFIX / "share" / "man" / "man1"
 BASH = PREFIX / "share" / "bash-completion" / "completions"
 ZSH = PREFIX / "share" / "zsh" / "site-functions"
 MANUAL = MANUALS / "posenc-server.1"
+DOCUMENTS = PREFIX / "share" / "doc" / "posenc" / "documents.html"
 UNITS = PREFIX / "lib" / "systemd" / "system"
 PATIENCE = 60  # seconds until what does not end has failed
 

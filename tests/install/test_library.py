@@ -1,5 +1,5 @@
-"""The library on its own: the program of lib/README.md against the installed files, and the
-header."""
+"""The library on its own: the program of lib/README.md against the installed files, the header,
+and the documents."""
 
 import re
 import tempfile
@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import numpy
-from installed import PREFIX, ROOT, run
+from installed import DOCUMENTS, PREFIX, ROOT, run
 from mpmath import cos, mp, mpf, sin
 
 README = (ROOT / "lib" / "README.md").read_text(encoding="utf-8")
@@ -69,6 +69,12 @@ class Library(unittest.TestCase):
                     program,
                 )
                 run(program)
+
+
+class Documents(unittest.TestCase):
+    def test_they_are_installed_as_one_page(self):
+        page = DOCUMENTS.read_text(encoding="utf-8")
+        self.assertIn(' id="api/guides/get-a-table.md--get-a-table"', page)
 
 
 if __name__ == "__main__":
