@@ -20,7 +20,9 @@ EMULATOR    ?=
 
 DEPS_DEB := $(DEPS) build-essential curl debhelper dpkg-dev fakeroot lintian man-db systemd zsh
 
-.PHONY: version install-library install-manual install-documents install-python install-service dist deb deps-deb
+DEPS_PYTHON := python3 python3-build python3-hatchling
+
+.PHONY: python deps-python version install-library install-manual install-documents install-python install-service dist deb deps-deb
 
 version: ## print the number of the release
 	@echo $(VERSION)
@@ -63,9 +65,13 @@ install-documents:
 	sh server/visualiser/documents.sh > $(DESTDIR)$(DOCDIR)/documents.html
 	chmod 644 $(DESTDIR)$(DOCDIR)/documents.html
 
+# what a checkout calls 0 is the release's number
+write_version = sed 's/^\(__version__\|version\) = "0".*/\1 = "$(VERSION)"/'
+
 install-python: api/python/posenc.py
 	install -d $(DESTDIR)$(PYTHONDIR)
-	install -m 644 api/python/posenc.py $(DESTDIR)$(PYTHONDIR)/posenc.py
+	$(write_version) api/python/posenc.py > $(DESTDIR)$(PYTHONDIR)/posenc.py
+	chmod 644 $(DESTDIR)$(PYTHONDIR)/posenc.py
 
 install-service:
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR)
@@ -84,6 +90,18 @@ dist: $(BUILD)/visualiser/assets.c ## the source archive: what git tracks
 
 deb: dist ## Debian packages of the program and the library, in $(BUILD)/deb
 	sh docker/deb.sh $(ARCHIVE) $(BUILD)/deb
+
+python: ## the client as packages for Python, a wheel and its source, in build/python/dist (deps-python)
+	@rm -rf $(BUILD)/python && mkdir -p $(BUILD)/python/posenc
+	@cp LICENSE api/python/README.md $(BUILD)/python
+	@cp api/python/py.typed $(BUILD)/python/posenc
+	@$(write_version) api/python/pyproject.toml > $(BUILD)/python/pyproject.toml
+	@$(write_version) api/python/posenc.py > $(BUILD)/python/posenc/__init__.py
+	$(Q)$(PYTHON) -m build --no-isolation --skip-dependency-check $(BUILD)/python >$(BUILD)/python.log || { cat $(BUILD)/python.log; exit 1; }
+	@ls $(BUILD)/python/dist/*
+
+deps-python: ## install what `make python` needs, as far as it is missing
+	@sh tests/support/deps.sh $(DEPS_PYTHON)
 
 deps-deb: ## install what the Debian packages need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_DEB)

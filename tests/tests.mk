@@ -20,7 +20,7 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-numpy python3-pytest python3-pytest-xdist
 # prometheus: for its promtool
 # postgresql: the server that tests start
-DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium chromium-headless-shell clang clang-format clang-tidy \
+DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) $(DEPS_PYTHON) python3-venv postgresql binutils chromium chromium-headless-shell clang clang-format clang-tidy \
            cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-torch util-linux valgrind wrk zsh
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
@@ -177,7 +177,7 @@ kubernetes: all ## the manifests of docker/kubernetes against the schemas of Kub
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	@$(PYTEST) $(PARALLEL) --name interop $(or $(TEST),tests/interop)
 
-installed: all ## what `make install` installs: the library's program, the manual, completion, one version
+installed: all python ## what `make install` installs: the library's program, the manual, completion, one version; pip
 	$(MAKE) -s install DESTDIR= PREFIX=$(abspath $(BUILD))/installed
 	@INSTALLED=$(BUILD)/installed $(PYTEST) --name installed $(or $(TEST),tests/install)
 

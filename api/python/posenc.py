@@ -58,6 +58,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import numpy
 
+__version__ = "0"  # in a checkout
+
 __all__ = [
     *("Problem", "Refused", "NotFound", "Comparison", "Service", "Tensors", "use"),
     *("get", "similarity", "batch", "model", "plan", "compare_models"),
