@@ -9,6 +9,7 @@ const IDLE_BYTES = 192 * 1024 * 1024; // an idle instance of more memory is repl
 const NULL_BODY = [204, 205, 304];
 const STORED = /^\/v1\/(?:sets|parameters)\/[^/?]+/;
 
+const HERE = import.meta.url; // what bundlers are not to look for is beside this one
 const ofNode = (name) => import(name); // no bundler is to look for modules of Node
 
 /** Compile posenc.wasm, from where it is: a URL, bytes or a module that is compiled already. */
@@ -16,7 +17,7 @@ async function compile(source) {
     if (source instanceof WebAssembly.Module) return source;
     if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
         return WebAssembly.compile(source);
-    const url = new URL(source, import.meta.url);
+    const url = new URL(source, HERE);
     if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
         const {readFile} = await ofNode('node:fs/promises');
         return WebAssembly.compile(await readFile(url));
@@ -50,6 +51,26 @@ function sharedFlag() {
     return new Int32Array(new SharedArrayBuffer(4));
 }
 
+/** A worker of Node, or of a page: there, bundlers know the worker by what is written here. */
+async function startWorker(url) {
+    if (typeof globalThis.Worker !== 'function') {
+        const {Worker: Thread} = await ofNode('node:worker_threads');
+        return new Thread(new URL(url ?? './worker.js', HERE));
+    }
+    if (url !== undefined) return new Worker(url, {type: 'module'});
+    return new Worker(new URL('./worker.js', import.meta.url), {type: 'module'});
+}
+
+/** What is wrong with a worker; a page is told nothing of one that it cannot load. */
+function describeFailure({message}, url) {
+    const script = url ?? 'worker.js';
+    return (
+        message ??
+        `the worker ${script} could not be loaded: open({worker: URL}) says where it is, ` +
+            'open({worker: false}) computes without it'
+    );
+}
+
 /** An engine in a worker. It is called once at a time. */
 class Threaded {
     bytes = 0;
@@ -60,11 +81,10 @@ class Threaded {
     }
 
     async start(module, settings) {
-        if (typeof globalThis.Worker === 'function')
-            this.worker = new Worker(this.url, {type: 'module'});
-        else this.worker = new (await ofNode('node:worker_threads')).Worker(new URL(this.url));
+        this.worker = await startWorker(this.url);
         const answer = (data) => this.answered?.(data);
-        const fail = (error) => answer({failure: {name: 'Error', message: error.message}});
+        const fail = (error) =>
+            answer({failure: {name: 'Error', message: describeFailure(error, this.url)}});
         if (this.worker.on) this.worker.on('message', answer).on('error', fail);
         else {
             this.worker.onmessage = ({data}) => answer(data);
@@ -115,7 +135,9 @@ class Module {
 
     async #start() {
         const {module, limits, worker} = this.options;
-        const engine = worker ? new Threaded(worker) : new Direct();
+        const engine = worker
+            ? new Threaded(worker === true ? undefined : worker)
+            : new Direct();
         await engine.start(module, limits);
         for (const request of this.#stored.values()) await engine.call('ask', request);
         this.engine = engine;
@@ -290,6 +312,5 @@ class Remote {
 export async function open({url, worker = true, wasm, limits, idleBytes} = {}) {
     if (url !== undefined) return new Remote(url);
     const module = await compile(wasm ?? new URL('./posenc.wasm', import.meta.url));
-    const script = worker === true ? new URL('./worker.js', import.meta.url).href : worker;
-    return new Module({module, limits, worker: script, idleBytes}).ready();
+    return new Module({module, limits, worker, idleBytes}).ready();
 }

@@ -3,7 +3,6 @@ bundler and by the compiler of types; its README's examples run."""
 
 import json
 import re
-import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -13,8 +12,8 @@ from pathlib import Path
 from module import MODULE
 from server import Server
 
-HERE = Path(__file__).parent
-TOOLS = HERE.resolve() / "node_modules" / ".bin"
+HERE = Path(__file__).resolve().parent
+TOOLS = HERE / "node_modules" / ".bin"
 CONTENT = {
     "LICENSE", "README.md", "engine.js", "licences.txt", "package.json", "posenc.d.ts",
     "posenc.js", "posenc.wasm", "worker.js",
@@ -25,6 +24,14 @@ const posenc = await open(%s);
 const response = await posenc.fetch('/v1/encodings/rope?length=8&dim=4');
 console.log(JSON.stringify([posenc.form, (await response.json()).tensors[0].data[1]]));
 posenc.close();
+"""
+PAGE = """
+import {open} from 'posenc';
+const lost = await open({worker: './none.js'}).catch(({message}) => message);
+const posenc = await open();
+const response = await posenc.fetch('/v1/encodings/rope?length=8&dim=4');
+const rows = (await response.json()).tensors[0].data.length;
+document.title = JSON.stringify([posenc.form, rows, lost]);
 """
 TYPED = """
 import {open} from 'posenc';
@@ -46,7 +53,9 @@ console.log(name, form, text);
 class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        (cls.file,) = MODULE.parent.parent.glob("posenc-*.tgz")
+        version = subprocess.run(["make", "-s", "version"], capture_output=True, text=True)
+        cls.version = version.stdout.strip()
+        cls.file = MODULE.parent.parent / f"posenc-{cls.version}.tgz"
         folder = tempfile.TemporaryDirectory(prefix="posenc-")
         cls.addClassCleanup(folder.cleanup)
         cls.project = Path(folder.name)
@@ -77,8 +86,7 @@ class Package(unittest.TestCase):
             names = {name.removeprefix("package/") for name in archive.getnames()}
         self.assertEqual(names, CONTENT)
         described = json.loads((self.installed / "package.json").read_text())
-        version = subprocess.run(["make", "-s", "version"], capture_output=True, text=True)
-        self.assertEqual(described["version"], version.stdout.strip())
+        self.assertEqual(described["version"], self.version)
         self.assertIn("nettle", (self.installed / "licences.txt").read_text())
 
     def test_node_finds_it(self):
@@ -94,14 +102,14 @@ class Package(unittest.TestCase):
         local = json.loads(self.run_program("node", self.write("local.js", USE % "")))
         self.assertEqual(remote, ["server", local[1]])
 
-    def test_a_bundler_finds_it(self):
-        source = self.write("app.js", USE % "")
-        self.run_program(TOOLS / "esbuild", source, "--bundle", "--format=esm", "--outdir=dist")
-        for name in ("worker.js", "engine.js", "posenc.wasm"):
-            shutil.copy(self.installed / name, self.project / "dist")
-        shutil.copy(self.project / "dist" / "app.js", self.project / "dist" / "app.mjs")
-        said = json.loads(self.run_program("node", "dist/app.mjs"))
-        self.assertEqual(said[0], "module")
+    def test_bundlers_find_it_and_its_worker(self):
+        self.write("app.js", PAGE)
+        for bundler in ("vite", "webpack", "esbuild"):
+            with self.subTest(bundler):
+                said = self.run_program("node", HERE / "bundlers.mjs", self.project, bundler)
+                form, rows, lost, workers = json.loads(said.splitlines()[-1])
+                self.assertEqual((form, rows, workers), ("module", 8, 1))
+                self.assertRegex(lost, "none.js could not be loaded")
 
     def test_its_types_are_those_of_the_openapi_document(self):
         source = self.write("typed.ts", TYPED)
