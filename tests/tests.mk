@@ -26,7 +26,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) $(DEPS_PYTHON) python3-venv postgresql 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion strangers cost \
-        check-arm64 check-image check-dist check-deb check-page check-bare peers peers-dialects deps-test deps-ci deps-image \
+        check-arm64 check-image check-dist check-deb check-page check-bare check-bare-next peers peers-dialects deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
 # ---- programs ----
@@ -382,8 +382,14 @@ check-page: ## the bundle that git tracks is what the pages' sources give
 	@sh server/visualiser/bundle.sh $(BUILD)/bundle
 	diff -r $(BUILD)/bundle server/visualiser/bundle
 
-check-bare: ## README.md's first commands on a bare machine (BARE_ONLY=run: the first of them)
+# Debian's release after that of this machine
+NEXT_DEBIAN := trixie
+check-bare: ## README.md's first commands on a bare machine, and the first of them on Debian 13 (BARE_ONLY=run: everywhere)
 	$(PYTHON) -B tests/support/bare.py $(BUILD)
+	BARE_RELEASE=$(NEXT_DEBIAN) BARE_ONLY=run $(PYTHON) -B tests/support/bare.py $(BUILD)
+
+check-bare-next: ## both commands, with all tests, on Debian 13
+	BARE_RELEASE=$(NEXT_DEBIAN) BARE_SHARE=1 $(PYTHON) -B tests/support/bare.py $(BUILD)
 
 DEPS_BARE := mmdebstrap git curl python3
 # transformers 5 wants torch 2, which Debian 13 has

@@ -245,6 +245,10 @@ class Listening(ServerCase):
         wait_for_health("--bind", "::1", "--port", port)
 
     def test_a_name_may_be_bound(self):
+        try:
+            socket.getaddrinfo("localhost", None)
+        except socket.gaierror as reason:
+            self.skipTest(f"no name localhost here: {reason}")
         server = self.start("--bind", "localhost")
         self.assert_ok(server.request("GET", "/health/ready"))
 

@@ -1,8 +1,9 @@
 """The first minutes of a new user: README.md's two commands of "Start", word for word, on a
 bare Debian: bare.py BUILD.
 
-A root that mmdebstrap makes has a minimal Debian of this machine's release, git, make and
-ca-certificates. Its mirror is the one that this machine uses. The commands run in it by chroot,
+A root that mmdebstrap makes has a minimal Debian of this machine's release or of BARE_RELEASE,
+git, make and ca-certificates, and no name localhost. Its mirror is the one that this machine
+uses. The commands run in it by chroot,
 in namespaces whose mounts and processes end with this program. BARE_ONLY=run leaves the second
 command out. Of the tests it runs a share (BARE_SHARE=1: all), since what is tried here is
 whether they find what they need: at least one of each class runs. For the same reason make
@@ -25,6 +26,13 @@ sys.path.insert(0, str(ROOT / "tests" / "docs"))
 
 from documents import README, blocks  # noqa: E402
 
+
+def own_release():
+    """The name of this machine's Debian, such as bookworm."""
+    system = Path("/etc/os-release").read_text(encoding="utf-8")
+    return re.search(r"^VERSION_CODENAME=(.*)$", system, re.MULTILINE)[1]
+
+
 INCLUDED = "git,make,ca-certificates"
 ADDRESS = "http://127.0.0.1:8080"  # of the server in README.md
 MEGABYTES = {"run": 80, "test": 300}  # of packages that a command may download
@@ -32,11 +40,12 @@ PATIENCE = 7200  # seconds: what takes longer hangs; beside two whole runs the t
 SHARE = os.environ.get("BARE_SHARE", "0.1")  # of the tests
 CFLAGS = "-O2"  # the Makefile's own, without debug information
 SPLIT = ("TARGET", "AR", "INSTRUCTION_SETS")  # what make asks the compiler
+RELEASE = os.environ.get("BARE_RELEASE") or own_release()
 OWN_LINES = re.compile(r"^(?!make(?:\[\d+\])?: ).+", re.MULTILINE)  # those that are not make's
 
 
 def say(text):
-    print(f"check-bare: {text}", flush=True)
+    print(f"check-bare, {RELEASE}: {text}", flush=True)
 
 
 def output_of(*command, **options):
@@ -45,23 +54,21 @@ def output_of(*command, **options):
     ).stdout
 
 
-def release():
-    """The name of this machine's Debian, such as bookworm."""
-    system = Path("/etc/os-release").read_text(encoding="utf-8")
-    return re.search(r"^VERSION_CODENAME=(.*)$", system, re.MULTILINE)[1]
-
-
 def sources():
-    """The lines of sources.list that name Debian's own packages on this machine."""
-    form = "deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
-    targets = ("Created-By: Packages", "Origin: Debian")
+    """The lines of sources.list that name Debian's own packages on this machine, or those that
+    name another release in the same place."""
+    suite, label = "$(RELEASE)", ()
+    if RELEASE != own_release():
+        suite, label = RELEASE, ("Label: Debian",)
+    form = f"deb $(REPO_URI) {suite} $(COMPONENT)"
+    targets = ("Created-By: Packages", "Origin: Debian", *label)
     lines = output_of("apt-get", "indextargets", "--format", form, *targets).splitlines()
     return "".join(f"{line}\n" for line in sorted(set(lines)))
 
 
 def make_archive(archive):
     """The bare root as a tar file, unless there is one of the same sources."""
-    wanted = f"{release()} {INCLUDED}\n{sources()}"
+    wanted = f"{RELEASE} {INCLUDED}\n{sources()}"
     stamp = archive.with_suffix(".sources")
     if archive.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
@@ -69,7 +76,7 @@ def make_archive(archive):
     watch = Watch()
     options = ("--quiet", "--variant=minbase", f"--include={INCLUDED}")
     subprocess.run(
-        ["mmdebstrap", *options, release(), archive, "-"],
+        ["mmdebstrap", *options, RELEASE, archive, "-"],
         check=True,
         text=True,
         input=sources(),
@@ -80,8 +87,10 @@ def make_archive(archive):
 
 def unpack(archive, root):
     subprocess.run(["tar", "-C", root, "-xf", archive], check=True)
-    for name in ("resolv.conf", "hosts"):
-        shutil.copy(f"/etc/{name}", root / "etc" / name)
+    shutil.copy("/etc/resolv.conf", root / "etc")
+    hosts = Path("/etc/hosts").read_text(encoding="utf-8").splitlines(keepends=True)
+    others = [line for line in hosts if "localhost" not in line]
+    (root / "etc" / "hosts").write_text("".join(others), encoding="utf-8")
     # how this machine reaches its mirror
     settings = output_of("apt-config", "dump").splitlines(keepends=True)
     reached = [line for line in settings if re.match(r"Acquire::(https?|Check)", line)]
@@ -290,7 +299,7 @@ def inside(folder):
 
 
 def main():
-    folder = Path(sys.argv[1]).resolve() / "bare"
+    folder = Path(sys.argv[1]).resolve() / "bare" / RELEASE
     if "--inside" in sys.argv:
         inside(folder)
         return
