@@ -23,7 +23,8 @@ CHANGELOG
 # what the outer make and the caller's shell have set is not meant for the package
 unset MAKEFLAGS MAKELEVEL MFLAGS BUILD PREFIX DESTDIR
 unset CC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS KERNEL_CFLAGS
-dpkg-buildpackage -us -uc -j"$(nproc)"
+# shellcheck disable=SC2086 # DEB_FLAGS are several
+dpkg-buildpackage -us -uc ${DEB_FLAGS:-} -j"$(nproc)"
 cd ..
 rm -rf "$name"
 ls -l ./*.deb

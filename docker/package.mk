@@ -22,7 +22,7 @@ DEPS_DEB := $(DEPS) build-essential curl debhelper dpkg-dev fakeroot lintian man
 
 DEPS_PYTHON := python3 python3-build python3-hatchling
 
-.PHONY: python deps-python version install-library install-manual install-documents install-python install-service dist deb deps-deb
+.PHONY: release deps-release python deps-python version install-library install-manual install-documents install-python install-service dist deb deps-deb
 
 version: ## print the number of the release
 	@echo $(VERSION)
@@ -99,6 +99,11 @@ python: ## the client as packages for Python, a wheel and its source, in build/p
 	@$(write_version) api/python/posenc.py > $(BUILD)/python/posenc/__init__.py
 	$(Q)$(PYTHON) -m build --no-isolation --skip-dependency-check $(BUILD)/python >$(BUILD)/python.log || { cat $(BUILD)/python.log; exit 1; }
 	@ls $(BUILD)/python/dist/*
+
+release: ## everything of a release, built twice from clean checkouts, in build/release (deps-release; PARTS="source python": these)
+	@PYTHON=$(PYTHON) sh docker/release.sh $(BUILD)/release
+
+deps-release: deps-deb deps-python deps-wasm deps-bare deps-image ## install what `make release` needs, as far as it is missing
 
 deps-python: ## install what `make python` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_PYTHON)

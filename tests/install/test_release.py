@@ -48,7 +48,9 @@ class Release(unittest.TestCase):
     def test_the_module_for_python_is_installed(self):
         (module,) = PREFIX.glob("lib/python3*/dist-packages/posenc.py")
         service = f"posenc.Service('command:{COMMAND}')"
-        tables = f"import posenc; print(posenc.__version__, *{service}.get('rope', length=2, dim=2))"
+        tables = (
+            f"import posenc; print(posenc.__version__, *{service}.get('rope', length=2, dim=2))"
+        )
         environment = {**ENVIRONMENT, "PYTHONPATH": str(module.parent)}
         printed = run(sys.executable, "-B", "-c", tables, env=environment)
         self.assertEqual(printed, f"{VERSION} cos sin inv_freq\n")

@@ -1,5 +1,5 @@
 """Builds docker/Dockerfile with podman and uses the image as docker/sidecar.md says: image.py
-BUILD.
+BUILD. With --release FOLDER it writes there what a release has of it.
 
 It needs root, podman, runc, and debootstrap where the base image is not there: without a
 registry it is made of Debian's packages. What it makes stays under BUILD/image."""
@@ -305,9 +305,40 @@ def check_names(podman, image):
             podman("rm", "-f", container)
 
 
-def main(build):
+def pack(folder, archive, moment):
+    """A folder as a tar file that is the same for the same files."""
+    flags = (
+        "--sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w,a+X"
+    )
+    subprocess.run(
+        ["tar", "-C", folder, *flags.split(), f"--mtime=@{moment}", "-cf", archive, "."],
+        check=True,
+    )
+
+
+def write_release(podman, moment, folder):
+    """What a release has of the image: itself in OCI's layout, the programs, and the SBOM."""
+    version = subprocess.run(
+        ["make", "-s", "version"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    name = f"posenc:{version}"
+    podman.build(name, moment, "--no-cache", form="oci")
+    layout = podman.folder / "layout"
+    shutil.rmtree(layout, ignore_errors=True)
+    podman("push", name, f"oci:{layout}:{version}")
+    pack(layout, folder / f"posenc-image-{version}-amd64.tar", moment)
+    for target in ("programs", "sbom"):
+        local = podman.folder / target
+        shutil.rmtree(local, ignore_errors=True)
+        podman.build(name, moment, "--target", target, "--output", f"type=local,dest={local}")
+    pack(podman.folder / "programs", folder / f"posenc-static-{version}-amd64.tar", moment)
+    subprocess.run(["gzip", "-9n", folder / f"posenc-static-{version}-amd64.tar"], check=True)
+    shutil.copy(podman.folder / "sbom" / "posenc.spdx.json", folder)
+
+
+def main(build, *release):
     if reason := missing():
-        say(f"not checked: {reason}")
+        print(f"not built: the image, static programs and SBOM, since {reason}")
         return
     podman = Podman(Path(build).resolve() / "image")
     podman.make_base()
@@ -317,6 +348,9 @@ def main(build):
             ["git", "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True
         ).stdout.strip()
     )
+    if release:
+        write_release(podman, moment, Path(release[1]))
+        return
     digests = [
         podman.build("posenc:again", moment, *flags, form="oci")
         for flags in ((), ("--no-cache",))
@@ -343,4 +377,4 @@ def main(build):
 
 if __name__ == "__main__":
     os.chdir(ROOT)
-    main(sys.argv[1])
+    main(*sys.argv[1:])
