@@ -25,7 +25,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) $(DEPS_PYTHON) python3-venv postgresql 
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
-        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion strangers cost \
+        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers digests confusion strangers cost \
         check-arm64 check-image check-dist check-deb check-page check-bare check-bare-next peers peers-dialects deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
@@ -242,6 +242,9 @@ callbacks: all ## how long callbacks of event threads work, over random requests
 
 same-answers: all ## whether this build answers as that of OLD=path/to/posenc-server (SAME="--texts", --help)
 	$(PYTHON) -B tests/http/same_answers.py $(OLD) $(BUILD)/posenc-server $(SAME)
+
+digests: all ## write tests/golden/digests.txt for schemes that are new or whose revision has risen
+	$(PYTHON) -B tests/http/digests.py $(BUILD)/posenc-server
 
 PEERS = $(TRANSFORMERS:%=--transformers %) $(DIFFUSERS:%=--diffusers %) $(TIMM:%=--timm %) $(TYPES:%=--types %) $(SEED:%=--seed %)
 peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT, DIFFUSERS= or TIMM= (deps-peers; TYPES=llama,bert VARIATIONS=3 RECORD=1 AGAIN=1)
