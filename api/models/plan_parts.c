@@ -287,10 +287,3 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
                        &error) != PE_OK)
         report_problems(config, part, &error);
 }
-
-void model_part_use(model_config *config, api_model_part *part, const char *scheme,
-                    const char *tensors)
-{
-    model_part_finish(config, part, scheme, tensors);
-    model_use(config, part, NULL);
-}

@@ -59,10 +59,6 @@ void model_note(json_t *notes, const char *format, ...) __attribute__((format(pr
 void model_part_finish(const model_config *config, api_model_part *part, const char *scheme,
                        const char *tensors);
 
-/* The same, and let all layers with positions use it. */
-void model_part_use(model_config *config, api_model_part *part, const char *scheme,
-                    const char *tensors);
-
 /* Note what the row says of a part; NULL: nothing. */
 void model_part_say(api_model_part *part, const char *note);
 
@@ -83,6 +79,14 @@ bool model_plan_stages(model_config *config, const double depths[], size_t count
  * positions at all. A second part of a layer is not noted. Reads the layers first where no rule
  * has. */
 void model_use(model_config *config, const api_model_part *part, const char *layer_types);
+
+/* Give a part its scheme, and let all layers that have positions use it. */
+static inline void model_part_use(model_config *config, api_model_part *part,
+                                  const char *scheme, const char *tensors)
+{
+    model_part_finish(config, part, scheme, tensors);
+    model_use(config, part, NULL);
+}
 
 /* Let all layers of a type use a part besides the one that they have; NULL: all layers that
  * have a part. */
