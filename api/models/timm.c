@@ -23,48 +23,71 @@ typedef struct timm_architecture {
 #define EVA(its_name, ...)       {its_name, "timm-eva", __VA_ARGS__, .why = NULL},
 #define BEIT(its_name, ...)      {its_name, "timm-beit", __VA_ARGS__, .why = NULL},
 #define DISTILLED(its_name, ...) {its_name, "timm-vit", __VA_ARGS__, .is_distilled = true},
+/* architectures that differ in the side of their images, which ends their names */
+#define AT(make, name, image, ...) make(name "_" #image, image, __VA_ARGS__)
+#define AT_2(make, name, one, other, ...)                                                      \
+    AT(make, name, one, __VA_ARGS__) AT(make, name, other, __VA_ARGS__)
+#define AT_3(make, name, one, two, three, ...)                                                 \
+    AT_2(make, name, one, two, __VA_ARGS__) AT(make, name, three, __VA_ARGS__)
+#define AT_4(make, name, one, two, three, four, ...)                                           \
+    AT_2(make, name, one, two, __VA_ARGS__) AT_2(make, name, three, four, __VA_ARGS__)
 #define SWIN(its_name, its_image, its_values)                                                  \
     {.name = (its_name), .type = "timm-swin", .image = (its_image), .values = (its_values)},
 #define SWIN_V2(its_name, its_image, its_values)                                               \
     {.name = (its_name), .type = "timm-swinv2", .image = (its_image), .values = (its_values)},
-#define NONE(its_name)  {.name = (its_name), .type = "timm-none"},
-#define OTHER(its_name) {.name = (its_name)},
 #define TRAINED(its_name)                                                                      \
     {.name = (its_name), .why = "its rotary frequencies are trained, for each layer and head"},
 #define ANY_IMAGE(its_name)                                                                    \
     {.name = (its_name), .why = "its table is resized to each image, in a way of its own"},
 static const timm_architecture ARCHITECTURES[] = {
-#include "models/timm_none.def"
-#include "models/timm_others.def"
 #include "models/timm_stages.def"
 #include "models/timm_tables.def"
 #include "models/timm_turned.def"
 };
 
-enum { ARCHITECTURE_COUNT = sizeof ARCHITECTURES / sizeof *ARCHITECTURES };
+/* Names of networks of convolutions, and of others whose positions no rule here makes. */
+static const char *const CONVOLUTIONS[] = {
+#include "models/timm_none.def"
+};
+static const char *const OTHERS[] = {
+#include "models/timm_others.def"
+};
 
-/* A name without the tag of its weights: "vit_base_patch16_224" of "….augreg_in21k". NULL, with
- * a problem, if there is no such architecture or none whose positions are known. */
-static const timm_architecture *find_architecture(const char *name, pe_error *reterr)
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* All architectures: rows, and then those that have a name alone. */
+static timm_architecture get_architecture(size_t index)
 {
-    const char *names[ARCHITECTURE_COUNT];
+    const size_t place = index - COUNT(ARCHITECTURES);
+    if (index < COUNT(ARCHITECTURES))
+        return ARCHITECTURES[index];
+    if (place < COUNT(CONVOLUTIONS))
+        return (timm_architecture){.name = CONVOLUTIONS[place], .type = "timm-none"};
+    return (timm_architecture){.name = OTHERS[place - COUNT(CONVOLUTIONS)]};
+}
+
+/* Find a name without the tag of its weights: "vit_base_patch16_224" of "….augreg_in21k".
+ * False, with a problem, if there is no such architecture or none whose positions are known. */
+static bool find_architecture(const char *name, timm_architecture *ret_row, pe_error *reterr)
+{
+    const char *names[COUNT(ARCHITECTURES) + COUNT(CONVOLUTIONS) + COUNT(OTHERS)];
     const size_t length = strcspn(name, ".");
-    for (size_t i = 0; i < ARCHITECTURE_COUNT; i++) {
-        const timm_architecture *row = &ARCHITECTURES[i];
-        names[i] = row->name;
-        if (strlen(row->name) != length || strncmp(row->name, name, length) != 0)
+    for (size_t i = 0; i < COUNT(names); i++) {
+        *ret_row = get_architecture(i);
+        names[i] = ret_row->name;
+        if (strlen(names[i]) != length || strncmp(names[i], name, length) != 0)
             continue;
-        if (!row->type)
+        if (!ret_row->type)
             pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
                          "an architecture of timm whose positions are known here; those of "
                          "this one are not%s%s",
-                         row->why ? ": " : "", row->why ? row->why : "");
-        return row->type ? row : NULL;
+                         ret_row->why ? ": " : "", ret_row->why ? ret_row->why : "");
+        return ret_row->type != NULL;
     }
     pe_problem *problem = pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
                                        "the name of an architecture of timm 1.0");
-    pe_problem_suggest(problem, pe_find_nearest_name(name, names, ARCHITECTURE_COUNT));
-    return NULL;
+    pe_problem_suggest(problem, pe_find_nearest_name(name, names, COUNT(names)));
+    return false;
 }
 
 /* Where the values of the architecture stand in a config that has been translated. */
@@ -237,24 +260,23 @@ void model_open_arguments(model_config *config)
 json_t *model_translate_timm(json_t *file, json_t *notes, pe_error *reterr)
 {
     const char *name = json_string_value(json_object_get(file, "architecture"));
-    const timm_architecture *row = name ? find_architecture(name, reterr) : NULL;
-    if (!row) {
-        if (!name)
-            model_refuse_value(reterr, "architecture", json_object_get(file, "architecture"),
-                               "the name of an architecture of timm, a string");
+    timm_architecture row;
+    if (!name)
+        model_refuse_value(reterr, "architecture", json_object_get(file, "architecture"),
+                           "the name of an architecture of timm, a string");
+    if (!name || !find_architecture(name, &row, reterr))
         return NULL;
-    }
     json_t *given = json_object_get(file, "model_args");
     if (given && !json_is_object(given) && !json_is_null(given)) {
         model_refuse_value(reterr, "model_args", given, "an object or null");
         return NULL;
     }
     json_t *config = json_copy(file);
-    set_values(config, given, row, notes, reterr);
+    set_values(config, given, &row, notes, reterr);
     model_note(notes,
                "The file is a config of timm: what it does not hold is that of the "
                "entry point %s of the library.",
-               row->name);
+               row.name);
     if (reterr->count == 0)
         return config;
     json_decref(config);
