@@ -269,6 +269,17 @@ class ModelFiles(ServerCase):
         )
         self.assertEqual([len(each["layers"]) for each in found["components"]], [32, 6])
 
+    def test_biases_and_tables_of_gguf_files_of_mpt(self):
+        for most, scheme, argument in (
+            (8.0, "alibi", ("alibi_bias_max", 8)),
+            (0.0, "learned", ("base_length", 131072)),
+        ):
+            pairs = renamed(LLAMA, "mpt", **{"attention.max_alibi_bias": most})
+            (part,) = self.plan(gguf_file.write(pairs))["parts"]
+            self.assertEqual(part["scheme"], scheme)
+            name, value = argument
+            self.assertEqual(part["arguments"][name]["value"], value)
+
     def test_lists_with_a_number_for_each_layer(self):
         heads = LLAMA | {"llama.attention.head_count_kv": [8] * 32}
         self.assert_same(gguf_file.write(heads), LLAMA_CONFIG)
