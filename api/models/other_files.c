@@ -36,14 +36,16 @@ static const struct {
      "the GGUF file that is its model, as application/octet-stream"},
     {"quant_method", "a quantization config", "the config.json of the model"},
     {"zero_optimization", "a config of DeepSpeed", "the config.json of the model"},
-    {"trainer model", "a configuration of a trainer",
-     "that of the model, with its layers, width and heads"},
     {"num_train_timesteps", "a scheduler_config.json of diffusers",
      "the config.json of the folder transformer or unet"},
     {"unet vae", "a model_index.json of diffusers",
      "the config.json of the folder transformer or unet"},
     {"transformer vae", "a model_index.json of diffusers",
      "the config.json of the folder transformer or unet"},
+    {"parameters command", "a job of a platform", "what stands in its parameters"},
+    {"model|models trainer|tokenizer|train_loader|icl_tasks|max_seq_len",
+     "a configuration of a trainer",
+     "the config.json of the model that it names, or what has its layers, width and heads"},
 };
 
 static void refuse_file_beside(const json_t *file, pe_error *reterr)

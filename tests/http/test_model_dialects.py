@@ -388,6 +388,14 @@ FOUNDRY_FILES = [
     ),
     (FOUNDRY | {"attn_config": {"rope": True, "alibi": True}}, Refused("attn_config.rope")),
     (FOUNDRY | {"learned_pos_emb": False}, NONE),
+    (
+        {"max_seq_len": 2048, "model": {"name": "hf_causal_lm", "pretrained": True}},
+        Refused("model_type", "the config.json of the model that it names"),
+    ),
+    (
+        {"command": "composer train.py", "parameters": {"model": FOUNDRY}},
+        Refused("model_type", "what stands in its parameters"),
+    ),
 ]
 OPEN_LM = {"hidden_dim": 2048, "n_layers": 4, "n_heads": 16, "seq_len": 2048}
 OPEN_LM_FILES = [
