@@ -196,7 +196,9 @@ class Reader {
         const matrix = opening === '[' && matrixOf(this.tokens.slice(first, this.next - 1));
         if (matrix) return node(matrix, true);
         const [left, right] = tall ? ['\\left', '\\right'] : ['', ''];
-        return node(`${left}${opening} ${tex} ${right}${closing}`, tall, tex);
+        // bars are no brackets: they stay where a fraction groups
+        const inside = opening in CLOSING ? tex : undefined;
+        return node(`${left}${opening} ${tex} ${right}${closing}`, tall, inside);
     }
 
     factor() {

@@ -38,8 +38,9 @@ export const TOUR = [
         text:
             'Each cell is the dot product of the sine codes of two positions, which says ' +
             'how alike they are. Every diagonal has one colour: the product depends on the ' +
-            'distance between the two positions and not on where they stand, so that a model ' +
-            'learns “three words back” once for all places.',
+            'distance between the two positions and not on where they stand. A model first ' +
+            'multiplies the codes, added to its words, by matrices that it has learned, and ' +
+            'what comes of that need not depend on the distance alone.',
         address:
             '?scheme=sinusoidal&length=128&dim=64&view=similarity&view.similarity.metric=dot',
     },
@@ -51,7 +52,8 @@ export const TOUR = [
             'code: it takes these numbers in pairs and turns each pair by an angle that ' +
             'grows with the position, fast in the first dial and slowly in the last (press ' +
             'Play). Lengths are kept, and for given words the score depends only on the ' +
-            'angle between query and key, and so on the distance alone.',
+            'angle between query and key, and so on the distance alone: in Similarity, ' +
+            'above, every diagonal of such scores has one colour.',
         address: '?scheme=rope&length=256&dim=32&view=rotation&view.rotation.position=20',
     },
     {
@@ -70,8 +72,9 @@ export const TOUR = [
             'A model that was trained on 256 positions has never met the distances to the ' +
             'right of the mark, and there plain RoPE, the line called default, turns slow ' +
             'pairs to angles that are new to it. The other lines turn the pairs less, so ' +
-            'that a longer text keeps to known angles: linear slows all pairs, which makes ' +
-            'near words hard to tell apart, and yarn mainly the slow ones, which spares them.',
+            'that a longer text keeps to known angles: linear slows all pairs, here 4 times, ' +
+            'which makes near words hard to tell apart, and yarn only the slow ones as much, ' +
+            'which spares them.',
         address:
             '?scheme=rope&length=1024&dim=64&view=scores&view.mark=256' +
             '&view.scores.variants=default,linear,yarn',

@@ -3,6 +3,7 @@
 // fails; so does a check that lets a planted falsehood pass.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {TOUR} from '../../server/visualiser/tour.js';
 import {delayClock, newContext, schemes, settled, url, visit} from './harness.js';
 import {scoreOf} from './score.js';
 
@@ -200,6 +201,11 @@ async function turnsOf(context, column, span, degrees) {
     near(Number(degrees), (360 * span) / (await wavelengthOf(context, column)), 6e-3);
 }
 
+const wavesIn = async (context) => {
+    const {shape} = await tableOf(context);
+    return Promise.all(range(shape[1]).map((column) => wavelengthOf(context, column)));
+};
+
 const bump = (sentence) => [
     // one digit of one number after the other is another one
     ...[...sentence.matchAll(/\d+(?:\.\d+)?(?:e-?\d+)?/g)].map(({0: number, index}) => {
@@ -275,6 +281,27 @@ const CHECKS = [
         bump,
     ],
     [
+        /^All waves repeat within (\S+) positions, column (\d+) last, after (\S+)\.$/,
+        async ([, within, slowest, wavelength], context) => {
+            const waves = await wavesIn(context);
+            const span = await spanOf(context);
+            assert.equal(Number(within), span);
+            assert.ok(waves.every((each) => fits(each, span)));
+            near(Number(wavelength), Math.max(...waves), 3e-3);
+            near(waves[Number(slowest)], Math.max(...waves), 1e-6);
+        },
+        bump,
+    ],
+    [
+        /^Every wave completes a turn within the table’s length of (\S+)\.$/,
+        async ([, length], context) => {
+            assert.equal(Number(length), await spanOf(context));
+            const waves = await wavesIn(context);
+            assert.ok(waves.every((each) => fits(each, Number(length))));
+        },
+        bump,
+    ],
+    [
         /^[A-Z][a-z]+ (\d+) repeats after (.*) positions\.$/,
         async ([, first, rest], context) => {
             for (const part of `${first} after ${rest}`.split(', ')) {
@@ -287,12 +314,8 @@ const CHECKS = [
     [
         /^(\d+) of (\d+) columns have wavelengths above the table’s length of (\S+) and never complete a turn within it\.$/,
         async ([, longer, all, length], context) => {
-            const {shape} = await tableOf(context);
             assert.equal(Number(length), await spanOf(context));
-            const waves = [];
-            for (const column of range(shape[1])) {
-                waves.push(await wavelengthOf(context, column));
-            }
+            const waves = await wavesIn(context);
             assert.equal(Number(all), waves.length);
             assert.equal(
                 Number(longer),
@@ -304,11 +327,7 @@ const CHECKS = [
     [
         /^Wavelengths go from (\S+) to (\S+) positions\.$/,
         async ([, least, most], context) => {
-            const {shape} = await tableOf(context);
-            const waves = await Promise.all(
-                range(shape[1]).map((column) => wavelengthOf(context, column)),
-            );
-            const known = waves.filter(Number.isFinite);
+            const known = (await wavesIn(context)).filter(Number.isFinite);
             near(Number(least), Math.min(...known), 3e-3);
             near(Number(most), Math.max(...known), 3e-3);
         },
@@ -326,9 +345,7 @@ const CHECKS = [
             const span = await spanOf(context);
             assert.equal(Number(within), span);
             assert.equal(Number(all), shape[1]);
-            const waves = await Promise.all(
-                range(shape[1]).map((column) => wavelengthOf(context, column)),
-            );
+            const waves = await wavesIn(context);
             assert.equal(Number(slow), waves.filter((each) => !fits(each, span)).length);
             near(Number(degrees), (360 * span) / Math.max(...waves), 6e-3);
         },
@@ -616,10 +633,6 @@ test('every sentence of every view of every tensor of every scheme is true', asy
         }),
     );
     assert.deepEqual(wrong, []);
-    const never = CHECKS.filter(
-        ([pattern, , falsehoods]) => falsehoods && !planted.has(pattern),
-    ).map(([pattern]) => String(pattern));
-    assert.deepEqual(never, [], 'checks that no sentence has been put to');
 });
 
 async function crawl(page, name) {
@@ -640,3 +653,310 @@ async function crawl(page, name) {
         }
     }
 }
+
+// ---- two tables ----
+
+// A, B and the views that show both: each has its own numbers, and the checks above know them.
+const PAIRS = [
+    'scheme=rope&length=128&dim=64|scheme=rope&length=128&dim=64&rope_type=yarn&factor=4' +
+        '&original_max_position_embeddings=32|heatmap,waves,rotation,profiles,spectrum',
+    'scheme=sinusoidal&length=64&dim=16|scheme=sinusoidal&length=96&dim=16&base=10' +
+        '|heatmap,profiles,spectrum,similarity,distances,cloud',
+    'scheme=sinusoidal&length=40&dim=16|scheme=learned&length=40&dim=16|similarity,distances',
+    'scheme=alibi&length=32&heads=8|scheme=alibi&length=32&heads=8&alibi_bias_max=4|heads',
+    'scheme=rope&length=40&dim=16|scheme=sinusoidal&length=40&dim=16|rotation,similarity',
+];
+const SIDE = /(?:^| )([AB]): /;
+
+// What is said of A and of B; what stands before is of both.
+function sidesOf(note) {
+    const parts = note.split(SIDE);
+    const said = {A: '', B: ''};
+    for (let i = 1; i < parts.length; i += 2) said[parts[i]] += ` ${parts[i + 1]}`;
+    return {both: parts[0], ...said};
+}
+
+test('of two tables each sentence is true of the one that it names', async () => {
+    const context = await newContext({viewport: {width: 1100, height: 800}});
+    const page = await context.newPage();
+    await delayClock(page, -200, -200);
+    await page.goto(url);
+    await page.waitForSelector('#view[data-drawn]');
+    let named = 0;
+    for (const pair of PAIRS) {
+        const [left, right, views] = pair.split('|');
+        const beside = right.replace(/(^|&)/g, '$1right.');
+        for (const view of views.split(',')) {
+            await visit(page, `?${left}&${beside}&view=${view}`);
+            const shown = await contextOf(page, view, '');
+            const {both, A, B} = sidesOf(shown.note);
+            if (A || B) named++;
+            for (const [said, settings] of [
+                [`${both} ${A}`, left],
+                [A || !B ? `${both} ${B}` : B, right],
+            ]) {
+                const given = new URLSearchParams(settings);
+                const scheme = given.get('scheme');
+                given.delete('scheme');
+                if (view === 'rotation' && scheme === 'sinusoidal') continue;
+                if (view === 'similarity' && left.includes('rope') && !/rope/.test(settings))
+                    continue;
+                const own = {...shown, scheme, query: given.toString(), note: shown.note};
+                const at = positionsOf(own, Number(given.get('length')));
+                await judgeAll(said, {...own, rowOf: (position) => at.indexOf(position)});
+            }
+        }
+    }
+    await context.close();
+    assert.deepEqual(wrong, []);
+    assert.ok(named >= 8, `${named} notes name A or B`);
+});
+
+test('what is true of A is not said of B', () => {
+    const note = 'Each dial is a pair. A: 21 of 32 pairs. B: 24 of 32 pairs.';
+    assert.deepEqual(sidesOf(note), {
+        both: 'Each dial is a pair.',
+        A: ' 21 of 32 pairs.',
+        B: ' 24 of 32 pairs.',
+    });
+});
+
+// ---- the tour ----
+
+const stepTable = (step, tensor = '', extra = {}) => {
+    const given = new URLSearchParams(TOUR[step - 1].address);
+    const scheme = given.get('scheme');
+    for (const name of [...given.keys()]) if (/^(scheme|view)/.test(name)) given.delete(name);
+    return tableOf({scheme, query: given.toString(), tensor}, extra);
+};
+const pairsOfRows = (rows) => rows.flatMap((a, i) => rows.slice(i + 1).map((b) => [a, b]));
+const isFlat = (weights) => Math.max(...weights) < 2 * Math.min(...weights);
+
+// Each sentence of the tour by its beginning, and its check; null of what explains a word.
+const TOLD = [
+    [1, 'A transformer looks at all words', null],
+    [
+        1,
+        'So each position gets a code',
+        async () => {
+            const {data} = await stepTable(1);
+            assert.deepEqual([...data.subarray(0, 4)], [0, 1, 2, 3]);
+        },
+    ],
+    [
+        1,
+        'But the line never stops rising',
+        async () => {
+            const {data} = await stepTable(1);
+            assert.ok(data.every((each, i) => i === 0 || each > data[i - 1]));
+            assert.match(TOUR[0].text, /here 32,/);
+            assert.match(TOUR[0].address, /view\.mark=32$/);
+        },
+    ],
+    [
+        2,
+        'Each row is the code of one position, written in binary',
+        async () => {
+            const rows = rowsOf(await stepTable(2));
+            const changes = range(6).map(
+                (k) => rows.filter((row, i) => i > 0 && row[k] !== rows[i - 1][k]).length,
+            );
+            assert.deepEqual(rows[37], [1, 0, 0, 1, 0, 1]);
+            assert.deepEqual(changes, [1, 3, 7, 15, 31, 63]);
+        },
+    ],
+    [
+        2,
+        'Nothing grows any more',
+        async () => {
+            const rows = rowsOf(await stepTable(2));
+            assert.ok(rows.flat().every((each) => each === 0 || each === 1));
+            assert.ok(rows[31].every((each, k) => each !== rows[32][k]));
+        },
+    ],
+    [
+        3,
+        'Sines and cosines are smooth bits',
+        async () => {
+            const rows = rowsOf(await stepTable(3));
+            assert.ok(rows.flat().every((each) => Math.abs(each) <= 1));
+            const steps = rows.slice(1).map((row, i) => l2(row, rows[i]));
+            const others = pairsOfRows(rows).map(([a, b]) => l2(a, b));
+            assert.ok(Math.max(...steps) < sum(others) / others.length / 2);
+        },
+    ],
+    [
+        3,
+        'Fast columns, on the left',
+        async () => {
+            const rows = rowsOf(await stepTable(3));
+            assert.ok(pairsOfRows(rows).every(([a, b]) => l2(a, b) > 0.1));
+            const [fast, slow] = [0, 40].map((k) => l2([rows[4][k]], [rows[5][k]]));
+            assert.ok(fast > 10 * slow);
+        },
+    ],
+    [3, 'Column 20 is framed', () => assert.match(TOUR[2].address, /view\.column=20$/)],
+    [4, 'Each cell is the dot product', () => assert.match(TOUR[3].address, /metric=dot$/)],
+    [
+        4,
+        'Every diagonal has one colour',
+        async () => {
+            const rows = rowsOf(await stepTable(4));
+            const dot = (i, j) => sum(rows[i].map((each, k) => each * rows[j][k]));
+            same(
+                departure(
+                    dot,
+                    range(rows.length).map((i) => [i]),
+                ),
+            );
+        },
+    ],
+    [
+        4,
+        'A model first multiplies',
+        async () => {
+            const rows = rowsOf(await stepTable(4)).slice(0, 32);
+            // as a learned matrix may be: it leaves out the cosines
+            const dot = (i, j) =>
+                sum(rows[i].map((each, k) => (k % 2 ? 0 : each * rows[j][k])));
+            differ(
+                departure(
+                    dot,
+                    range(rows.length).map((i) => [i]),
+                ),
+            );
+        },
+    ],
+    [5, 'Attention scores how well', null],
+    [
+        5,
+        'RoPE adds no code',
+        async () => {
+            const {data, shape} = await stepTable(5, 'inv_freq');
+            assert.ok(
+                data.every((each, i) => i === 0 || each < data[i - 1]),
+                String(shape),
+            );
+        },
+    ],
+    [
+        5,
+        'Lengths are kept',
+        async () => {
+            const [cos, sin] = [await stepTable(5, 'cos'), await stepTable(5, 'sin')];
+            assert.ok(
+                cos.data.every(
+                    (each, i) => Math.abs(Math.hypot(each, sin.data[i]) - 1) < 1e-12,
+                ),
+            );
+            const count = cos.shape[1];
+            const places = range(24).map((i) => [i * 10]);
+            const score = (i, j) =>
+                scoreOf({
+                    ...{cos: cos.data, sin: sin.data, count, row: i * 10, key: j * 10},
+                    ...{seed: 3, draws: 1, other: true},
+                });
+            same(departure(score, places));
+        },
+    ],
+    [
+        6,
+        'Relative biases leave queries',
+        async () => {
+            const [bias, slopes] = [await stepTable(6, 'bias'), await stepTable(6, 'slopes')];
+            assert.equal(bias.data[64 * 64 + 10 * 64 + 3], -7 * slopes.data[1]);
+        },
+    ],
+    [6, 'A model has several attentions', null],
+    [
+        6,
+        'Each line is what one head sees',
+        async () => {
+            const given = new URLSearchParams(TOUR[5].address);
+            for (const name of ['scheme', 'view']) given.delete(name);
+            const weights = await weightsIn({
+                scheme: 'alibi',
+                query: given.toString(),
+                tensor: 'bias',
+            });
+            assert.ok(sum(weights[0].slice(-6)) > 0.9);
+            assert.ok(isFlat(weights[7]) && !isFlat(weights[0]));
+        },
+    ],
+    [
+        7,
+        'A model that was trained on 256',
+        async () => {
+            const {data} = await stepTable(7, 'inv_freq');
+            assert.ok(
+                data.some((w) => 256 * w < 2 * Math.PI),
+                'pairs without a whole turn',
+            );
+        },
+    ],
+    [
+        7,
+        'The other lines turn the pairs less',
+        async () => {
+            const [plain, linear, yarn] = await Promise.all(
+                [
+                    {},
+                    {rope_type: 'linear', factor: 4},
+                    {
+                        rope_type: 'yarn',
+                        factor: 4,
+                        original_max_position_embeddings: 256,
+                    },
+                ].map((extra) => stepTable(7, 'inv_freq', extra)),
+            );
+            const parts = (table) => [...table.data].map((w, i) => plain.data[i] / w);
+            assert.ok(parts(linear).every((part) => Math.abs(part - 4) < 1e-6));
+            near(parts(yarn)[0], 1);
+            near(parts(yarn).at(-1), 4);
+            assert.ok(parts(yarn).every((part) => part < 4 + 1e-6));
+            assert.match(TOUR[6].text, /here 4 times/);
+        },
+    ],
+    [8, 'Sine codes and RoPE take sines of position × frequency', null],
+    [
+        8,
+        'Far out, here around position 131071',
+        async () => {
+            const {data, shape} = await stepTable(8);
+            const errors = range(shape[1] / 2).map((i) => {
+                const frequency = Math.fround(10000 ** ((-2 * i) / shape[1]));
+                const product = Math.fround(131071 * frequency);
+                return Math.abs(Math.sin(product) - data[63 * shape[1] + 2 * i]);
+            });
+            const worst = Math.max(...errors);
+            assert.ok(worst > 5e-4 && worst < 1e-2, `${worst} is in the third decimal`);
+        },
+    ],
+];
+
+test('every sentence of the tour is true', async () => {
+    const told = TOUR.map(({text}) => text.split(/(?<=\.) (?=[A-Z])/));
+    for (const [i, sentences] of told.entries())
+        assert.deepEqual(
+            sentences.map((sentence) =>
+                TOLD.some(([step, start]) => step === i + 1 && sentence.startsWith(start))
+                    ? ''
+                    : sentence,
+            ),
+            sentences.map(() => ''),
+            `each sentence of step ${i + 1} has a check`,
+        );
+    assert.equal(TOLD.length, told.flat().length);
+    for (const [step, start, check] of TOLD)
+        await Promise.resolve(check?.()).catch((error) => {
+            error.message = `step ${step}: ${start}: ${error.message}`;
+            throw error;
+        });
+});
+
+test('every check has refused a planted falsehood', () => {
+    const never = CHECKS.filter(
+        ([pattern, , falsehoods]) => falsehoods && !planted.has(pattern),
+    ).map(([pattern]) => String(pattern));
+    assert.deepEqual(never, []);
+});

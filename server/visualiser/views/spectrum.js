@@ -7,6 +7,7 @@ import {highlighted} from '../highlight.js';
 import {countText} from '../lists.js';
 import {spectrumNote} from '../notes.js';
 import {brief} from '../numbers.js';
+import {spanOf} from '../variants.js';
 import {mayWave, sideName} from './waves.js';
 
 const AROUND = 130; // pixels that the words and titles take of the height
@@ -66,7 +67,7 @@ function highlightOf({tables, options, colours}) {
 
 function draw(container, context) {
     const {tables, hover, mark, colours, signal, width, height} = context;
-    const limit = mark > 0 ? mark : tables[0].totalRows;
+    const limits = tables.map((table) => (mark > 0 ? mark : spanOf(table)));
     const limitName = mark > 0 ? 'the training length' : 'the table’s length';
     const series = tables.map(({wavelengths}, i) => {
         const columns = Array.from(wavelengths?.keys() ?? []).filter((k) =>
@@ -87,7 +88,7 @@ function draw(container, context) {
             'p',
             {class: 'spectrum-words'},
             tables.length > 1 ? h('b', {}, `${'AB'[i]}: `) : null,
-            describeSpectrum(table.wavelengths, limit, limitName),
+            describeSpectrum(table.wavelengths, limits[i], limitName),
         ),
     );
     const values = series.flatMap(({length, y}) => Array.from({length}, (_, i) => y(i)));
@@ -99,7 +100,7 @@ function draw(container, context) {
     const y = {
         title: 'wavelength in positions',
         type: 'log',
-        domain: decadesOf([limit, ...values]),
+        domain: decadesOf([...limits, ...values]),
     };
     const {rings, rules} = highlightOf(context);
     const chart = createChart({
@@ -111,7 +112,10 @@ function draw(container, context) {
         height: heightOf(height, AROUND, 1),
         rules: [
             ...rules,
-            {y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`},
+            ...(mark > 0 ? [] : limits)
+                .filter((limit, i) => limits.indexOf(limit) === i)
+                .map((limit) => ({y: limit, text: `${brief(limit)} positions`})),
+            ...(mark > 0 ? [{y: mark, text: `trained to ${brief(mark)}`}] : []),
         ],
         label:
             'Wavelength of each column on a logarithmic axis. ' +
@@ -123,11 +127,11 @@ function draw(container, context) {
             `dimension ${at}`,
             ...tables.flatMap(({wavelengths}, i) => {
                 if (indexOf(series[i], at) < 0) return [];
-                const turns = limit / wavelengths[at];
+                const turns = limits[i] / wavelengths[at];
                 return [
                     `${sideName(tables, i)}wavelength ` +
                         `${Number(wavelengths[at].toPrecision(9))} positions, ` +
-                        `${Number(turns.toPrecision(4))} turns within ${brief(limit)}`,
+                        `${Number(turns.toPrecision(4))} turns within ${brief(limits[i])}`,
                 ];
             }),
         ].join(' · ');
