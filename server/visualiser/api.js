@@ -32,9 +32,8 @@ export class Problem extends Error {
 export const pictureAt = async (address) =>
     globalThis.posencSite ? URL.createObjectURL(await (await fetch(address)).blob()) : address;
 
-// and programs elsewhere, for which examples name a server.
-export const serviceOrigin = () =>
-    globalThis.posencSite ? 'http://127.0.0.1:8080' : location.origin;
+// and programs elsewhere: there is no address that they could ask.
+export const isSite = () => Boolean(globalThis.posencSite);
 
 async function problemOf(response) {
     const document = await response.json().catch(() => ({detail: response.statusText}));

@@ -1,6 +1,6 @@
 // The first request of a reader: an address that can be changed and sent, and its answer.
 import {h} from './dom.js';
-import {serviceOrigin} from './api.js';
+import {isSite} from './api.js';
 
 const OTHERS = [
     ['a picture', '/v1/encodings/rope?length=32&dim=32&format=png&scale=8'],
@@ -29,7 +29,8 @@ export function createFirst(form, answer, others) {
     async function send() {
         const mine = ++latest;
         const asked = target.value.trim();
-        const curl = `curl -s '${serviceOrigin()}${asked.replaceAll("'", '%27')}'`;
+        const path = asked.replaceAll("'", '%27');
+        const command = isSite() ? `posenc '${path}'` : `curl -s '${location.origin}${path}'`;
         try {
             const reply = await fetch(asked.startsWith('/') ? asked : `/${asked}`);
             const body = await bodyOf(reply);
@@ -38,7 +39,7 @@ export function createFirst(form, answer, others) {
             answer.replaceChildren(
                 h('p', {}, h('strong', {}, String(reply.status)), ` ${type}`),
                 body,
-                h('p', {}, 'In a shell: ', h('code', {}, curl)),
+                h('p', {}, 'In a shell: ', h('code', {}, command)),
             );
         } catch {
             answer.replaceChildren(h('p', {class: 'failed'}, 'The service does not answer.'));

@@ -71,17 +71,56 @@ const ARRAYS = {
 };
 
 // A module, for browsers and node.
-const javascript = ({
-    dtype,
-    url,
-}) => `${dtype === 'f16' ? HALF : ''}const reply = await fetch(${literal(url('raw'))});
+const javascript = (
+    {dtype, url},
+    ask = 'fetch',
+) => `${dtype === 'f16' ? HALF : ''}const reply = await ${ask}(${literal(url('raw'))});
 if (!reply.ok) throw new Error(await reply.text());
 const shape = reply.headers.get('Tensor-Shape').split(',').map(Number);
 const buffer = await reply.arrayBuffer();
 const table = ${ARRAYS[dtype]}
 `;
 
-// write({dtype, url(format)}) gives the code for a tensor of that type at these addresses.
+// ---- without a server ----
+
+const command = ({dtype, url}) => {
+    const format = dtype === 'bf16' ? 'safetensors' : 'npy';
+    return `# posenc: the program that \`make install\` of its source installs
+posenc ${shell(url(format))} > table.${format}
+`;
+};
+
+const packaged = (table) => `import {open} from 'posenc'; // npm install posenc-VERSION.tgz
+
+const posenc = await open({worker: false});
+${javascript(table, 'posenc.fetch')}`;
+
+function python({dtype, shape, url}) {
+    const bits = dtype === 'bf16';
+    return `# posenc: the program that \`make install\` of its source installs
+import io
+import subprocess
+import numpy as np
+
+target = ${literal(url(bits ? 'raw' : 'npy'))}
+reply = subprocess.run(['posenc', target], stdout=subprocess.PIPE, check=True).stdout
+${
+    bits
+        ? `bits = np.frombuffer(reply, '<u2').reshape([${shape.join(', ')}])
+table = (bits.astype('<u4') << 16).view('<f4')  # float32 holds every bf16`
+        : 'table = np.load(io.BytesIO(reply))'
+}
+`;
+}
+
+export const SITE_SNIPPETS = [
+    {name: 'command', write: command},
+    {name: 'npm', write: packaged},
+    {name: 'Python', write: python},
+];
+
+// write({dtype, shape, url(format)}) gives the code for a tensor of that type at these
+// addresses, which on a site without a server are paths.
 export const SNIPPETS = [
     {name: 'curl', write: curl},
     {name: 'numpy', write: numpy},

@@ -1,11 +1,11 @@
 // The menu "take it away": the shown table as code to copy, as files, as a picture, as an
 // address and as a frame. The service says which formats there are, which options they have and
 // why they refuse a table; HEAD gets this without the body.
-import {Problem, addressOf, getDocument, serviceInfo, serviceOrigin} from './api.js';
+import {Problem, addressOf, getDocument, isSite, serviceInfo} from './api.js';
 import {later} from './busy.js';
 import {h} from './dom.js';
 import {byteText} from './numbers.js';
-import {SNIPPETS} from './snippets.js';
+import {SITE_SNIPPETS, SNIPPETS} from './snippets.js';
 import {fullAddress} from './state.js';
 import {createPictureFiles} from './takeaway_picture.js';
 
@@ -100,7 +100,8 @@ export function createTakeaway(details, place, shownThere) {
         news.textContent = text;
     });
     const sides = h('div');
-    let chosen = SNIPPETS[0],
+    const snippets = isSite() ? SITE_SNIPPETS : SNIPPETS;
+    let chosen = snippets[0],
         tables = [],
         formats = null,
         asking = null;
@@ -121,8 +122,9 @@ export function createTakeaway(details, place, shownThere) {
 
     function snippetOf(table) {
         const url = (format) =>
-            serviceOrigin() + addressOf(table.settings, {...tensorOf(table), format});
-        return chosen.write({dtype: table.dtype, url});
+            (isSite() ? '' : location.origin) +
+            addressOf(table.settings, {...tensorOf(table), format});
+        return chosen.write({dtype: table.dtype, shape: table.tensor.shape, url});
     }
 
     function side(table, i) {
@@ -216,7 +218,7 @@ export function createTakeaway(details, place, shownThere) {
     const languages = h(
         'span',
         {class: 'buttons', role: 'group', 'aria-label': 'Copy as'},
-        ...SNIPPETS.map((snippet) =>
+        ...snippets.map((snippet) =>
             h(
                 'button',
                 {

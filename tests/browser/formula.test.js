@@ -1,5 +1,5 @@
-// A typeset formula has the symbols of its text, in their order and grouped alike: both are read
-// here as lists of symbols, for all schemes.
+// A typeset formula has the symbols of its text, in their order and grouped alike: both are
+// read here as lists of symbols, for all schemes.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {partsOf} from '../../server/visualiser/formula.js';

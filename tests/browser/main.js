@@ -69,6 +69,7 @@ function environment() {
     const given = {
         TEST_SERVER: process.env.TEST_SERVER ?? 'build/posenc-server',
         SCREENSHOTS: process.env.SCREENSHOTS ?? 'build/screenshots',
+        TEST_PROGRAM: process.env.TEST_PROGRAM ?? 'build/posenc',
     };
     const whole = Object.entries(given).map(([name, path]) => [
         name,

@@ -5,10 +5,10 @@ import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {delimiter, dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {after, before, test} from 'node:test';
-import {SNIPPETS} from '../../server/visualiser/snippets.js';
+import {SITE_SNIPPETS, SNIPPETS} from '../../server/visualiser/snippets.js';
 import {
     chooseScheme,
     drawn,
@@ -90,9 +90,9 @@ async function openPanel(page) {
 }
 
 // The code as the page shows it, by its name.
-async function codesOf(page) {
+async function codesOf(page, snippets = SNIPPETS) {
     const codes = {};
-    for (const {name} of SNIPPETS) {
+    for (const {name} of snippets) {
         await page.click(`#takeaway [role=group] button:text-is("${name}")`);
         codes[name] = await page.textContent('#takeaway pre');
     }
@@ -125,9 +125,10 @@ before(async () => {
 after(() => other.close());
 const elsewhere = () => `http://127.0.0.1:${other.address().port}/`;
 
-const python = (codes) =>
+const python = (codes, env = process.env) =>
     JSON.parse(
         execFileSync(PYTHON, ['-B', DRIVER], {
+            env,
             input: JSON.stringify(codes),
             maxBuffer: 2 ** 26,
         }),
@@ -229,6 +230,55 @@ pageTest(
         }
     },
 );
+
+// ---- without a server ----
+
+// the program posenc stands beside the server that is tested
+const PROGRAM = dirname(resolve(process.env.TEST_PROGRAM ?? 'build/posenc'));
+const ALONE = {...process.env, PATH: [PROGRAM, process.env.PATH].join(delimiter)};
+// the package, as far as the code needs it: it answers as the server does
+const PACKAGE = `const open = async () => ({fetch: (path) => fetch('${url}' + path)});`;
+
+test('code of a site asks no server: it runs, and gives the bits of the npy body', async () => {
+    const context = await newContext();
+    await context.addInitScript(() => {
+        globalThis.posencSite = true;
+    });
+    const page = await context.newPage();
+    for (const [i, each] of CASES.entries()) {
+        await open(page, each.page);
+        await openPanel(page);
+        const {command, npm, Python} = await codesOf(page, SITE_SNIPPETS);
+        for (const code of [command, npm, Python]) assert.doesNotMatch(code, /https?:/);
+        const expected = await expectedOf(each);
+        const folder = mkdtempSync(join(tmpdir(), 'takeaway-'));
+        try {
+            execFileSync('bash', ['-ec', command], {cwd: folder, env: ALONE});
+            const format = each.dtype === 'bf16' ? 'safetensors' : 'npy';
+            assert.ok(
+                readFileSync(join(folder, `table.${format}`)).equals(
+                    (await body(each.query, format)).bytes,
+                ),
+                each.name,
+            );
+        } finally {
+            rmSync(folder, {recursive: true});
+        }
+        const [table] = python([Python], ALONE);
+        assert.equal(
+            table.bytes,
+            (each.dtype === 'bf16' ? widened(expected.bytes) : expected.bytes).toString('hex'),
+            each.name,
+        );
+        assert.match(npm, /^import \{open\} from 'posenc';/);
+        const said = execFileSync(process.execPath, ['--input-type=module'], {
+            input: npm.replace(/^import .*/, PACKAGE) + `\nconsole.log(JSON.stringify${TELL});`,
+            env: {PATH: process.env.PATH},
+        });
+        checkJavaScript(JSON.parse(said), {...each, expected}, i);
+    }
+    await context.close();
+});
 
 test('quotes in an address stay within their text', () => {
     const address =
