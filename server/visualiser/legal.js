@@ -3,6 +3,10 @@
 // where it refuses the value of a slider, the nearest one that it takes is found by asking, and
 // remembered for the next step.
 import {describe} from './api.js';
+import {plain} from './fields.js';
+import {completed} from './prefill.js';
+import {parameterOf} from './schema.js';
+import {changesOf} from './strangers.js';
 
 const NEAR = 3; // how many numbers on each side are tried first
 const HALVINGS = 24;
@@ -60,7 +64,7 @@ function candidates(refused, before) {
 
 // The value next to a refused one that the service takes, as a text, or null. `before` is the
 // last that it took; without one the greatest is taken for it.
-export async function legalInstead(
+async function legalInstead(
     settings,
     {name, type, minimum = -Infinity, maximum = Infinity},
     before,
@@ -91,4 +95,23 @@ export async function legalInstead(
         else bound = value;
     }
     return String(taken);
+}
+
+// The settings that the service takes instead of those of a slider, and what is said of that:
+// {parameters, text}. The slider's next value that is taken, else what the value brings with it,
+// else the settings before, which are those of `table`.
+export async function legalSettings(scheme, settings, name, table, signal) {
+    const {parameters} = settings,
+        row = parameterOf(scheme, name);
+    const before = table.settings.parameters[name] ?? table.effective[name];
+    const nearTo = async (last) => {
+        const value = await legalInstead(settings, row, last, signal);
+        return value === null ? null : {parameters: {...parameters, [name]: value}, text: ''};
+    };
+    const near = before == null ? null : await nearTo(before);
+    if (near) return near;
+    const answer = await completed(scheme, parameters, name);
+    if (answer.described) return {parameters: answer.parameters, text: changesOf(answer)};
+    const text = `${plain(name)} stays as it was: ${answer.problem.message}.`;
+    return (await nearTo()) ?? {parameters: table.settings.parameters, text};
 }

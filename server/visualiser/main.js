@@ -8,20 +8,20 @@ import {byId, h} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
-import {plain} from './fields.js';
 import {createFavicon} from './favicon.js';
 import {takeDrops} from './files.js';
 import {createHighlight} from './highlight.js';
 import {createIdentify} from './identify.js';
-import {legalInstead} from './legal.js';
+import {legalSettings} from './legal.js';
 import {createModel} from './model.js';
 import {byteText} from './numbers.js';
 import {begin, Panel} from './panel.js';
 import {completed} from './prefill.js';
 import {watchPreparation} from './preparing.js';
 import {showRelease} from './release.js';
+import {remarksOn} from './remarks.js';
 import {createRetry} from './retry.js';
-import {conditionsOf, effectiveOf, parameterOf, titleOf} from './schema.js';
+import {effectiveOf, missingOf, titleOf} from './schema.js';
 import {closeSections} from './sections.js';
 import {createStage} from './stage.js';
 import {PLACES, createStore} from './state.js';
@@ -40,7 +40,7 @@ import {createTour, offerTour, wholeAddress} from './tour.js';
 import {keepTaps} from './touch.js';
 import {startTypesetting} from './typeset.js';
 import {statedLength} from './variants.js';
-import {isViewOption, viewsFor} from './views.js';
+import {viewsFor} from './views.js';
 
 const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
 const SIDES = ['left', 'right'];
@@ -67,7 +67,6 @@ let schemes,
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let linked = true; // whether the settings are those of a link
-let renamed = null; // what is said of a scheme that a link calls otherwise
 let tables = []; // what is shown
 let shownView; // and how
 let drawnState = null; // the last that was drawn with its own tables
@@ -198,24 +197,6 @@ async function load(state) {
     }
 }
 
-// The settings that the service takes instead of those of a slider, and what is said of that:
-// the slider's next value that is taken, else what the value brings with it, else those before.
-async function legalSettings(settings, name, table, signal) {
-    const scheme = schemeOf(settings.scheme),
-        {parameters} = settings;
-    const value = (before) =>
-        legalInstead(settings, parameterOf(scheme, name), before, signal).then((found) =>
-            found === null ? null : {parameters: {...parameters, [name]: found}, text: ''},
-        );
-    const before = table.settings.parameters[name] ?? table.effective[name];
-    const near = before == null ? null : await value(before);
-    if (near) return near;
-    const answer = await completed(scheme, parameters, name);
-    if (answer.described) return {parameters: answer.parameters, text: changesOf(answer)};
-    const text = `${plain(name)} stays as it was: ${answer.problem.message}.`;
-    return (await value()) ?? {parameters: table.settings.parameters, text};
-}
-
 // Put a slider whose value is refused where the service takes it, and fill in what a link
 // leaves out; whether that has been done.
 async function settle(state, sides, results, signal) {
@@ -229,7 +210,13 @@ async function settle(state, sides, results, signal) {
     const settings = state[side];
     if (!slid) return linked && !settings.filled && fill(side);
     if (tables[i]?.settings.scheme !== settings.scheme) return false;
-    const {parameters, text} = await legalSettings(settings, slid.name, tables[i], signal);
+    const {parameters, text} = await legalSettings(
+        schemeOf(settings.scheme),
+        settings,
+        slid.name,
+        tables[i],
+        signal,
+    );
     if (store.get()[side] !== settings) return true;
     strangers.tell(side, parameters, text);
     store.update({[side]: {...settings, parameters}}, 'slide', {
@@ -242,26 +229,21 @@ async function settle(state, sides, results, signal) {
 const isAbsent = ({given}) => given === null;
 
 // Whether a link leaves out what its scheme requires.
-const lacks = ({scheme: name, parameters}) => {
-    const scheme = schemeOf(name),
-        effective = effectiveOf(scheme, parameters);
-    return scheme.parameters.some(
-        (each) =>
-            effective[each.name] == null &&
-            conditionsOf(scheme, each, effective).legal &&
-            conditionsOf(scheme, each, effective).required,
-    );
-};
+const lacks = ({scheme: name, parameters}) =>
+    missingOf(schemeOf(name), effectiveOf(schemeOf(name), parameters)).length > 0;
 
-// Fill in what a link leaves out of a side, and say so.
-async function fill(side) {
-    const settings = store.get()[side],
-        scheme = schemeOf(settings.scheme);
-    const answer = await busyUntil(completed(scheme, ownSettings(scheme, settings).parameters));
+// Fill in what a link leaves out of a side, and say so after `why`.
+async function fill(side, {scheme, given, why = ''} = {}) {
+    const settings = store.get()[side];
+    scheme ??= schemeOf(settings.scheme);
+    given ??= settings.parameters;
+    const own = ownSettings(scheme, {parameters: given}).parameters;
+    const answer = await busyUntil(completed(scheme, own));
     if (store.get()[side] !== settings) return true;
-    const parameters = {...settings.parameters, ...answer.parameters};
-    strangers.tell(side, parameters, changesOf(answer, ', since the link leaves it out'));
-    store.update({[side]: {...settings, parameters, filled: true}}, 'initial');
+    const parameters = {...given, ...answer.parameters};
+    const filled = changesOf(answer, ', since the link leaves it out');
+    strangers.tell(side, parameters, `${why} ${filled}`.trim());
+    store.update({[side]: {scheme: scheme.name, parameters, filled: true}}, 'initial');
     return true;
 }
 
@@ -354,6 +336,10 @@ async function draw() {
     highlight.show(tables, state.options, possible, view);
     takeaway.show(tables);
     showStrangers(state);
+    if (tables[1] && tables[0].effective.layout !== tables[1].effective.layout)
+        Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() =>
+            showStrangers(store.get()),
+        );
     const ended = busy();
     try {
         const complete = await stage.draw(
@@ -482,40 +468,10 @@ function rename(state, side) {
     const {scheme: text, parameters} = state[side];
     const called = schemeCalled(schemes, text);
     const scheme = called ?? schemeOf(START) ?? schemes[0];
-    renamed = {
-        [side]: scheme.name,
-        text: called
-            ? `"${text}" is called ${scheme.name} here: ${scheme.title}.`
-            : `There is no scheme "${text.slice(0, 40)}": ${scheme.title} is shown.`,
-    };
-    const kept = called ? parameters : {};
-    store.update({[side]: {scheme: scheme.name, parameters: kept}}, 'initial');
-}
-
-// What the address asks for that is not there: a view, a tensor, rows, a setting twice.
-function remarksOn({options, repeated = [], ...state}) {
-    const [table] = tables;
-    const remarks = SIDES.filter(
-        (side) => state[side] && renamed?.[side] === state[side].scheme,
-    ).map(() => renamed.text);
-    for (const name of repeated) remarks.push(`${name} is given twice: the last one is taken.`);
-    for (const name of Object.keys(options))
-        if (!isViewOption(name)) remarks.push(`There is no setting "view.${name}".`);
-    if (!table || table.settings.scheme !== state.left?.scheme) return remarks;
-    const {tensor, available, firstRow, rows, totalRows} = table;
-    if (options.tensor && !available.some(({name}) => name === options.tensor))
-        remarks.push(`There is no tensor "${options.tensor}": ${tensor.name} is shown.`);
-    if (options.row && Number(options.row) !== firstRow)
-        remarks.push(
-            `Row ${options.row} of ${totalRows} cannot begin a window of ${rows}: ` +
-                `rows from ${firstRow} are shown.`,
-        );
-    if (shownView && state.view !== shownView.name)
-        remarks.push(
-            `There is no view "${state.view}" of this table: ` +
-                `${titleOf(shownView, table)} is shown.`,
-        );
-    return remarks;
+    const why = called
+        ? `"${text}" is called ${scheme.name} here: ${scheme.title}.`
+        : `There is no scheme "${text.slice(0, 40)}": ${scheme.title} is shown.`;
+    return fill(side, {scheme, given: called ? parameters : {}, why});
 }
 
 // What the address holds that is no setting.
@@ -528,7 +484,7 @@ function showStrangers(state) {
             settings: state[side],
             mark: state.right ? `${side === 'left' ? 'A' : 'B'}: ` : '',
         })),
-        remarksOn(state),
+        remarksOn(state, tables, shownView),
     );
 }
 

@@ -1,7 +1,14 @@
 // Settings that the service takes: what a choice or a link leaves open is filled in, what it
 // excludes is left out.
 import {Problem, describe} from './api.js';
-import {COMPLETIONS, beginningsOf, conditionsOf, effectiveOf, parameterOf} from './schema.js';
+import {
+    COMPLETIONS,
+    beginningsOf,
+    conditionsOf,
+    effectiveOf,
+    missingOf,
+    parameterOf,
+} from './schema.js';
 
 const TRIES = 4;
 const SOME = 64; // positions of a model that was trained on few
@@ -94,12 +101,8 @@ export async function completed(scheme, chosen, name = null, {mark = null} = {})
         parameters = {...parameters, [each]: text};
         added.add(each);
     };
-    for (const parameter of scheme.parameters) {
-        const now = effective();
-        const {legal, required} = conditionsOf(scheme, parameter, now);
-        if (legal && required && now[parameter.name] == null)
-            add(parameter.name, guess(scheme, parameter, now, help));
-    }
+    for (const parameter of missingOf(scheme, effective()))
+        add(parameter.name, guess(scheme, parameter, effective(), help));
     // Do what the service asks for in an error; whether that can be done.
     function mend({parameter: each, given, allowed}) {
         const row = rowOf(each);

@@ -86,6 +86,13 @@ export function effectiveOf(scheme, parameters) {
     return effective;
 }
 
+// The parameters that are required and not given, so far as the document says.
+export const missingOf = (scheme, effective) =>
+    scheme.parameters.filter((parameter) => {
+        const {legal, required} = conditionsOf(scheme, parameter, effective);
+        return legal && required && effective[parameter.name] == null;
+    });
+
 // The first parameters of a table, with their values, that another one does not share.
 export const differencesOf = ({scheme, effective}, other) =>
     scheme.parameters

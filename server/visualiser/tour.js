@@ -167,7 +167,14 @@ export function createTour(link, section, {visit, leave}) {
         event.preventDefault();
         begin();
     });
-    document.addEventListener('keydown', ({key, target, defaultPrevented}) => {
+    document.addEventListener('keydown', (event) => {
+        const {key, target, defaultPrevented} = event;
+        const to = step + ({ArrowRight: 1, ArrowLeft: -1}[key] ?? 0);
+        const own = target === document.body || section.contains(target);
+        if (step > 0 && own && to !== step && to >= 1 && to <= TOUR.length) {
+            event.preventDefault();
+            return go(to);
+        }
         if (
             key === 'Escape' &&
             !defaultPrevented &&

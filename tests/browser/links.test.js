@@ -89,6 +89,44 @@ pageTest(
     },
 );
 
+for (const [address, told, parameters] of [
+    ['?scheme=rope&dim=128', /leaves it out: length 128\./, {dim: '128', length: '128'}],
+    ['?scheme=alibi&mask=causal', /length \d+, heads \d+/, {mask: 'causal'}],
+    ['?scheme=rope&rope_type=yarn', /factor 4, original max/, {rope_type: 'yarn'}],
+    ['?scheme=levit&heads=2', /length \d+/, {heads: '2'}],
+    ['?scheme=RoPE&dim=32&length=9', /"RoPE" is called rope here/, {dim: '32', length: '9'}],
+    ['?scheme=nonsense', /There is no scheme "nonsense"/, {}],
+    ['?scheme=sinusoidal&dim=8&length=64&length=32', /length is given twice/, {length: '32'}],
+    ['?scheme=learned&length=8&dim=8&view=rotation', /no view "rotation".*Heatmap/, {}],
+    ['?scheme=learned&length=8&dim=8&view.tensor=no', /no tensor "no": encoding/, {}],
+    ['?scheme=learned&length=8&dim=8&view.foo=1', /no setting "view.foo"/, {}],
+    ['?scheme=learned&length=8&dim=8&view.row=5', /Row 5 of 8 cannot begin/, {}],
+])
+    pageTest(
+        `${address} is drawn, and what is changed is told`,
+        {expected: /4\d\d/},
+        async (page) => {
+            await open(page, address);
+            assert.match(await page.innerText('#strangers'), told);
+            assert.equal(await page.isVisible('#view canvas.plot'), true);
+            const given = new URL(page.url()).searchParams;
+            for (const [name, value] of Object.entries(parameters))
+                assert.equal(given.getAll(name).at(-1), value);
+        },
+    );
+
+pageTest('a name that other libraries have is answered by the name here', {}, async (page) => {
+    await open(page, '?scheme=rope&length=64&dim=64&base=500000');
+    assert.equal(
+        await page.innerText('#strangers'),
+        '"base" is called rope_theta here use it remove',
+    );
+    await page.click('#strangers button:text-is("use it")');
+    await drawn(page);
+    const given = new URL(page.url()).searchParams;
+    assert.deepEqual([given.get('rope_theta'), given.get('base')], ['500000', null]);
+});
+
 for (const [width, colorScheme] of [
     [360, 'light'],
     [768, 'dark'],

@@ -77,6 +77,104 @@ pageTest('a scheme is found by letters of its name, title or group', {}, async (
     assert.match(page.url(), /scheme=alibi/);
 });
 
+// what people type, and a scheme that they mean
+const TYPED = {
+    yarn: 'rope',
+    ntk: 'rope',
+    llama: 'rope',
+    qwen: 'mrope',
+    bert: 'learned',
+    gpt: 'learned',
+    vit: 'learned',
+    whisper: 'sinusoidal',
+    nerf: 'fourier',
+    timestep: 'sinusoidal',
+    diffusion: 'sinusoidal',
+    longrope: 'rope',
+    'long context': 'alibi',
+    'RoPE 2d': 'axial_rope',
+    mask: 'alibi',
+    sine: 'sinusoidal',
+    cosine: 'sinusoidal',
+    rope: 'rope',
+    rotary: 'rope',
+    alibi: 'alibi',
+    t5: 't5',
+    swin: 'swin',
+    trained: 'learned',
+    relative: 'shaw',
+    bias: 'alibi',
+    video: 'sinusoidal_3d',
+    buckets: 't5',
+    image: 'sinusoidal_2d',
+    vaswani: 'sinusoidal',
+    xlnet: 'transformer_xl',
+};
+
+pageTest('the picker finds what people type', {}, async (page) => {
+    await open(page);
+    await page.click('#left-scheme');
+    const missed = [];
+    for (const [typed, meant] of Object.entries(TYPED)) {
+        await page.fill('#left-picker input', typed);
+        const shown = await page.$$eval(
+            '#left-scheme-list [role=option]:not([hidden])',
+            (all) => all.map(({dataset}) => dataset.scheme),
+        );
+        if (!shown.includes(meant)) missed.push(`${typed}: ${shown}`);
+    }
+    assert.equal(Object.keys(TYPED).length, 30);
+    assert.ok(missed.length <= 2, missed.join('; '));
+    await page.fill('#left-picker input', 'yarn');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.search.includes('scheme=rope'));
+    await drawn(page);
+});
+
+pageTest('a choice has its default once, and says what it fills in', {}, async (page) => {
+    await open(page, '?scheme=rope&length=512&dim=64');
+    const shown = () =>
+        page.$$eval('#left-rope_type option:not([hidden])', (all) =>
+            all.map(({textContent}) => textContent),
+        );
+    const before = await shown();
+    assert.equal(new Set(before).size, before.length, String(before));
+    await page.selectOption('#left-rope_type', 'yarn');
+    await page.waitForFunction(() => location.search.includes('factor='));
+    await drawn(page);
+    assert.equal((await shown()).filter((each) => each === 'default').length, 1);
+    assert.equal(
+        await page.innerText('#strangers'),
+        'Filled in: factor 4, original max position embeddings 128.',
+    );
+    assert.equal(asked(page, 'factor'), '4');
+    assert.equal(await page.getAttribute('#tools input', 'placeholder'), '128');
+});
+
+pageTest(
+    'a choice that the service refuses is not made, and is told why',
+    {expected: /status of 4\d\d/},
+    async (page) => {
+        await open(page, '?scheme=rope&length=16&dim=8&cos_sin=true');
+        await openMore(page);
+        await page.selectOption('#left-table', 'full');
+        await page.waitForFunction(() => document.querySelector('#strangers .told'));
+        assert.match(await page.innerText('#strangers'), /^table stays as it was: .*cos_sin/);
+        assert.equal(await page.inputValue('#left-table'), '');
+        assert.equal(asked(page, 'table'), null);
+        await drawn(page);
+    },
+);
+
+pageTest('what replaces a setting takes it away', {expected: /4\d\d/}, async (page) => {
+    await open(page, '?scheme=sinusoidal&length=16&dim=8&offset=3');
+    await openMore(page);
+    await page.fill('#left-positions', '1,2,30');
+    await page.waitForFunction(() => !location.search.includes('length='));
+    await drawn(page);
+    assert.deepEqual([asked(page, 'offset'), asked(page, 'positions')], [null, '1,2,30']);
+});
+
 pageTest('what differs from A is told in one line', {}, async (page) => {
     const rope = 'scheme=rope&length=16&dim=8';
     await open(

@@ -37,7 +37,7 @@ async function weights(scheme, query, position, {keys = KEYS, queries = 20, firs
 async function check(page, expected, key) {
     const text = await pointAt(
         page,
-        page.locator('svg.chart'),
+        page.locator('svg.chart').first(),
         ({width}) => [58 + (key / (KEYS - 1)) * (width - 72), 100],
         () => readoutFrom(page, `key ${key} · `),
     );
@@ -167,5 +167,29 @@ pageTest(
                 `too wide at ${width}`,
             );
         }
+    },
+);
+
+pageTest(
+    'how far a head sees is the distance within which 90 % of its attention lie',
+    {},
+    async (page) => {
+        await open(page, '?scheme=alibi&length=256&heads=4&mask=causal&view=softmax');
+        await page.waitForFunction(() => !document.querySelector('#view [aria-busy]'));
+        assert.equal(await page.locator('svg.chart').count(), 2);
+        await page.click('#view summary');
+        const told = await page.$$eval('.numbers tbody tr', (rows) =>
+            rows.map((row) => Number(row.lastElementChild.textContent)),
+        );
+        const mine = [1, 2, 3, 4].map((head) => {
+            const slope = 2 ** (-2 * head);
+            const sizes = Array.from({length: 256}, (_, distance) =>
+                Math.exp(-slope * distance),
+            );
+            const all = sizes.reduce((a, b) => a + b);
+            let sum = 0;
+            return 1 + sizes.findIndex((each) => (sum += each / all) >= 0.9);
+        });
+        assert.deepEqual(told, mine);
     },
 );

@@ -12,6 +12,7 @@ import {markRules, sideName} from './waves.js';
 
 const USUAL = 8; // heads that are shown unless others are asked for
 const AROUND = 210; // pixels that controls, legend and numbers take of the height
+const MOST = 0.9; // of the attention
 const LOW = 300,
     HIGH = 520;
 
@@ -67,6 +68,19 @@ async function biasesOf(table, head, query, load) {
 }
 
 const isMasked = (bias) => bias === -Infinity;
+
+// The share of the attention on keys that are less than n positions away, over n.
+function withinOf({keys, weights}, position) {
+    const byDistance = new Map();
+    keys.forEach((key, i) => {
+        const n = Math.abs(key - position) + 1;
+        byDistance.set(n, (byDistance.get(n) ?? 0) + weights[i]);
+    });
+    const counts = [...byDistance.keys()].sort((a, b) => a - b);
+    let sum = 0;
+    const shares = counts.map((n) => (sum += byDistance.get(n)));
+    return {length: counts.length, x: (i) => counts[i], y: (i) => shares[i], shares, counts};
+}
 
 // A head's line: {name, length, x, y, biases, weights, reach: mean distance of the keys, half:
 // how many keys have half of the attention}.
@@ -143,7 +157,7 @@ const headsOf = (count, most) =>
 
 function tableOf(lines) {
     const some = lines.some(({given}) => given);
-    const row = ({name, given, weights, keys, reach, half}) => {
+    const row = ({name, given, weights, keys, reach, half, within}) => {
         const best = weights.reduce((one, each, i) => (each > weights[one] ? i : one), 0);
         return h(
             'tr',
@@ -154,6 +168,7 @@ function tableOf(lines) {
                 `${sixDigits(weights[best])} at ${keys[best]}`,
                 sixDigits(reach),
                 half,
+                within.counts[within.shares.findIndex((share) => share >= MOST)] ?? '',
             ].map((cell) => h('td', {}, cell)),
         );
     };
@@ -163,6 +178,7 @@ function tableOf(lines) {
         'greatest weight, at key',
         'mean distance of keys',
         'keys with half of the attention',
+        '90 % within so many positions',
     ];
     return h(
         'table',
@@ -207,6 +223,15 @@ function describe(key, lines) {
     ].join(' · ');
 }
 
+const describeShare = (n, far) =>
+    [
+        `within ${n}`,
+        ...far.map(({name, counts, shares}) => {
+            const last = counts.findLastIndex((each) => each <= n);
+            return `${name} ${last < 0 ? 0 : sixDigits(shares[last])}`;
+        }),
+    ].join(' · ');
+
 function show(places, lines, position, {colours, hover, mark, signal, width, height}) {
     const x = {title: 'key', domain: reachOf(lines, 'x')};
     const most = reachOf(lines)[1];
@@ -227,6 +252,27 @@ function show(places, lines, position, {colours, hover, mark, signal, width, hei
             `${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow ` +
             'keys move the cursor.',
     });
+    const far = lines.map(({within, ...line}) => ({...line, ...within}));
+    const farChart = createChart({
+        series: far,
+        x: {
+            title: 'n',
+            type: 'log',
+            domain: [1, Math.max(10, ...far.map(({counts}) => counts.at(-1)))],
+        },
+        y: {title: 'share', domain: [0, 1]},
+        colours,
+        width,
+        height: LOW,
+        rules: [{y: MOST, text: '90 %'}],
+        label:
+            `Share of the attention of query ${position} on keys less than n positions away, n ` +
+            'on a logarithmic axis. Arrow keys move the cursor.',
+    });
+    linkCharts([farChart], {
+        signal,
+        tell: (n) => hover(n == null ? '' : describeShare(n, far)),
+    });
     const note = softmaxNote(lines, position);
     places.note.replaceWith(note);
     places.note = note;
@@ -238,6 +284,7 @@ function show(places, lines, position, {colours, hover, mark, signal, width, hei
             })),
         ),
         titled('', chart),
+        titled('How far it sees: the share of the attention within n positions', farChart),
     );
     places.frame.replaceChildren(tableOf(lines));
     linkCharts([chart], {
@@ -260,6 +307,10 @@ async function loadLines(usable, heads, row, {tables, load, colours: {apart}}) {
                     const found = await biasesOf(table, head, query, loadSide);
                     return {
                         ...lineOf(found, extents.at(query)),
+                        within: withinOf(
+                            {keys: found.keys, weights: softmax(found.biases)},
+                            extents.at(query),
+                        ),
                         keys: found.keys,
                         name: `${sideName(tables, side)}head ${head}`,
                         given: given(head),

@@ -10,6 +10,8 @@ import {brief} from '../numbers.js';
 import {spanOf} from '../variants.js';
 import {mayWave, sideName} from './waves.js';
 
+const ROWS = 64; // that are looked at
+const NEAR = 0.02; // of sums of squares of rounded numbers
 const AROUND = 130; // pixels that the words and titles take of the height
 
 export const NOT_MEASURED = 'The wavelengths of this table could not be measured.';
@@ -38,6 +40,36 @@ export function describeSpectrum(wavelengths, limit, limitName) {
         `${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? rest : ''}`
     );
 }
+
+// Whether the columns of every wavelength are two whose squares add up to a constant: a sine and
+// a cosine.
+function sineAndCosine({wavelengths, columns, rows, data}) {
+    const partners = new Map();
+    for (let column = 0; column < columns; column++) {
+        const key = wavelengths?.[column]?.toPrecision(9);
+        partners.set(key, [...(partners.get(key) ?? []), column]);
+    }
+    const size = (row, pair) =>
+        pair.reduce((sum, column) => sum + data[row * columns + column] ** 2, 0);
+    const turns = (pair) =>
+        pair.length === 2 &&
+        Array.from({length: Math.min(rows, ROWS)}, (_, row) => size(row, pair)).every(
+            (each, _, [first]) => Math.abs(each - first) <= NEAR * first,
+        );
+    const finite = [...partners].filter(([key]) => key !== 'NaN');
+    return finite.length > 0 && finite.every(([, pair]) => turns(pair));
+}
+
+const whyTwo = () =>
+    h(
+        'p',
+        {class: 'spectrum-why'},
+        'Each frequency has two columns, a sine and a cosine, since together they are a point ' +
+            'that turns: the row of position m + k is the row of m turned by the same angles, ' +
+            'wherever m is. A sine alone has no such rotation. ',
+        h('a', {href: '?scheme=rotation_matrix'}, 'The rotations T_k as matrices'),
+        '.',
+    );
 
 // Rings around the dots of the highlighted column, and a line through them.
 function highlightOf({tables, options, colours}) {
@@ -135,6 +167,7 @@ function draw(container, context) {
                 ];
             }),
         ].join(' · ');
+    if (tables.every(sineAndCosine)) words.push(whyTwo());
     container.append(...words, legendOf(tables.length > 1 ? series : []), titled('', chart));
     linkCharts([chart], {signal, tell: (at) => hover(at == null ? '' : tell(at))});
 }

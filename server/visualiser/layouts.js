@@ -1,0 +1,61 @@
+// Tables of cosines and sines that differ in nothing but which columns turn together: what a
+// kernel does to a score that takes the wrong ones.
+const SHOWN = 2; // pairs that are named
+const DISTANCES = [1, 16, 256]; // of query and key
+
+// The columns of pair i of so many, by the name of the layout.
+const COLUMNS = {
+    half: (i, count) => [i, i + count],
+    interleaved: (i) => [2 * i, 2 * i + 1],
+};
+
+// The matrix that turns the pairs of a layout, as {"row,column": entry}.
+function rotationOf(layout, angles) {
+    const entries = new Map();
+    angles.forEach((angle, i) => {
+        const [a, b] = COLUMNS[layout](i, angles.length);
+        entries.set(`${a},${a}`, Math.cos(angle)).set(`${b},${b}`, Math.cos(angle));
+        entries.set(`${a},${b}`, -Math.sin(angle)).set(`${b},${a}`, Math.sin(angle));
+    });
+    return entries;
+}
+
+// The correlation of the scores that two layouts give to random queries and keys: the share of
+// the entries that their rotations have in common, trace(RᵀR') / dim.
+export function correlationOf(layouts, angles) {
+    const [one, other] = layouts.map((layout) => rotationOf(layout, angles));
+    let sum = 0;
+    for (const [place, entry] of one) sum += entry * (other.get(place) ?? 0);
+    return sum / (2 * angles.length);
+}
+
+const listOf = (layout, count) =>
+    Array.from({length: Math.min(SHOWN, count)}, (_, i) =>
+        COLUMNS[layout](i, count).join(' and '),
+    ).join(', ');
+
+// What two tables of different layouts have to do with each other, as a sentence, once their
+// wavelengths are known; else ''.
+export function layoutRemark([one, other]) {
+    const layouts = [one, other].map((table) => table?.effective.layout);
+    const dim = Number(one?.effective.dim);
+    if (layouts[0] === layouts[1] || !layouts.every((each) => each in COLUMNS)) return '';
+    if (!one.wavelengths || !other.wavelengths || one.columns * 2 !== dim) return '';
+    const equal =
+        one.data.length === other.data.length &&
+        one.data.every((value, i) => value === other.data[i]);
+    const frequencies = Array.from(one.wavelengths, (each) => (2 * Math.PI) / each || 0);
+    const correlations = DISTANCES.map((distance) => {
+        const angles = frequencies.map((each) => each * distance);
+        return correlationOf(layouts, angles).toFixed(2);
+    });
+    const [pairs, others] = layouts.map(
+        (layout) => `${layout} turns columns ${listOf(layout, dim / 2)} … together`,
+    );
+    return (
+        `${pairs}, ${others}${equal ? ', by the same angles: so these tables are equal' : ''}. ` +
+        'A kernel with the wrong layout gives other scores: over random queries and keys they ' +
+        `have a correlation of ${correlations.join(', ')} with the right ones at distances ` +
+        `${DISTANCES.join(', ')}.`
+    );
+}
