@@ -1,6 +1,7 @@
 /* CSV tables: a line is a row, as the format csv and numpy.savetxt write them. Numbers are
  * separated by a comma or by blanks. Empty lines are left out, and so is a first line that does
- * not begin with a number, but with names. */
+ * not begin with a number, but with names. Where these begin with `position` or `row`, as those
+ * of the format csv do, the first column is that of labels and is left out. */
 #include "files/table_view.h"
 #include "files/text_table.h"
 #include "json/document.h"
@@ -17,6 +18,7 @@ typedef struct csv_reader {
     uint64_t line; /* counted from 1 */
     api_numbers numbers;
     uint64_t columns, rows;
+    bool labelled; /* the first field of each line is a label */
     pe_error *reterr;
 } csv_reader;
 
@@ -31,11 +33,27 @@ static bool refuse_line(const csv_reader *self, const char *fault, uint64_t numb
                             "equally many");
 }
 
+/* Whether a line of names calls the first column as the format csv does where it is a label. */
+static bool names_a_label(const char *text)
+{
+    return strncmp(text, "position,", strlen("position,")) == 0 ||
+           strncmp(text, "row,", strlen("row,")) == 0;
+}
+
+/* Skip the label of a line, if lines have one. */
+static void skip_label(csv_reader *self)
+{
+    const size_t size = strcspn(self->at, ",\n");
+    if (self->labelled && self->at[size] == ',')
+        self->at += size + 1;
+}
+
 /* Read a line of numbers, as many as the first one has, and go to its end. */
 static bool read_row(csv_reader *self)
 {
     const uint64_t before = self->numbers.count;
     uint64_t count = 0;
+    skip_label(self);
     for (bool more = true; more; count++) {
         const char *text = self->at + strspn(self->at, BLANKS);
         const size_t size = strcspn(text, BLANKS ",\n");
@@ -44,6 +62,7 @@ static bool read_row(csv_reader *self)
             (self->line > 1 || count > 0 || strchr("+-.0123456789", *text)))
             return refuse_line(self, "has no number in field", count + 1);
         if (self->numbers.count == before) { /* names */
+            self->labelled = names_a_label(text);
             self->at += strcspn(self->at, "\n");
             return true;
         }

@@ -27,8 +27,9 @@ typedef enum api_measure {
 
 typedef struct api_format {
     const char *name, *media_type, *extension, *help;
-    const char *media_parameters; /* follow the media type in Content-Type; may be NULL */
-    const char *schema_type;      /* the JSON Schema type of the content; NULL: binary */
+    /* What follows the media type in Content-Type. The hook is NULL if nothing does. */
+    const char *(*media_parameters)(const api_selection *selection);
+    const char *schema_type; /* the JSON Schema type of the content; NULL: binary */
     /* The versions of libraries that the bytes depend on, up to NULL; NULL: there are none.
      * They are part of the entity tag. */
     const char *(*const *versions)(void);

@@ -36,20 +36,26 @@ uint64_t api_printed_elements(const api_printer *printer, const api_selection *s
 
 /* Print the elements [first, first + count) of a tensor, which lie at `elements`, in runs of at
  * most a row and at most PIECE elements. */
-static void append_elements(const api_printer *printer, api_text *text, const pe_tensor *tensor,
-                            uint64_t first, const void *elements, uint64_t count)
+static void append_elements(const api_printer *printer, api_text *text,
+                            const pe_request *request, const pe_tensor *tensor, uint64_t first,
+                            const void *elements, uint64_t count)
 {
-    uint64_t columns = tensor->shape[tensor->rank - 1];
+    uint64_t columns =
+        printer->label && tensor->rank == 1 ? 1 : tensor->shape[tensor->rank - 1];
     const unsigned char *src = elements;
     while (count > 0) {
         uint64_t column = first % columns;
         uint64_t run = columns - column < count ? columns - column : count;
         if (run > PIECE)
             run = PIECE;
-        char *start = api_text_room(text, (size_t)run * PE_PRINT_MAX + API_EDGE_MAX);
+        char *start =
+            api_text_room(text, (size_t)run * PE_PRINT_MAX + API_EDGE_MAX + API_LABEL_MAX);
         if (!start)
             return;
-        char *end = printer->before(start, tensor, first);
+        char *end = start;
+        if (printer->label && column == 0)
+            end += printer->label(end, request, tensor, first);
+        end = printer->before(end, tensor, first);
         end += printer->print(end, tensor, src, (size_t)run);
         end = printer->after(end, tensor, first + run);
         text->size += (size_t)(end - start);
@@ -126,8 +132,8 @@ api_body *api_printed_body(const api_printer *printer, const api_selection *sele
         const pe_tensor *tensor = pe_table_tensor(table, i);
         span printed = find_span(printer, selection, i);
         append_tensor_head(printer, &text, tensor, i == selection->first);
-        append_elements(printer, &text, tensor, printed.first, find_data(table, i, printed),
-                        printed.end - printed.first);
+        append_elements(printer, &text, selection->request, tensor, printed.first,
+                        find_data(table, i, printed), printed.end - printed.first);
         append_tensor_tail(printer, &text, i + 1 == end);
     }
     return api_body_take_text(&text, ret_bytes);
@@ -140,7 +146,10 @@ api_body *api_printed_body(const api_printer *printer, const api_selection *sele
 
 /* The longest text of a piece, in which every element may be a row, with a tensor's head and
  * tail. */
-#define TEXT_ROOM (PIECE * (PE_PRINT_MAX + API_EDGE_MAX) + 1024)
+static size_t text_room(const api_printer *printer)
+{
+    return PIECE * (PE_PRINT_MAX + API_EDGE_MAX + (printer->label ? API_LABEL_MAX : 0)) + 1024;
+}
 
 typedef struct printed_source {
     const api_printer *printer;
@@ -181,7 +190,8 @@ static void print_piece(printed_source *source)
         append_tensor_head(printer, text, tensor, source->tensor == 0);
     (void)pe_stream_read_fully(source->streams[source->tensor], source->element * size,
                                source->elements, (size_t)count * size);
-    append_elements(printer, text, tensor, source->element, source->elements, count);
+    append_elements(printer, text, source->selection.request, tensor, source->element,
+                    source->elements, count);
     source->element += count;
     if (count == rest) {
         source->tensor++;
@@ -190,7 +200,7 @@ static void print_piece(printed_source *source)
             source->element = source->spans[source->tensor].first;
         append_tensor_tail(printer, text, last);
     }
-    assert(!text->failed); /* TEXT_ROOM was made when the stream was opened */
+    assert(!text->failed); /* text_room was made when the stream was opened */
 }
 
 /* Copy text to dst. At most one piece is printed for each call, so that no call takes long. */
@@ -241,7 +251,8 @@ static bool open_streams(printed_source *source, pe_error *reterr)
 api_body *api_printed_stream(const api_printer *printer, const api_selection *selection,
                              pe_error *reterr)
 {
-    if (!api_reserve_lasting(sizeof(printed_source) + 2 * TEXT_ROOM, "the stream", reterr))
+    if (!api_reserve_lasting(sizeof(printed_source) + 2 * text_room(printer), "the stream",
+                             reterr))
         return NULL;
     printed_source *source = calloc(1, sizeof *source);
     if (!source)
@@ -249,7 +260,7 @@ api_body *api_printed_stream(const api_printer *printer, const api_selection *se
     source->printer = printer;
     source->selection = *selection;
     append_head(printer, &source->text, selection);
-    if (!api_text_room(&source->text, TEXT_ROOM) || !open_streams(source, reterr)) {
+    if (!api_text_room(&source->text, text_room(printer)) || !open_streams(source, reterr)) {
         free_source(source);
         return NULL;
     }

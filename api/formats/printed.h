@@ -9,6 +9,8 @@
 /* The most bytes that `before` and `after` together write around a run of elements. */
 #define API_EDGE_MAX (8 + 2 * PE_RANK_MAX)
 
+#define API_LABEL_MAX (PE_PRINT_MAX + 1)
+
 /* The parts of a text format. Elements are printed in runs; a run never extends beyond a row,
  * which is the elements that differ only in the index of the last axis. */
 typedef struct api_printer {
@@ -21,6 +23,12 @@ typedef struct api_printer {
      * that begins with element `first`, `after` for one that ends before element `end`. */
     char *(*before)(char *dst, const pe_tensor *tensor, uint64_t first);
     char *(*after)(char *dst, const pe_tensor *tensor, uint64_t end);
+
+    /* Write the label of a line, which the row of element `first` begins, with what separates
+     * it from the elements; at most API_LABEL_MAX bytes. Each element of a vector is a line
+     * then. NULL: lines have none. */
+    size_t (*label)(char *dst, const pe_request *request, const pe_tensor *tensor,
+                    uint64_t first);
 
     /* Print the elements of a run, with separators between them; see pe_print_row. */
     size_t (*print)(char *dst, const pe_tensor *tensor, const void *elements, size_t count);

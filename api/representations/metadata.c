@@ -1,4 +1,5 @@
 /* The metadata of a representation: its entity tag, and the header fields that describe it. */
+#include "bytes/digest.h"
 #include "http/arguments.h"
 #include "replies/reply.h"
 #include "representations/representation.h"
@@ -71,6 +72,124 @@ static void write_variant(const char *variant, size_t size, char dst[API_VARIANT
     *dst = '\0';
 }
 
+#define DIFFERENCES_MAX 120
+
+/* A digest of eight hexadecimal digits. */
+static void write_digest(char *dst, size_t size, const void *data, size_t bytes)
+{
+    char digest[65];
+    api_sha256_hex(data, bytes, digest);
+    snprintf(dst, size, "%.8s", digest);
+}
+
+static bool is_list(const pe_parameter *row)
+{
+    return row->type == PE_REAL_LIST || row->type == PE_INTEGER_LIST;
+}
+
+/* Write the value of a parameter as a part of a file name. */
+static void write_value(const pe_parameter *row, const pe_value *value, char *dst, size_t size)
+{
+    if (is_list(row))
+        write_digest(dst, size, value->items, value->count * sizeof *value->items);
+    else if (row->type == PE_CHOICE)
+        snprintf(dst, size, "%s", row->choices[value->integer]);
+    else if (row->type == PE_STORED)
+        snprintf(dst, size, "%s", value->text);
+    else if (row->type == PE_BOOLEAN)
+        snprintf(dst, size, "%s", value->integer ? "true" : "false");
+    else {
+        char number[PE_PRINT_MAX];
+        const size_t length = pe_print_number(number, value->real);
+        const bool integral = length > 2 && strcmp(number + length - 2, ".0") == 0;
+        snprintf(dst, size, "%.*s", (int)(integral ? length - 2 : length), number);
+    }
+}
+
+/* Whether a list is that of a default, "2,1,1". */
+static bool has_default_items(const pe_parameter *row, const pe_value *value)
+{
+    const char *next = row->default_text;
+    for (size_t i = 0; next && i < value->count; i++) {
+        double item;
+        const size_t length = strcspn(next, ",");
+        if (!pe_parse_number(next, length, &item) || item < value->items[i] ||
+            item > value->items[i])
+            return false;
+        next = next[length] ? next + length + 1 : NULL;
+        if (!next)
+            return i + 1 == value->count;
+    }
+    return false;
+}
+
+/* Whether a value shows in the shape: as an extent, or as half of one that is the pairs of a
+ * dim. */
+static bool is_extent(const pe_value *value, const pe_tensor *tensor)
+{
+    for (size_t i = 0; i < tensor->rank; i++)
+        if ((uint64_t)value->integer == tensor->shape[i] ||
+            (uint64_t)value->integer == 2 * tensor->shape[i])
+            return true;
+    return false;
+}
+
+/* Whether a value is to be told from that of other tables of the same shape. */
+static bool is_told(const pe_parameter *row, const pe_value *value, const pe_tensor *tensor)
+{
+    if (!value->present)
+        return false;
+    if (is_list(row))
+        return !has_default_items(row, value);
+    if (row->counts_rows || row->default_of ||
+        (row->required && row->type == PE_INTEGER && is_extent(value, tensor)))
+        return false;
+    const pe_value standard = pe_default_value(row);
+    return !standard.present || standard.integer != value->integer ||
+           standard.real < value->real || standard.real > value->real;
+}
+
+/* A parameter's row with the default that it has in this request. */
+static pe_parameter find_row(const pe_request *request, size_t index)
+{
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
+    pe_parameter row = info->parameters[index];
+    for (size_t i = 0; row.cases && i < index; i++) {
+        if (strcmp(info->parameters[i].name, row.when) != 0)
+            continue;
+        const char *choice = info->parameters[i].choices[pe_request_value(request, i)->integer];
+        for (const pe_case *legal = row.cases; legal->choice; legal++)
+            if (strcmp(legal->choice, choice) == 0) {
+                row.required = legal->required;
+                row.default_text = legal->default_text;
+            }
+    }
+    return row;
+}
+
+/* Write the parameters that are no defaults, such as "_base500000_offset16", so that files of
+ * unlike tables have unlike names; a digest of the whole request where they are long. */
+static void write_differences(const pe_request *request, const pe_tensor *tensor,
+                              char dst[DIFFERENCES_MAX])
+{
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
+    size_t used = 0, length;
+    dst[0] = '\0';
+    for (size_t i = 0; i < info->parameter_count && used < DIFFERENCES_MAX; i++) {
+        char value[80];
+        const pe_parameter row = find_row(request, i);
+        if (!is_told(&row, pe_request_value(request, i), tensor))
+            continue;
+        write_value(&row, pe_request_value(request, i), value, sizeof value);
+        used += (size_t)snprintf(dst + used, DIFFERENCES_MAX - used, "_%s%s", row.name, value);
+    }
+    if (used >= DIFFERENCES_MAX) {
+        const char *key = pe_request_key(request, &length);
+        dst[0] = '_';
+        write_digest(dst + 1, DIFFERENCES_MAX - 1, key, length);
+    }
+}
+
 #define LINKS_MAX                                                                              \
     896 /* bytes of the links to other tensors; there are none if they take more */
 
@@ -125,14 +244,14 @@ static void write_names(const pe_request *request, char *dst, size_t size)
 /* What the header fields say of the content. */
 typedef struct content_description {
     const pe_tensor *tensor; /* the first one */
-    char shape[96], file[256];
+    char shape[96], file[512];
     char names[320], links[LINKS_MAX]; /* where it is one tensor of several; else "" */
 } content_description;
 
 static void describe_content(const api_representation *representation,
                              content_description *ret_content)
 {
-    char shape[96], variant[API_VARIANT_BYTES + 1];
+    char shape[96], variant[API_VARIANT_BYTES + 1], differences[DIFFERENCES_MAX];
     const api_selection *selection = &representation->selection;
     const pe_request *request = selection->request;
     const char *scheme = pe_scheme_describe(pe_request_scheme(request))->name;
@@ -142,9 +261,11 @@ static void describe_content(const api_representation *representation,
     write_shape(tensor, ", ", ret_content->shape, sizeof ret_content->shape);
     write_shape(tensor, "x", shape, sizeof shape);
     write_variant(representation->variant, representation->options_size, variant);
-    snprintf(ret_content->file, sizeof ret_content->file, "%s%s%s_%s_%s%s.%s", scheme,
+    write_differences(request, tensor, differences);
+    snprintf(ret_content->file, sizeof ret_content->file, "%s%s%s_%s_%s%s%s.%s", scheme,
              one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
-             pe_dtype_name(tensor->dtype), variant, representation->format->extension);
+             pe_dtype_name(tensor->dtype), differences, variant,
+             representation->format->extension);
     if (!one_of_many)
         return;
     write_names(request, ret_content->names, sizeof ret_content->names);
@@ -171,8 +292,9 @@ static void add_content_fields(const api_representation *representation,
                                const content_description *content, api_reply *reply)
 {
     const api_format *format = representation->format;
-    api_reply_add(reply, "Content-Type", "%s%s", format->media_type,
-                  format->media_parameters ? format->media_parameters : "");
+    api_reply_add(
+        reply, "Content-Type", "%s%s", format->media_type,
+        format->media_parameters ? format->media_parameters(&representation->selection) : "");
     if (representation->coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");
     add_range_fields(representation, reply);

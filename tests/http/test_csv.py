@@ -37,6 +37,16 @@ class CsvCase(ServerCase):
             kind = int if dtype == "i32" else float
             self.assertEqual(pack(dtype, list(map(kind, numbers))), data, target)
 
+    def named(self, target):
+        """The lines of a CSV with a header, which is also that of the request without."""
+        target = f"{ENCODINGS}/{target}&format=csv"
+        reply = self.assert_ok(self.get(f"{target}&header=true"))
+        self.assertEqual(reply.header("Content-Type"), CSV.replace("absent", "present"))
+        names, *rows = csv.reader(io.StringIO(reply.body.decode("ascii")), strict=True)
+        plain = list(csv.reader(io.StringIO(self.get(target).body.decode("ascii"))))
+        self.assertEqual([row[1:] for row in rows], plain)
+        return names, [row[0] for row in rows], reply.body
+
 
 class Csv(CsvCase):
     def test_every_scheme_and_dtype_reads_back(self):
@@ -74,6 +84,71 @@ class Csv(CsvCase):
         self.assertIn('filename="sinusoidal_40x8_f32.csv"', plain.header("Content-Disposition"))
         self.assertIsNone(plain.header("Accept-Ranges"))
 
+    def test_a_header_has_names_and_each_row_its_position_or_its_index(self):
+        for target, names, labels in (
+            ("sinusoidal?length=3&dim=2&offset=5&step=0.5", "position c0 c1", "5 5.5 6"),
+            ("integer?positions=7,-1,0", "position c0", "7 -1 0"),
+            ("rope?length=2&dim=4&offset=-1&tensor=sin", "position c0 c1", "-1 0"),
+            ("rope?length=2&dim=6&tensor=inv_freq", "row inv_freq", "0 1 2"),
+            ("alibi?length=2&heads=2&slice=1", "row c0 c1", "0 1"),
+            ("alibi?length=2&heads=2&tensor=slopes", "row slopes", "0 1"),
+            ("normalized?length=3", "row c0", "0 1 2"),
+            ("rotation_matrix?length=3&dim=2&slice=2", "row c0 c1", "0 1"),
+        ):  # fmt: skip
+            told, rows, _body = self.named(target)
+            self.assertEqual((told, rows), (names.split(), labels.split()), target)
+
+    def test_a_header_that_has_no_meaning_is_refused(self):
+        for target, parameter in (
+            ("alibi?length=3&heads=2", "slice"),
+            ("rotation_matrix?length=3&dim=2", "slice"),
+            ("sinusoidal?length=2&dim=16386", "header"),
+        ):
+            reply = self.get(f"{ENCODINGS}/{target}&format=csv&header=true")
+            self.assert_problem(reply, 422, parameter)
+        for query in ("format=json&header=true", "format=npy&header=false"):
+            reply = self.get(f"{ENCODINGS}/sinusoidal?length=2&dim=4&{query}")
+            self.assert_problem(reply, 400, "header")
+        reply = self.get(f"{ENCODINGS}/sinusoidal?length=2&dim=4&format=csv&header=1")
+        self.assert_problem(reply, 400, "header")
+
+    def test_what_has_a_header_is_known_again(self):
+        headers = {"Content-Type": "text/csv"}
+        for query in (
+            "sinusoidal?length=40&dim=16&offset=3",
+            "rope?length=40&dim=16&tensor=cos",
+        ):
+            body = self.named(query)[2]
+            told = self.assert_ok(self.server.request("POST", "/v1/identify", headers, body))
+            self.assertEqual(told.json()["status"], "exact", query)
+            self.assertEqual(told.json()["shape"][0], 40)
+            reply = self.server.request("POST", f"/v1/compare/{query}", headers, body)
+            self.assertTrue(self.assert_ok(reply).json()["equal"])
+
+    def test_files_of_unlike_tables_have_unlike_names(self):
+        names = {}
+        for query in (
+            "rope?length=4&dim=4", "rope?length=4&dim=4&rope_theta=500000",
+            "rope?length=4&dim=4&offset=16", "rope?length=4&dim=4&offset=16&rope_theta=500000",
+            "rope?positions=0,1,2,4&dim=4", "rope?positions=0,1,2,5&dim=4",
+            "rope?length=4&dim=4&tensor=sin", "rope?length=4&dim=4&dtype=f64",
+            "sinusoidal?length=4&dim=4", "sinusoidal?length=4&dim=4&layout=concat",
+            "sinusoidal_2d?height=2&width=8&dim=8&shape=nc",
+            "sinusoidal_2d?height=8&width=2&dim=8&shape=nc",
+            "mrope?text=2,1&grids=1,2,4&dim=128", "mrope?text=1,2&grids=1,2,4&dim=128",
+            "alibi?length=4&heads=2", "alibi?length=4&heads=2&mask=causal",
+        ):  # fmt: skip
+            reply = self.assert_ok(self.get(f"{ENCODINGS}/{query}&format=npy"))
+            name = reply.header("Content-Disposition")
+            self.assertNotIn(name, names, query)
+            names[name] = query
+            self.assertRegex(name, r'^inline; filename="[A-Za-z0-9._+-]{1,200}"$')
+        self.assertIn('inline; filename="sinusoidal_4x4_f32.npy"', names)
+        many = self.get(
+            f"{ENCODINGS}/rope?length=4&dim=4&rope_theta=1e7&offset=-4.5&format=npy"
+        )
+        self.assertIn("_offset-4.5_", many.header("Content-Disposition"))
+
 
 class Streamed(CsvCase):
     flags = ("--cache-bytes", "64KiB")  # tables above 16 KiB are streamed
@@ -92,6 +167,10 @@ class Streamed(CsvCase):
         part = self.assert_ok(self.get(f"{target}&slice=3"), CSV)
         lines = whole.body.splitlines()
         self.assertEqual(part.body.splitlines(), lines[180:240])
+        for query in ("sinusoidal?length=3000&dim=6&offset=9", "integer?length=9000&dtype=f64"):
+            _names, rows, _body = self.named(query)
+            first = 9 if "offset" in query else 0
+            self.assertEqual(rows, [str(first + row) for row in range(len(rows))])
         packed = self.get(f"{target}&slice=3", {"Accept-Encoding": "gzip"})
         self.assertEqual(gzip.decompress(packed.body), part.body)
 

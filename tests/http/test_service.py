@@ -240,7 +240,7 @@ class OpenApi(ServerCase):
         formats = {form["name"]: form for form in self.get("/v1/info").json()["formats"]}
         for name, names in (
             ("json", []),
-            ("csv", ["slice"]),
+            ("csv", ["slice", "header"]),
             ("png", ["slice", "colormap", "scale"]),
         ):
             listed = [option["name"] for option in formats[name]["options"]]

@@ -97,7 +97,7 @@ class CurlTest(ServiceTest):
             (SMALL, "sinusoidal_4x8_f32.json"),
             (
                 "/v1/encodings/sinusoidal_2d?height=2&width=3&dim=4&format=npy",
-                "sinusoidal_2d_4x2x3_f32.npy",
+                "sinusoidal_2d_4x2x3_f32_base_height10000.npy",
             ),
         ):
             self.curl("-OJ", query)
