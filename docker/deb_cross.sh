@@ -19,7 +19,8 @@ for package in libjansson-dev libmicrohttpd-dev libpng-dev libsqlite3-dev nettle
 done
 # shellcheck disable=SC2016 # the shells of apt-get and of mmdebstrap have these variables
 build='chroot "$1" env DEB_FLAGS="-b -a'$architecture' -Pcross" \
-    SOURCE_DATE_EPOCH='$SOURCE_DATE_EPOCH' sh /root/deb.sh /root/'$(basename "$archive")' /root/deb'
+    SOURCE_DATE_EPOCH='$SOURCE_DATE_EPOCH' \
+    sh /root/deb.sh /root/'$(basename "$archive")' /root/deb'
 # shellcheck disable=SC2016
 apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
     'Created-By: Packages' 'Origin: Debian' | sort -u |
