@@ -15,7 +15,8 @@ fail() {
 [ -z "$(git status --porcelain)" ] || fail "there are changes that are not committed"
 version=$(make -s version)
 grep -q "^## $version (" CHANGELOG.md || fail "CHANGELOG.md has no $version"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+commit=$(git rev-parse HEAD)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 
 build_source() {
@@ -49,6 +50,7 @@ build() { # FOLDER
     mkdir -p "$1"
     work=$(mktemp -d)
     git clone --quiet "$here" "$work/posenc"
+    git -C "$work/posenc" checkout --quiet --detach "$commit"
     mkdir -p "$work/posenc/build"
     ln -s "$here/build/wasm-packages" "$work/posenc/build/wasm-packages"
     for part in $parts; do
@@ -69,4 +71,4 @@ build "$folder-again"
 diff "$folder/SHA256SUMS" "$folder-again/SHA256SUMS" || fail "the second build gave other bytes"
 (cd "$folder" && find . -type f -printf '%9s  %P\n' | LC_ALL=C sort -k 2)
 echo "release: $folder, the same bytes twice. The tag to set:"
-echo "    git tag -a v$version -m 'posenc $version' $(git rev-parse HEAD)"
+echo "    git tag -a v$version -m 'posenc $version' $commit"
