@@ -30,4 +30,4 @@ apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
         --customize-hook="copy-in $archive docker/deb.sh /root" --customize-hook="$build" \
         --customize-hook="sync-out /root/deb $folder" \
         "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" /dev/null
-rm -f "$folder"/*.buildinfo "$folder"/*.changes "$folder"/*.orig.tar.gz "$folder"/*-dbgsym_*
+rm -f "$folder"/*.buildinfo "$folder"/*.changes "$folder"/*.orig.tar.gz
