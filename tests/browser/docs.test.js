@@ -28,7 +28,7 @@ async function tryOperation(page, operation) {
 
 const example = Object.fromEntries(
     paths['/v1/encodings/sinusoidal'].get.parameters
-        .map(({$ref}) => components.parameters[$ref.split('/').pop()])
+        .map((each) => components.parameters[each.$ref?.split('/').pop()] ?? each)
         .filter(({schema}) => schema.examples)
         .map(({name, schema}) => [name, schema.examples[0]]),
 );
