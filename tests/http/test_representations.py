@@ -148,7 +148,7 @@ class Representations(ServerCase):
         targets = {
             "sinusoidal?length=4&dim=8": "sinusoidal_4x8_f32",
             "sinusoidal?length=512&dim=64&dtype=f16": "sinusoidal_512x64_f16",
-            "sinusoidal_2d?height=2&width=3&dim=4": "sinusoidal_2d_4x2x3_f32",
+            "sinusoidal_2d?height=2&width=3&dim=4": "sinusoidal_2d_4x2x3_f32_base_height10000",
             "integer?length=7&dtype=f64": "integer_7x1_f64",
         }
         for target, stem in targets.items():

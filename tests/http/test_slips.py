@@ -70,7 +70,7 @@ class Slips(ServerCase):
                 self.assertIn(meant, problem["detail"])
 
     def test_another_path_gets_none(self):
-        for path in ("/nothing", "/v1/x/y/z", "/a", "/v1", "/" + 300 * "v", "/%ff"):
+        for path in ("/nothing", "/v1/x/y/z", "/a", "/" + 300 * "v", "/%ff"):
             with self.subTest(path):
                 problem = self.server.request("GET", path).json()
                 self.assertEqual(problem["status"], 404)
