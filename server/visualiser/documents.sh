@@ -4,9 +4,8 @@
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
-set -- "${1:-}" README.md api/README.md api/guides/*.md api/reference/*.md \
-    lib/README.md server/README.md docker/README.md docker/sidecar.md docker/fleet/README.md \
-    docker/CAPACITY.md server/module/package/README.md SECURITY.md
+set -- "${1:-}" README.md api/*.md api/guides/*.md api/reference/*.md lib/*.md server/*.md \
+    docker/*.md docker/fleet/*.md server/module/package/README.md SECURITY.md
 mode=$1
 shift
 if [ "$mode" = --list ]; then
