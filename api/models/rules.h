@@ -89,6 +89,10 @@
     VISION("pixtral", .values = JSON({"hidden_size": 1024, "num_attention_heads": 16,          \
                                       "head_dim": 64, "num_hidden_layers": 24,                 \
                                       "image_size": 1540, "patch_size": 14}))
+#define LLAMA3_LAW(theta, factor, low, high, length)                                           \
+    JSON({"rope_type": "llama3", "rope_theta": theta, "factor": factor,                        \
+          "low_freq_factor": low, "high_freq_factor": high,                                    \
+          "original_max_position_embeddings": length})
 #define GEMMA4_THETAS                                                                          \
     JSON({"full_attention": {"rope_type": "proportional", "rope_theta": 1e6,                   \
                              "partial_rotary_factor": 0.25},                                   \
@@ -300,9 +304,7 @@
 #define TIMM_VISION                                                                            \
     COMPONENT(.name = "vision", .keys = "vision_config", .only_if_given = true,                \
               .optional = true)
-#define CLIP_TOWER(...)                                                                        \
-    PATCHES(__VA_ARGS__, .more = 1, .facts = {"cls", "row 0"}, .preset = "vit",                \
-            .resized = "bicubic, align_corners False, no antialias")
+#define CLIP_TOWER(...) VIT(.more = 1, __VA_ARGS__)
 #define GRID_TOWER(...)                                                                        \
     PATCHES(__VA_ARGS__, .preset = "vit",                                                      \
             .resized = "bicubic, align_corners False, no antialias",                           \
