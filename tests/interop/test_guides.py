@@ -173,8 +173,15 @@ REQUESTS = {
     ),
     "/v1/sets is only open under loopback names": ("/v1/sets", None, {"Host": "example"}),
 }
-# What test_deadlines.py, test_overload.py, test_full_disk.py and test_stop.py provoke.
-ELSEWHERE = {"deadline_exceeded", "503 with `Retry-After`", "507", "a download that ends early"}
+# What test_deadlines.py, test_overload.py, test_full_disk.py, test_stop.py and the package's
+# tests provoke.
+ELSEWHERE = {
+    "the worker … could not be loaded",
+    "deadline_exceeded",
+    "503 with `Retry-After`",
+    "507",
+    "a download that ends early",
+}
 
 
 def headings():
