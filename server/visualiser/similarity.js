@@ -6,7 +6,7 @@ import {differencesBetween} from './claims.js';
 import {h} from './dom.js';
 import {isGrid, loadPlaces, loadTurns, rotationOf, scoresOf, weightsOf} from './rotated.js';
 import {differencesOf} from './schema.js';
-import {Table, elements} from './tables.js';
+import {elements} from './tables.js';
 
 export const METRICS = {
     l2: 'L2 distance',
@@ -123,8 +123,7 @@ export async function loadScores(source, {first = 0, count, chosen}, drawing, si
     const numbers = chosen ? (i) => chosen[i] : (i) => first + i;
     const data = new Float32Array(rows * n);
     for (let i = 0; i < rows; i++) data.set(scoresOf(turns, weights, numbers(i)), i * n);
-    return new Table({
-        ...source,
+    return source.with({
         source,
         places,
         differences: differencesBetween(places.at, n),
@@ -135,13 +134,7 @@ export async function loadScores(source, {first = 0, count, chosen}, drawing, si
         totalRows: n,
         firstRow: first,
         dtype: 'f32',
-        leading: [],
-        slice: [],
         tensor: {...source.tensor, name: scoreName(source), shape: [n, n]},
-        wavelengths: null,
-        measuring: Promise.resolve(),
-        knownExtent: null,
-        knownConstant: undefined,
         address: addressOf(source.settings, {tensor: turns.query[0].tensor.name}),
         ...axesOfScores(source, places, numbers),
     });
@@ -155,11 +148,8 @@ export function distancesOfPlaces(scores) {
         return Math.hypot(...places.at.map((at) => at(i) - at(j)));
     });
     const name = places.at.length > 1 ? 'distance in the grid' : 'distance';
-    return new Table({
-        ...scores,
+    return scores.with({
         data,
-        knownExtent: null,
-        knownConstant: undefined,
         tensor: {...scores.tensor, name},
     });
 }
@@ -191,7 +181,9 @@ export function cornersOf({at}, n) {
 export function mapOfDistances(scores) {
     const {rows, columns, numbers, places, differences} = scores;
     if (!differences) return null;
-    const axes = longestAxes(differences);
+    const axes = longestAxes(differences),
+        [first, second] = axes;
+    const placeOf = (axis, i, j) => differences.of(axis, i, j) + differences.reach[axis];
     const [high, wide] = axes.map((axis) => 2 * differences.reach[axis] + 1);
     if (high * wide > WINDOW_ELEMENTS) return null;
     const others = differences.reach
@@ -201,10 +193,7 @@ export function mapOfDistances(scores) {
     for (let row = 0; row < rows; row++)
         for (let j = 0, i = numbers(row); j < columns; j++) {
             if (others.some((axis) => differences.of(axis, i, j) !== 0)) continue;
-            const [down, right] = axes.map(
-                (axis) => differences.of(axis, i, j) + differences.reach[axis],
-            );
-            data[down * wide + right] = scores.value(row, j);
+            data[placeOf(first, i, j) * wide + placeOf(second, i, j)] = scores.value(row, j);
         }
     const axisOf = (axis) => ({
         axis: 'distances',
@@ -213,17 +202,14 @@ export function mapOfDistances(scores) {
         at: (i) =>
             Number(((i - differences.reach[axis]) * differences.unit[axis]).toPrecision(6)),
     });
-    return new Table({
-        ...scores,
+    return scores.with({
         scores,
         data,
         rows: high,
         columns: wide,
         totalRows: high,
-        knownExtent: null,
-        knownConstant: undefined,
-        row: axisOf(axes[0]),
-        column: axisOf(axes[1]),
+        row: axisOf(first),
+        column: axisOf(second),
     });
 }
 
@@ -257,8 +243,7 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
     const at = positionsOf(source),
         [{title, explained}] = source.coordinates;
     const numbers = chosen ? (i) => chosen[i] : (i) => first + i;
-    return new Table({
-        ...source,
+    return source.with({
         source,
         numbers,
         differences: isLine(source.tensor, scheme) ? differencesBetween([at], n) : null,
@@ -271,13 +256,7 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
         reply,
         settings: asked,
         available: [tensor],
-        leading: [],
-        slice: [],
         tensor: {...tensor, name: METRICS[metric]},
-        wavelengths: null,
-        measuring: Promise.resolve(),
-        knownExtent: null,
-        knownConstant: undefined,
         address: addressOf(asked),
         row: {axis, title, explained, at: (i) => at(numbers(i))},
         column: {axis, title, explained, at},

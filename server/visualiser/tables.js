@@ -41,6 +41,19 @@ export class Table {
     text(row, column) {
         return shortest(this.dtype, this.value(row, column));
     }
+    // Another matrix of the same settings, of which nothing is known yet.
+    with(fields) {
+        return new Table({
+            ...this,
+            wavelengths: null,
+            measuring: Promise.resolve(),
+            knownExtent: null,
+            knownConstant: undefined,
+            leading: [],
+            slice: [],
+            ...fields,
+        });
+    }
     get wavelengthsKnown() {
         this.measuring ??= this.measure(this).then(
             (wavelengths) => {

@@ -232,26 +232,8 @@ const describeShare = (n, far) =>
         }),
     ].join(' · ');
 
-function show(places, lines, position, {colours, hover, mark, signal, width, height}) {
-    const x = {title: 'key', domain: reachOf(lines, 'x')};
-    const most = reachOf(lines)[1];
-    const chart = createChart({
-        series: lines,
-        x,
-        y: {title: 'weight', domain: [0, 1.04 * most]},
-        colours,
-        width,
-        height: clamp(height - AROUND, LOW, HIGH),
-        rules: [
-            {x: position, text: `query ${position}`, colour: colours.quiet},
-            ...markRules(mark, {axis: 'queries'}),
-        ],
-        label:
-            `Softmax of the biases of query ${position} over keys ` +
-            `${x.domain.map(brief).join(' to ')}, for ` +
-            `${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow ` +
-            'keys move the cursor.',
-    });
+// How much of the attention lies within n positions, drawn over n.
+function drawShares(lines, position, {colours, hover, signal, width}) {
     const far = lines.map(({within, ...line}) => ({...line, ...within}));
     const farChart = createChart({
         series: far,
@@ -273,7 +255,33 @@ function show(places, lines, position, {colours, hover, mark, signal, width, hei
         signal,
         tell: (n) => hover(n == null ? '' : describeShare(n, far)),
     });
-    const note = softmaxNote(lines, position);
+    return titled('How far it sees: the share of the attention within n positions', farChart);
+}
+
+function show(places, lines, position, context) {
+    const {colours, hover, mark, signal, tables, width, height} = context;
+    const grid = tables.some(({effective}) => effective.height != null);
+    const x = {title: 'key', domain: reachOf(lines, 'x')};
+    const most = reachOf(lines)[1];
+    const chart = createChart({
+        series: lines,
+        x,
+        y: {title: 'weight', domain: [0, 1.04 * most]},
+        colours,
+        width,
+        height: clamp(height - AROUND, LOW, HIGH),
+        rules: [
+            {x: position, text: `query ${position}`, colour: colours.quiet},
+            ...markRules(mark, {axis: 'queries'}),
+        ],
+        label:
+            `Softmax of the biases of query ${position} over keys ` +
+            `${x.domain.map(brief).join(' to ')}, for ` +
+            `${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow ` +
+            'keys move the cursor.',
+    });
+    // on a grid the numbers of places are no distances
+    const note = softmaxNote(grid ? [] : lines, position);
     places.note.replaceWith(note);
     places.note = note;
     places.body.replaceChildren(
@@ -284,7 +292,7 @@ function show(places, lines, position, {colours, hover, mark, signal, width, hei
             })),
         ),
         titled('', chart),
-        titled('How far it sees: the share of the attention within n positions', farChart),
+        ...(grid ? [] : [drawShares(lines, position, context)]),
     );
     places.frame.replaceChildren(tableOf(lines));
     linkCharts([chart], {
