@@ -5,9 +5,13 @@ export const WINDOW_ELEMENTS = 2 ** 22; // the most that one request asks for
 
 const TOLD = 2; // of several errors; the others stand beside their fields
 
+// A message for people who fill in a form, not for those who write a request.
+const worded = ({parameter, allowed, message}) =>
+    message.startsWith('missing parameter') ? `${parameter} is missing: ${allowed}` : message;
+
 function severalOf({errors = []}) {
-    if (errors.length < 2) return '';
-    const told = errors.slice(0, TOLD).map(({message}) => message);
+    if (errors.length === 0) return '';
+    const told = errors.slice(0, TOLD).map(worded);
     const rest = errors.length - told.length;
     return told.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }

@@ -26,8 +26,8 @@ export const adviceOn = ({name}) =>
     ADVICE.find(([pattern]) => pattern.test(name))[1].replace('FILE', name);
 
 // Opens what is dropped anywhere: `model` and `identify` take files by open(file), and forget
-// what they have shown by clear(); identify.refuse(file) tells what to do with others. Where a model shows
-// a trained table, that is looked for in a file.
+// what they have shown by clear(); identify.refuse(file) tells what to do with others. Where a
+// model shows a trained table, that is looked for in a file.
 export function takeDrops({model, identify}) {
     document.addEventListener('dragover', (event) => {
         if (event.dataTransfer?.types.includes('Files')) event.preventDefault();

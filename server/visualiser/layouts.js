@@ -1,6 +1,7 @@
 // Tables of cosines and sines that differ in nothing but which columns turn together: what a
 // kernel does to a score that takes the wrong ones.
 const SHOWN = 2; // pairs that are named
+const EQUAL = ', by the same angles: so these tables are equal';
 const DISTANCES = [1, 16, 256]; // of query and key
 
 // The columns of pair i of so many, by the name of the layout.
@@ -53,8 +54,8 @@ export function layoutRemark([one, other]) {
         (layout) => `${layout} turns columns ${listOf(layout, dim / 2)} … together`,
     );
     return (
-        `${pairs}, ${others}${equal ? ', by the same angles: so these tables are equal' : ''}. ` +
-        'A kernel with the wrong layout gives other scores: over random queries and keys they ' +
+        `${pairs}, ${others}${equal ? EQUAL : ''}. A kernel with the wrong layout gives ` +
+        'other scores: over random queries and keys they ' +
         `have a correlation of ${correlations.join(', ')} with the right ones at distances ` +
         `${DISTANCES.join(', ')}.`
     );

@@ -98,8 +98,8 @@ async function legalInstead(
 }
 
 // The settings that the service takes instead of those of a slider, and what is said of that:
-// {parameters, text}. The slider's next value that is taken, else what the value brings with it,
-// else the settings before, which are those of `table`.
+// {parameters, text}. The slider's next value that is taken, else what the value brings with
+// it, else the settings before, which are those of `table`.
 export async function legalSettings(scheme, settings, name, table, signal) {
     const {parameters} = settings,
         row = parameterOf(scheme, name);

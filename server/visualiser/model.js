@@ -1,6 +1,6 @@
-// The plan of a model: a config.json that is opened, dropped or pasted, or a well-known model by
-// its name, as a table of its position tensors; and two models beside each other. A tensor of
-// the table leads to its picture, a trained one to the file that has it.
+// The plan of a model, from a config.json or by a well-known name, as a table of its position
+// tensors, and two models compared. A tensor leads to its picture, a trained one to the file
+// that has it.
 import {getDocument} from './api.js';
 import {h} from './dom.js';
 import {dependents} from './prefill.js';
@@ -21,8 +21,7 @@ function settingsOf({request}) {
 const trainedOf = ({facts = {}}) =>
     (facts.original_max_position_embeddings ?? facts.positions)?.value;
 
-const queryOf = (pairs) =>
-    `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&')}`;
+const queryOf = (pairs) => `?${new URLSearchParams(pairs)}`.replace(/%2C/g, ',');
 const ofB = (pairs) => pairs.map(([name, value]) => [`right.${name}`, value]);
 const markOf = (part) =>
     part.kind === 'rope' && trainedOf(part) ? [['view.mark', trainedOf(part)]] : [];
@@ -296,7 +295,11 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
                       'table',
                       {},
                       h('thead', {}, h('tr', {}, ...cells('th', ['', ...names]))),
-                      h('tbody', {}, ...rows.map((row) => h('tr', {}, ...cells('td', row)))),
+                      h(
+                          'tbody',
+                          {},
+                          ...rows.map((texts) => h('tr', {}, ...cells('td', texts))),
+                      ),
                   )
                 : '',
             one && other
@@ -319,7 +322,9 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
             if (first) visit(first);
         } catch (error) {
             if (mine !== controller || error.name === 'AbortError') return;
-            const told = error.document?.errors?.map(({message}) => message) ?? [error.message];
+            const told = error.document?.errors?.map(({message}) =>
+                message.replace('that GET /v1/models lists', 'that the service knows'),
+            ) ?? [error.message];
             parts.result.replaceChildren(
                 h('p', {class: 'error'}, `${what} cannot be read:`),
                 h('ul', {}, ...told.map((text) => h('li', {}, text))),

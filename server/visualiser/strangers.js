@@ -114,6 +114,7 @@ export function createStrangers(line, change) {
             );
         const like = nearest(scheme, name);
         const meant = like && parameters[like] === undefined ? like : '';
+        const too = meant ? '' : ', which is given too';
         const called = parameterOf(scheme, like)?.aliases?.includes(name.toLowerCase());
         const shown = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
         const rename = () => change(side, {...without([name]), [meant]: parameters[name]});
@@ -122,7 +123,7 @@ export function createStrangers(line, change) {
                 'p',
                 {class: 'stranger'},
                 called
-                    ? `${mark}"${shown}" is called ${like} here${meant ? '' : ', which is given too'} `
+                    ? `${mark}"${shown}" is called ${like} here${too} `
                     : `${mark}unknown setting "${shown}"${meant ? `: ${meant}?` : ''} `,
                 meant && button(called ? 'use it' : 'rename', rename),
                 meant && ' ',

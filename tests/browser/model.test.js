@@ -138,3 +138,105 @@ pageTest('the plan fits a phone', {viewport: {width: 360, height: 740}}, async (
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
     await screenshot(page, 'model-360');
 });
+
+const LLAMA = {
+    model_type: 'llama',
+    hidden_size: 4096,
+    num_attention_heads: 32,
+    max_position_embeddings: 4096,
+};
+
+pageTest('a config is pasted, anywhere or into the field', {}, async (page) => {
+    await open(page);
+    await page.click('#model-button');
+    await page.fill('#model-text', JSON.stringify(LLAMA));
+    await page.waitForFunction(() => location.search.includes('dim=128'));
+    await drawn(page);
+    assert.match(await page.innerText('.model-summary'), /^the pasted config Llama/);
+    assert.match(page.url(), /view\.mark=4096/, 'the training length is that of the config');
+    await page.evaluate(
+        (text) => {
+            const data = new DataTransfer();
+            data.setData('text', text);
+            document.body.dispatchEvent(
+                new ClipboardEvent('paste', {clipboardData: data, bubbles: true}),
+            );
+        },
+        JSON.stringify({...LLAMA, num_attention_heads: 64}),
+    );
+    await page.waitForFunction(() => location.search.includes('dim=64'));
+    await drawn(page);
+});
+
+pageTest('two models are compared, and shown beside each other', {}, async (page) => {
+    await open(page);
+    await page.click('#model-button');
+    await page.waitForFunction(
+        () => document.querySelectorAll('#model-name option').length > 9,
+    );
+    await page.selectOption('#model-name', 'llama-3-8b');
+    await page.selectOption('#model-other', 'llama-3.1-8b');
+    await page.waitForSelector('.model-verdict');
+    assert.equal(await page.innerText('.model-verdict'), 'llama-3-8b and llama-3.1-8b differ:');
+    assert.match(await page.innerText('.model-compared'), /rope type\s+absent\s+llama3/);
+    await page.click('text=Show both beside each other');
+    await page.waitForFunction(() => location.search.includes('right.rope_type=llama3'));
+    await drawn(page);
+    await page.check('#model-with');
+    await page.fill(
+        '#model-text',
+        JSON.stringify({...LLAMA, max_position_embeddings: 8192, rope_theta: 5e5}),
+    );
+    await page.waitForFunction(() =>
+        /pasted/.test(document.querySelector('.model-verdict')?.textContent),
+    );
+});
+
+pageTest('a model’s wavelengths before and after its scaling', {}, async (page) => {
+    await open(page);
+    await page.click('#model-button');
+    await page.waitForFunction(
+        () => document.querySelectorAll('#model-name option').length > 9,
+    );
+    await page.selectOption('#model-name', 'deepseek-v3');
+    await page.click('text=Its wavelengths before and after the scaling');
+    await drawn(page);
+    await page.waitForSelector('.spectrum-words');
+    const [before, after] = await page.$$eval('.spectrum-words', (all) =>
+        all.map(({textContent}) => textContent),
+    );
+    assert.match(
+        before,
+        /^A: 9 of 32 columns have wavelengths above the training length of 4096/,
+    );
+    assert.match(after, /^B: 13 of 32 columns/);
+});
+
+pageTest('a trained table is shown from a file that has it', {}, async (page) => {
+    await open(page);
+    await page.click('#model-button');
+    await page.waitForFunction(
+        () => document.querySelectorAll('#model-name option').length > 9,
+    );
+    await page.selectOption('#model-name', 'bert-base');
+    await page.waitForSelector('.model-trained');
+    assert.doesNotMatch(await page.innerText('#model'), /Upload|set=/);
+    const elements = 512 * 768;
+    const header = Buffer.from(
+        JSON.stringify({
+            word: {dtype: 'F32', shape: [4], data_offsets: [0, 16]},
+            position: {dtype: 'F32', shape: [512, 768], data_offsets: [16, 16 + 4 * elements]},
+        }),
+    );
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64LE(BigInt(header.length));
+    await page.setInputFiles('.model-trained input', {
+        name: 'model.safetensors',
+        mimeType: 'application/octet-stream',
+        buffer: Buffer.concat([size, header, Buffer.alloc(16 + 4 * elements, 1)]),
+    });
+    await page.waitForFunction(
+        () => document.querySelector('#identify-tensor').value === 'position',
+    );
+    await page.waitForSelector('#identify-result p');
+});

@@ -434,6 +434,18 @@ pageTest(
         assert.equal(await page.isVisible('#cancel'), false);
         assert.match(await aborted, /ABORTED/);
         assert.equal(held, 1);
+        assert.equal(await page.isVisible('#resume'), true);
+        await page.click('#undo');
+        await drawn(page);
+        assert.match(page.url(), /length=16&/);
+        assert.equal(await page.isVisible('#resume'), false);
+        await page.fill('#left-length', '17');
+        await page.waitForSelector('#cancel', {state: 'visible'});
+        await page.keyboard.press('Escape');
+        await page.unroute('**/v1/encodings/**length=17**');
+        await page.click('#resume');
+        await drawn(page);
+        assert.match(await page.getAttribute('canvas.plot', 'aria-label'), /17 positions/);
         await page.fill('#left-length', '18');
         await drawn(page);
         assert.match(await page.getAttribute('canvas.plot', 'aria-label'), /18 positions/);

@@ -155,7 +155,8 @@ pageTest('what is lost at position 131071 is told', {}, async (page) => {
     const made = {dim: 64, base: 10000, query: 'sinusoidal?dim=64'};
     await open(
         page,
-        '?scheme=sinusoidal&length=16&dim=64&dtype=bf16&view=precision&view.precision.stored=f32',
+        '?scheme=sinusoidal&length=16&dim=64&dtype=bf16&view=precision' +
+            '&view.precision.stored=f32',
     );
     const [text] = await words(page);
     agrees(text, await worstOf('exponential', {...made, positions: run(131008, 128)}));
@@ -264,7 +265,8 @@ test('half formats are those of other arithmetic', () => {
     assert.equal(round('bf16', 257), 256);
 });
 
-// The worst error of cosines with one stage in half precision; Infinity where there is no number.
+// The worst error of cosines with one stage in half precision; Infinity where there is no
+// number.
 async function halfWorst(stage, half, {dim, base, positions}) {
     const to = (name, value) => (name === stage ? half(value) : fround(value));
     const exact = new Float32Array(

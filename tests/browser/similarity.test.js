@@ -559,3 +559,14 @@ for (const [colorScheme, width] of [
             }
         },
     );
+
+pageTest('the window of a long table holds for its similarities', {}, async (page) => {
+    await open(
+        page,
+        '?scheme=sinusoidal&length=2000000&dim=1024&view=similarity&view.row=50000',
+    );
+    const asked = await page.textContent('#view .reply code');
+    assert.match(asked, /offset=50000&length=4096/);
+    const label = await page.getAttribute('canvas.plot', 'aria-label');
+    assert.match(label, /50000/);
+});

@@ -162,3 +162,29 @@ pageTest(
         }
     },
 );
+
+pageTest(
+    'the tour goes by arrow keys, and on a phone its picture stays in sight',
+    {viewport: {width: 360, height: 740}},
+    async (page) => {
+        await open(page, '?tour=4');
+        for (const wanted of [5, 6, 7]) {
+            await page.keyboard.press('ArrowRight');
+            await page.waitForFunction(
+                (number) => location.search.includes(`tour=${number}`),
+                wanted,
+            );
+            await drawn(page);
+            const seen = await page.evaluate(() => {
+                const words = document.querySelector('#tour').getBoundingClientRect();
+                const picture = document
+                    .querySelector('#view :is(canvas, svg.chart)')
+                    .getBoundingClientRect();
+                return Math.min(picture.bottom, words.top) - picture.top;
+            });
+            assert.ok(seen > 80, `step ${wanted}: ${seen} pixels of the picture`);
+        }
+        await page.keyboard.press('ArrowLeft');
+        await page.waitForFunction(() => location.search.includes('tour=6'));
+    },
+);

@@ -517,7 +517,8 @@ function render(container, context) {
                             'p',
                             {class: 'precision-code'},
                             h('code', {}, code),
-                            `, then sin and cos of position × frequency; ${spoken(settings.formats)}`,
+                            ', then sin and cos of position × frequency; ',
+                            spoken(settings.formats),
                         ),
                     ),
                 );

@@ -248,8 +248,8 @@ function drawShares(lines, position, {colours, hover, signal, width}) {
         height: LOW,
         rules: [{y: MOST, text: '90 %'}],
         label:
-            `Share of the attention of query ${position} on keys less than n positions away, n ` +
-            'on a logarithmic axis. Arrow keys move the cursor.',
+            `Share of the attention of query ${position} on keys less than n positions ` +
+            'away, n on a logarithmic axis. Arrow keys move the cursor.',
     });
     linkCharts([farChart], {
         signal,

@@ -41,8 +41,8 @@ export function describeSpectrum(wavelengths, limit, limitName) {
     );
 }
 
-// Whether the columns of every wavelength are two whose squares add up to a constant: a sine and
-// a cosine.
+// Whether the columns of every wavelength are two whose squares add up to a constant: a sine
+// and a cosine.
 function sineAndCosine({wavelengths, columns, rows, data}) {
     const partners = new Map();
     for (let column = 0; column < columns; column++) {
@@ -64,9 +64,9 @@ const whyTwo = () =>
     h(
         'p',
         {class: 'spectrum-why'},
-        'Each frequency has two columns, a sine and a cosine, since together they are a point ' +
-            'that turns: the row of position m + k is the row of m turned by the same angles, ' +
-            'wherever m is. A sine alone has no such rotation. ',
+        'Each frequency has two columns, a sine and a cosine, since together they are a ' +
+            'point that turns: the row of position m + k is the row of m turned by the same ' +
+            'angles, wherever m is. A sine alone has no such rotation. ',
         h('a', {href: '?scheme=rotation_matrix'}, 'The rotations T_k as matrices'),
         '.',
     );
