@@ -50,8 +50,7 @@ function windowed(table) {
     parameters.offset = String(axis.at(firstRow));
     parameters.length = String(rows);
     if (settings.parameters.step) parameters.step = settings.parameters.step;
-    return new Table({
-        ...table,
+    return table.with({
         settings: {...settings, parameters},
         tensor: {...tensor, shape: [rows, ...tensor.shape.slice(1)]},
         totalRows: rows,
