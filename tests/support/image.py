@@ -330,7 +330,8 @@ def write_release(podman, moment, folder):
     for target in ("programs", "sbom"):
         local = podman.folder / target
         shutil.rmtree(local, ignore_errors=True)
-        podman.build(name, moment, "--target", target, "--output", f"type=local,dest={local}")
+        output = ("--target", target, "--output", f"type=local,dest={local}")
+        podman.build(name, moment, *output, form="oci")  # of the layers that are there
     pack(podman.folder / "programs", folder / f"posenc-static-{version}-amd64.tar", moment)
     subprocess.run(["gzip", "-9n", folder / f"posenc-static-{version}-amd64.tar"], check=True)
     shutil.copy(podman.folder / "sbom" / "posenc.spdx.json", folder)
