@@ -192,7 +192,7 @@ static bool read_number(const pe_parameter *parameter, const char *text, size_t 
     if (!pe_number_is_kept(text, length, number)) {
         char allowed[PE_PRINT_MAX + 48], nearest[PE_PRINT_MAX];
         snprintf(allowed, sizeof allowed, "a number that float64 keeps, such as %s",
-                 pe_plain_number(number, nearest));
+                 pe_plain_number(number + 0.0, nearest));
         pe_parameter_refuse(parameter, PE_OUT_OF_RANGE, PE_REASON_RANGE, kind, given, allowed,
                             reterr);
         return false;

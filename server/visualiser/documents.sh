@@ -5,7 +5,7 @@ set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
 set -- "${1:-}" README.md api/*.md api/guides/*.md api/reference/*.md lib/*.md server/*.md \
-    docker/*.md docker/fleet/*.md server/module/package/README.md SECURITY.md
+    docker/*.md docker/fleet/*.md api/python/*.md server/module/package/README.md SECURITY.md
 mode=$1
 shift
 if [ "$mode" = --list ]; then

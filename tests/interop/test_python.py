@@ -334,11 +334,18 @@ class OverAUnixSocket(Calls, Case):
         cls.service = posenc.Service(server.url)
 
 
+def stored_in(folder):
+    """A directory of sets in a folder, which must be there before anything is read."""
+    sets = folder / "sets"
+    sets.mkdir(exist_ok=True)
+    return sets
+
+
 class ByTheCommand(Calls, Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.service = posenc.Service(f"command:{COMMAND}", data_dir=str(cls.folder / "sets"))
+        cls.service = posenc.Service(f"command:{COMMAND}", data_dir=str(stored_in(cls.folder)))
 
     def test_without_a_directory_no_set_is_stored(self):
         with self.assertRaisesRegex(ValueError, "--data-dir"):
@@ -425,7 +432,7 @@ class Torch(Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.service = posenc.Service(f"command:{COMMAND}", data_dir=str(cls.folder / "sets"))
+        cls.service = posenc.Service(f"command:{COMMAND}", data_dir=str(stored_in(cls.folder)))
 
     def test_a_dtype_of_torch_gives_tensors_of_torch(self):
         import torch

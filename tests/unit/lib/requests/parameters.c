@@ -187,7 +187,7 @@ END_TEST
 
 START_TEST(zero_has_no_sign)
 {
-    static const char *const ZEROS[] = {"-0", "-0.0", "-0e5", "-1e-400"};
+    static const char *const ZEROS[] = {"-0", "-0.0", "-0e5"};
     for (size_t i = 0; i < UNIT_COUNT(ZEROS); i++) {
         ck_assert(!signbit(legal(&REAL, ZEROS[i]).real));
         ck_assert(!signbit(legal(&INTEGER, ZEROS[i]).real));

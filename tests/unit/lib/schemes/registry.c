@@ -151,7 +151,7 @@ static void check_parameter(const pe_scheme_info *info, const pe_parameter *para
         ck_assert_msg(other < info->parameter_count, "%s: there is no %s", info->name,
                       parameter->unless);
         ck_assert_str_ne(parameter->unless, parameter->name);
-        ck_assert(!info->parameters[other].required);
+        ck_assert(!info->parameters[other].required || info->parameters[other].unless);
     }
 }
 
@@ -164,7 +164,7 @@ static void check_cases(const pe_scheme_info *info, size_t index)
     ck_assert_msg(other_index < index, "%s: %s must come after %s", info->name, parameter->name,
                   parameter->when);
     other = &info->parameters[other_index];
-    ck_assert(other->type == PE_CHOICE && other->default_text && !other->when);
+    ck_assert(other->type == PE_CHOICE && !other->when);
     ck_assert(!parameter->required && !parameter->default_text);
     ck_assert_ptr_nonnull(parameter->cases[0].choice);
     for (const pe_case *at = parameter->cases; at->choice; at++) {
