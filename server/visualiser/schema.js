@@ -94,12 +94,26 @@ export const missingOf = (scheme, effective) =>
     });
 
 // The first parameters of a table, with their values, that another one does not share.
-export const differencesOf = ({scheme, effective}, other) =>
+const differencesOf = ({scheme, effective}, other) =>
     scheme.parameters
         .filter(({name}) => effective[name] !== other.effective[name])
         .slice(0, 3)
         .filter(({name}) => effective[name] != null)
         .map(({name}) => `${name} ${effective[name]}`);
+
+// A name for each of one or two tables: the scheme and, if both have the same, the parameters
+// that differ.
+export function titlesOf(tables) {
+    const [one, other] = tables;
+    if (!other) return [one.scheme.name];
+    const same = one.scheme === other.scheme;
+    return tables.map((table, side) =>
+        [
+            `${'AB'[side]}: ${table.scheme.name}`,
+            ...(same ? differencesOf(table, tables[1 - side]) : []),
+        ].join(', '),
+    );
+}
 
 // What a view (see views.js) is called where it shows a table.
 export const titleOf = ({title}, {tensor, scheme}) =>

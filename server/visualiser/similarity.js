@@ -5,7 +5,6 @@ import {isDistances} from './axes.js';
 import {differencesBetween} from './claims.js';
 import {h} from './dom.js';
 import {isGrid, loadPlaces, loadTurns, rotationOf, scoresOf, weightsOf} from './rotated.js';
-import {differencesOf} from './schema.js';
 import {elements} from './tables.js';
 
 export const METRICS = {
@@ -260,20 +259,6 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
         row: {axis, title, explained, at: (i) => at(numbers(i))},
         column: {axis, title, explained, at},
     });
-}
-
-// A name for each of one or two tables: the scheme and, if both have the same, the parameters
-// that differ.
-export function titlesOf(tables) {
-    const [one, other] = tables;
-    if (!other) return [one.scheme.name];
-    const same = one.scheme === other.scheme;
-    return tables.map((table, side) =>
-        [
-            `${'AB'[side]}: ${table.scheme.name}`,
-            ...(same ? differencesOf(table, tables[1 - side]) : []),
-        ].join(', '),
-    );
 }
 
 // A labelled select whose choice is an option of the view.

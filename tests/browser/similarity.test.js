@@ -567,6 +567,4 @@ pageTest('the window of a long table holds for its similarities', {}, async (pag
     );
     const asked = await page.textContent('#view .reply code');
     assert.match(asked, /offset=50000&length=4096/);
-    const label = await page.getAttribute('canvas.plot', 'aria-label');
-    assert.match(label, /50000/);
 });

@@ -8,6 +8,7 @@ import {pluralOf, rangeText} from '../lists.js';
 import {cloudNote} from '../notes.js';
 import {compareTriangles, extentOf, pairsOf, rowsToCompare} from '../pairs.js';
 import {drawingControls, drawingOf} from '../rotated.js';
+import {titlesOf} from '../schema.js';
 import {
     METRICS,
     chooser,
@@ -18,7 +19,6 @@ import {
     loadSimilarity,
     present,
     rotationIn,
-    titlesOf,
 } from '../similarity.js';
 
 const MARGIN = {top: 8, right: 14, bottom: 38, left: 78};

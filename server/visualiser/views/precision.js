@@ -8,6 +8,7 @@ import {choiceField, listField} from '../lists.js';
 import {precisionNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {PROBES, RECIPES, SINGLE, STAGES, entryOf, unitOf, wavesOf} from '../recipes.js';
+import {titlesOf} from '../schema.js';
 import {NOT_MEASURED} from './spectrum.js';
 import {markRules, mayWave, sideName} from './waves.js';
 
@@ -362,16 +363,18 @@ function halvesTable(judgements, tables) {
             }),
         ),
     );
+    const caption = 'Half precision in one place, float32 in all others';
+    const head = ['stage', ...heads].map((text) => h('th', {scope: 'col'}, text));
     return h(
-        'table',
-        {class: 'numbers precision-halves'},
-        h('caption', {}, 'Half precision in one place, float32 in all others'),
+        'div',
+        {class: 'numbers-frame', tabIndex: 0, role: 'group', 'aria-label': caption},
         h(
-            'thead',
-            {},
-            h('tr', {}, ...['', ...heads].map((text) => h('th', {scope: 'col'}, text))),
+            'table',
+            {class: 'numbers precision-halves'},
+            h('caption', {}, caption),
+            h('thead', {}, h('tr', {}, ...head)),
+            h('tbody', {}, ...rows),
         ),
-        h('tbody', {}, ...rows),
     );
 }
 
@@ -400,9 +403,9 @@ function draw(container, judgements, {tables, hover, mark, colours, signal, widt
     container.append(
         legendOf(
             tables.length > 1
-                ? byPosition.map(({side, ...each}) => ({
+                ? byPosition.map((each) => ({
                       ...each,
-                      name: `${side}${tables[each.dashed ? 1 : 0].settings.scheme}`,
+                      name: titlesOf(tables)[each.dashed ? 1 : 0],
                   }))
                 : [],
         ),

@@ -5,7 +5,7 @@ import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
-import {differencesOf} from '../schema.js';
+import {titlesOf} from '../schema.js';
 import {beginningRow} from '../tables.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
 import {drawDial} from './dial.js';
@@ -304,19 +304,13 @@ function createSides({tables, load}, listeners) {
 }
 
 function legendOf(sides, tables, colours, mark) {
-    const entry = ({side, table}) => {
+    const entry = ({side}) => {
         const swatch = h('span', {
             class: `rotation-swatch ${side ? 'square' : ''}`,
             'aria-hidden': 'true',
         });
         swatch.style.background = side ? colours.right : colours.left;
-        const differing = tables.length < 2 ? [] : differencesOf(table, tables[1 - side]);
-        return h(
-            'span',
-            {},
-            swatch,
-            [`${lettered(tables, side)}${table.scheme.name}`, ...differing].join(', '),
-        );
+        return h('span', {}, swatch, titlesOf(tables)[side]);
     };
     const lacking =
         tables.length > sides.length

@@ -5,6 +5,7 @@ import {differenceOf, refusalOf} from '../difference.js';
 import {h} from '../dom.js';
 import {mapNote, similarityNote} from '../notes.js';
 import {drawingControls, drawingOf, isGrid} from '../rotated.js';
+import {titlesOf} from '../schema.js';
 import {
     METRICS,
     chooser,
@@ -17,7 +18,6 @@ import {
     present,
     rotationIn,
     rowsAtOnce,
-    titlesOf,
 } from '../similarity.js';
 import heatmap from './heatmap.js';
 

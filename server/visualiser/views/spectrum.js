@@ -7,6 +7,7 @@ import {highlighted} from '../highlight.js';
 import {countText} from '../lists.js';
 import {spectrumNote} from '../notes.js';
 import {brief} from '../numbers.js';
+import {titlesOf} from '../schema.js';
 import {spanOf} from '../variants.js';
 import {mayWave, sideName} from './waves.js';
 
@@ -112,7 +113,7 @@ function draw(container, context) {
             y: (k) => wavelengths[columns[k]],
             colour: [colours.left, colours.right][i],
             dashed: i === 1,
-            name: `${sideName(tables, i)}${tables[i].settings.scheme}`,
+            name: titlesOf(tables)[i],
         };
     });
     const words = tables.map((table, i) =>
