@@ -9,14 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-static const pe_parameter HEADER = {
-    .name = "header",
-    .type = PE_BOOLEAN,
-    .default_text = "false",
-    .help = "a first line of names, and before each row its position, or its index where rows "
-            "are no positions"};
-
-static const pe_parameter OPTIONS[] = {API_SLICE_ROW, HEADER};
+static const pe_parameter OPTIONS[] = {
+    API_SLICE_ROW,
+    {.name = "header",
+     .type = PE_BOOLEAN,
+     .default_text = "false",
+     .help = "a first line of names, and before each row its position, or its index where rows "
+             "are no positions"}};
+static const pe_parameter *const HEADER = &OPTIONS[1];
 
 #define COLUMNS_MAX 16384 /* with names: as many as spreadsheets have */
 
@@ -77,7 +77,7 @@ static const api_printer PRINTER = {
 
 static bool has_header(const api_selection *selection)
 {
-    return api_option_value(selection, &HEADER).integer;
+    return api_option_value(selection, HEADER).integer;
 }
 
 /* Whether the rows of a tensor are the positions of the request: its shape begins with n, and
@@ -164,7 +164,7 @@ static void check(const api_selection *selection, pe_error *error)
     api_slice_check(selection, has_header(selection), error);
     if (has_header(selection) && tensor->rank > 1 &&
         tensor->shape[tensor->rank - 1] > COLUMNS_MAX)
-        pe_error_add(error, PE_OUT_OF_RANGE, HEADER.name, "true",
+        pe_error_add(error, PE_OUT_OF_RANGE, HEADER->name, "true",
                      "left out for a tensor of more than %d columns", COLUMNS_MAX);
 }
 

@@ -10,7 +10,7 @@ const worded = ({parameter, allowed, message}) =>
     message.startsWith('missing parameter') ? `${parameter} is missing: ${allowed}` : message;
 
 function severalOf({errors = []}) {
-    if (errors.length === 0) return '';
+    if (errors.length === 1 && worded(errors[0]) === errors[0].message) return '';
     const told = errors.slice(0, TOLD).map(worded);
     const rest = errors.length - told.length;
     return told.join('; ') + (rest > 0 ? `; and ${rest} more` : '');

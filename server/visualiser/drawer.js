@@ -19,7 +19,7 @@ export function createDrawer(button, drawer) {
     });
     drawer.querySelector('.drawer-close').addEventListener('click', close);
     drawer.addEventListener('keydown', (event) => {
-        if (event.key !== 'Escape') return;
+        if (event.key !== 'Escape' || !document.body.classList.contains('drawer-open')) return;
         event.stopPropagation();
         close();
     });
