@@ -12,7 +12,9 @@ void api_add_query_parameter(json_t *document, json_t *list, const api_entry *en
 {
     json_t *parameter = json_pack("{s:s, s:s, s:s, s:O}", "name", entry->name, "in", "query",
                                   "description", entry->help, "schema", entry->schema);
-    if (json_object_get(entry->schema, "items")) { /* a list is one value with commas */
+    if (json_object_get(entry->schema,
+                        "items")) { /* a list is one value with commas, also of one */
+        json_object_set_new(entry->schema, "type", json_string("array"));
         json_object_set_new(parameter, "style", json_string("form"));
         json_object_set_new(parameter, "explode", json_false());
     }

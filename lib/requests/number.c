@@ -98,8 +98,10 @@ bool pe_number_is_kept(const char *text, size_t length, double number)
     if (!isfinite(number) || number != floor(number))
         return true;
     const long digits = snprintf(held, sizeof held, "%.0f", fabs(number));
-    const size_t start = text[0] == '-' ? 1 : 0, end = strcspn(text, "eE");
-    const size_t stop = end < length ? end : length;
+    const size_t start = text[0] == '-' ? 1 : 0;
+    size_t stop = start;
+    while (stop < length && text[stop] != 'e' && text[stop] != 'E')
+        stop++;
     /* the power of ten that the next digit counts */
     long place =
         (long)count_digits(text, length, start) - 1 + read_exponent(text, length, stop);
