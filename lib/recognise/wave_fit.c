@@ -20,8 +20,8 @@ static void sine_and_cosine(double angle, double *ret_sine, double *ret_cosine)
 double pe_compute_angle(double y, double x)
 {
     double radius = sqrt(x * x + y * y), sine, cosine;
-    if (radius == 0)
-        return 0;
+    if (!(radius > 0) || isinf(radius))
+        return 0; /* of no direction, or too large to be an entry of a wave */
     double steep = x == 0 ? 1e300 : fabs(y) / fabs(x), angle;
     if (fabs(y) < fabs(x))
         angle = steep / (1 + 0.28 * steep * steep);
