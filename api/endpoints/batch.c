@@ -1,5 +1,6 @@
 /* /v1/batch: the tensors of many requests in one reply. */
 #include "representations/batch.h"
+#include "files/set_header.h"
 #include "http/arguments.h"
 #include "replies/json_post.h"
 #include "replies/problem.h"
@@ -86,7 +87,7 @@ static bool is_name(const char *name)
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     size_t length = strlen(name);
     return length > 0 && length < API_BATCH_NAME_BYTES && strspn(name, LETTERS) == length &&
-           strcmp(name, "__metadata__") != 0; /* which is no tensor in a safetensors file */
+           strcmp(name, API_SET_METADATA) != 0; /* which is no tensor in a safetensors file */
 }
 
 /* What a request has besides the parameters of its scheme. */
@@ -110,11 +111,10 @@ static bool check_names(const pe_options *names, const pe_scheme **ret_scheme, p
     *ret_scheme = scheme ? pe_scheme_find(scheme) : NULL;
     bool named = name && is_name(name);
     if (!named) {
-        pe_problem *problem =
-            pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
-                         "given: 1 to %d of the characters A-Z, a-z, 0-9, _, . and -, but not "
-                         "__metadata__",
-                         API_BATCH_NAME_BYTES - 1);
+        pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
+                                           "given: 1 to %d of the characters A-Z, a-z, 0-9, _, "
+                                           ". and -, but not " API_SET_METADATA,
+                                           API_BATCH_NAME_BYTES - 1);
         problem->row = &NAMES[NAME]; /* so that messages do not take it for that of a set */
     }
     if (!scheme)

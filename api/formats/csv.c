@@ -116,10 +116,8 @@ static size_t write_label(char *dst, const pe_request *request, const pe_tensor 
     const size_t last = tensor->rank - 1;
     uint64_t row = tensor->rank == 1 ? first : first / tensor->shape[last];
     row %= tensor->shape[last > 0 ? last - 1 : 0];
-    size_t size = pe_print_number(
+    const size_t size = pe_print_number(
         dst, has_positions(request, tensor) ? find_position(request, row) : (double)row);
-    if (size > 2 && memcmp(dst + size - 2, ".0", 2) == 0)
-        size -= 2;
     dst[size] = ',';
     return size + 1;
 }

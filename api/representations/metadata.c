@@ -100,9 +100,8 @@ static void write_value(const pe_parameter *row, const pe_value *value, char *ds
         snprintf(dst, size, "%s", value->integer ? "true" : "false");
     else {
         char number[PE_PRINT_MAX];
-        const size_t length = pe_print_number(number, value->real);
-        const bool integral = length > 2 && strcmp(number + length - 2, ".0") == 0;
-        snprintf(dst, size, "%.*s", (int)(integral ? length - 2 : length), number);
+        pe_print_number(number, value->real);
+        snprintf(dst, size, "%s", number);
     }
 }
 

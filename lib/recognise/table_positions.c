@@ -233,34 +233,25 @@ static bool are_whole(const fitted_row *rows, size_t count)
     return 2 * whole >= count;
 }
 
-/* Find the positions of rows that have been fitted. */
-static bool place_rows(const pe_observation *seen, const pe_row_law *law,
-                       const fitted_row *rows, size_t count, pe_table_positions *ret)
-{
-    const size_t distinct = count_distinct(rows, count);
-    double offset, step;
-    if (distinct == 0 ||
-        (distinct < DISTINCT && law->count < (law->unit > 0x1p-20 ? FEW_COARSE : FEW_ROWS)))
-        return false;
-    if (distinct == DISTINCT && find_even(rows, count, law->even, &offset, &step)) {
-        write_even(seen, offset, step, ret);
-        return true;
-    }
-    return (law->any || are_whole(rows, count)) && find_list(seen, law, ret);
-}
-
+/* Find positions that are evenly spaced, or else a list of them. Rows of which most have whole
+ * positions have these; of others they are looked for anew, as if whole ones were no likelier.
+ */
 static bool find_positions(const pe_observation *seen, pe_row_law *law, pe_table_positions *ret)
 {
+    const size_t least = law->unit > 0x1p-20 ? FEW_COARSE : FEW_ROWS;
     fitted_row rows[LOOKED];
-    bool found = false;
-    for (int any = 0; !found && any < 2; any++) {
-        law->any = any;
+    double offset, step;
+    for (law->any = false;; law->any = true) {
         const size_t count = fit_sampled_rows(seen, law, rows);
-        found = place_rows(seen, law, rows, count, ret);
-        if (count == 0 || are_whole(rows, count))
-            break;
+        const size_t distinct = count_distinct(rows, count);
+        if (distinct == DISTINCT && find_even(rows, count, law->even, &offset, &step)) {
+            write_even(seen, offset, step, ret);
+            return true;
+        }
+        if (law->any || are_whole(rows, count))
+            return (distinct == DISTINCT || (distinct > 0 && law->count >= least)) &&
+                   find_list(seen, law, ret);
     }
-    return found;
 }
 
 /* ---- the whole ---- */
