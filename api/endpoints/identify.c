@@ -93,7 +93,8 @@ static void read_raw(identifying *self, pe_error *error)
     bool good = dtype && read_element(dtype, &element, error);
     if (rank == 0 && error->count == 0)
         pe_error_add(error, PE_MALFORMED, api_identify_options[API_IDENTIFY_SHAPE].name, "",
-                     "given with raw elements: shape=4096,128");
+                     "given with raw elements: shape=4096,128; an npy file has its own and is "
+                     "sent as application/x-npy");
     if (rank > 0 && good)
         api_raw_view(&self->file, element, rank, shape, &self->view, error);
 }
