@@ -1,4 +1,5 @@
 /* Rules about components: a model of several, and stacks that share one object. */
+#include "models/left_out.h"
 #include "models/plan_parts.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* How a plan is built up: parts with their arguments, facts and notes, which layers use them,
- * and what is left out in the end. */
+/* How a plan is built up: parts with their arguments, facts and notes. */
 #ifndef API_MODELS_PLAN_PARTS_H
 #define API_MODELS_PLAN_PARTS_H
 
@@ -67,45 +66,5 @@ void model_warn(model_planner *planner, json_t *text);
 
 /* Free what a part holds. */
 void model_part_done(api_model_part *part);
-
-/* ---- layers.c ---- */
-
-/* Give the component layers in stages: depths[i] of the type "stage1" and so on. False, with a
- * problem, if there are too many. `from` is where the depths came from. */
-bool model_plan_stages(model_config *config, const double depths[], size_t count,
-                       api_origin from);
-
-/* Let all layers of some types, joined by blanks, use a part; NULL: all layers that have
- * positions at all. A second part of a layer is not noted. Reads the layers first where no rule
- * has. */
-void model_use(model_config *config, const api_model_part *part, const char *layer_types);
-
-/* Give a part its scheme, and let all layers that have positions use it. */
-static inline void model_part_use(model_config *config, api_model_part *part,
-                                  const char *scheme, const char *tensors)
-{
-    model_part_finish(config, part, scheme, tensors);
-    model_use(config, part, NULL);
-}
-
-/* Let all layers of a type use a part besides the one that they have; NULL: all layers that
- * have a part. */
-void model_use_besides(model_config *config, api_model_part *part, const char *layer_type);
-
-/* Let the layers that turn use a rotary part, as their own, or as what turns besides. */
-void model_use_rotary(model_config *config, const rotary_facts *facts, api_model_part *part);
-
-/* Whether the component has layers of one of these types; true where the layers are not known.
- */
-bool model_has_layers(model_config *config, const char *layer_types);
-
-/* ---- left_out.c ---- */
-
-/* Whether the request asks for a component, or for one inside of it. */
-bool model_is_requested(const model_planner *planner, const char *name);
-
-/* List in a finished plan what of the config has changed nothing, and leave out the components
- * that were not asked for. Names of no component are problems. */
-void model_trim_plan(model_planner *planner, json_t *config);
 
 #endif
