@@ -47,7 +47,6 @@ typedef enum api_form {
 /* What /health/ready says. */
 typedef enum api_readiness {
     API_READY,
-    API_WARMING, /* the server computes what it was told to, before it is ready */
     API_DRAINING,
 } api_readiness;
 
@@ -178,7 +177,6 @@ typedef struct api_request {
     bool (*read_body)(void *context, uint64_t offset, void *dst, size_t size);
     /* Hands over the memory of the body, which is from malloc. May be NULL. */
     char *(*take_body)(void *context);
-    bool kept;  /* tables that the cache would not keep are refused, with 422 */
     bool quick; /* the caller is an event thread: work of more than about a millisecond is not
                  * done, and the result is API_LATER */
     uint64_t spend; /* the highest price of work that is begun, else the result is API_LATER;
@@ -263,10 +261,6 @@ typedef enum api_refusal {
 #undef REFUSAL
 } api_refusal;
 api_refusal api_reply_refusal(const api_reply *reply);
-
-/* Write the detail of a problem document, cut where it does not fit. False if the reply is none
- * or memory ran out. */
-bool api_reply_detail(const api_reply *reply, char *dst, size_t size);
 
 /* Write what a problem document says as text, "title: detail", a line for each error where
  * there are several, and the sentence of its explanation; cut where it does not fit. False as

@@ -4,7 +4,6 @@
 #include "assets.h"
 #include "clock.h"
 #include "http/response.h"
-#include "net/systemd.h"
 #include "observe/metrics.h"
 #include "settings/key_file.h"
 #include "settings/settings.h"
@@ -22,9 +21,7 @@ static uint64_t now(void *context)
 static api_readiness readiness(void *context)
 {
     server_host *host = context;
-    if (atomic_load(&host->draining))
-        return API_DRAINING;
-    return atomic_load(&host->awaited) > 0 ? API_WARMING : API_READY;
+    return atomic_load(&host->draining) ? API_DRAINING : API_READY;
 }
 
 static void landed(void *context)
@@ -120,12 +117,6 @@ const char *host_build_service(server_host *host)
     if (host->metrics && host->preparations)
         host->service = api_service_new(&host->api, host->cache);
     return host->service ? NULL : "cannot start the server: out of memory";
-}
-
-void host_note_readiness(server_host *host)
-{
-    if (atomic_fetch_sub(&host->awaited, 1) == 1)
-        systemd_notify("READY=1");
 }
 
 void host_end_computing(server_host *host, uint64_t seconds)

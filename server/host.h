@@ -30,16 +30,12 @@ typedef struct server_host {
     api_host api;
     pe_runner runner;
     api_limit published[HOST_LIMITS]; /* by /v1/info */
-    atomic_uint awaited;              /* what must happen before the server is ready */
     atomic_bool draining;
     atomic_ullong end; /* by clock_now: from then on nothing is computed */
 } server_host;
 
 /* Create the service, which answers requests. NULL, or the reason why that failed. */
 const char *host_build_service(server_host *host);
-
-/* One of the things that the server awaits has happened. */
-void host_note_readiness(server_host *host);
 
 /* From so many seconds on, nothing is computed any more. */
 void host_end_computing(server_host *host, uint64_t seconds);

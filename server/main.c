@@ -10,10 +10,8 @@
 #include "settings/key_file.h"
 #include "settings/memory_shares.h"
 #include "settings/settings.h"
-#include "settings/warm_file.h"
 #include "store/set_store.h"
 #include "store/shared_schema.h"
-#include "work/warm_up.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,8 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_USAGE  2
-#define REASON_SIZE 1024
+#define EXIT_USAGE 2
 
 typedef struct server_process {
     server_settings settings;
@@ -32,36 +29,8 @@ typedef struct server_process {
     set_store *store;
     server_host host;
     http_server *server;
-    warm_file *warm_file; /* or NULL */
-    warm_up *warm;        /* or NULL */
     int listen_fd;
 } server_process;
-
-/* ---- readiness ---- */
-
-static void target_failed(void *context, const char *reason)
-{
-    if (!atomic_load(&((server_process *)context)->host.draining)) /* else it was stopped */
-        log_event(LOG_LEVEL_ERROR, reason, NULL);
-}
-
-static void warm_up_ended(void *context)
-{
-    server_process *process = context;
-    pe_cache_stats stats;
-    if (atomic_load(&process->host.draining))
-        return;
-    pe_cache_read_stats(process->host.cache, &stats);
-    if (stats.evictions > 0)
-        log_event(LOG_LEVEL_WARNING,
-                  "warm: the cache has no room for all tables; raise cache-bytes",
-                  (const log_field[]){{.name = "evictions", .number = stats.evictions},
-                                      {.name = NULL}});
-    log_event(LOG_LEVEL_INFO, "warm",
-              (const log_field[]){{.name = "targets", .number = process->warm_file->count},
-                                  {.name = NULL}});
-    host_note_readiness(&process->host);
-}
 
 /* ---- start ---- */
 
@@ -116,16 +85,6 @@ static const char *build_service(server_process *process)
     return host_build_service(&process->host);
 }
 
-/* Read the file of targets and check every one. False: reterr is one line with the reason. */
-static bool check_warm_file(server_process *process, char *reterr, size_t size)
-{
-    if (!process->settings.warm[0])
-        return true;
-    process->warm_file = warm_file_read(process->settings.warm, reterr, size);
-    return process->warm_file &&
-           warm_up_check(process->warm_file, process->host.service, reterr, size);
-}
-
 /* Start the threads. NULL, or the reason why that failed. */
 static const char *start_threads(server_process *process)
 {
@@ -134,13 +93,6 @@ static const char *start_threads(server_process *process)
     process->host.workers = workers_start(threads > 1 ? threads : 2, settings->compute_queue);
     if (!process->host.workers)
         return "cannot start the server: memory or threads for the workers are missing";
-    atomic_store(&process->host.awaited, process->warm_file ? 2 : 1);
-    const warm_up_calls calls = {process, target_failed, warm_up_ended};
-    if (process->warm_file)
-        process->warm = warm_up_start(process->warm_file, process->host.service,
-                                      process->host.workers, &calls);
-    if (process->warm_file && !process->warm)
-        return "cannot start the server: out of memory";
     process->server =
         http_start(settings, process->listen_fd, process->host.service, process->host.metrics,
                    process->host.workers, process->host.memory);
@@ -153,7 +105,7 @@ static const char *start_threads(server_process *process)
 /* Start to serve. False: the reason has been logged. */
 static bool start_server(server_process *process)
 {
-    char text[512], reason[REASON_SIZE];
+    char text[512];
     divide_memory(process);
     if (open_store(process, text, sizeof text))
         process->listen_fd = listen_open(&process->settings, text, sizeof text);
@@ -162,15 +114,13 @@ static bool start_server(server_process *process)
         return false;
     }
     const char *problem = build_service(process);
-    if (!problem && !check_warm_file(process, reason, sizeof reason))
-        problem = reason;
     if (!problem)
         problem = start_threads(process);
     if (problem) {
         log_event(LOG_LEVEL_ERROR, problem, NULL);
         return false;
     }
-    host_note_readiness(&process->host);
+    systemd_notify("READY=1");
     printf("posenc %s listening on %s\n", PE_VERSION, text);
     fflush(stdout);
     return true;
@@ -220,8 +170,6 @@ static void stop_server(server_process *process, unsigned seconds)
             log_event(LOG_LEVEL_INFO, "stopped", NULL);
     }
     workers_free(process->host.workers);
-    warm_up_free(process->warm);
-    warm_file_free(process->warm_file);
     host_done(&process->host);
     set_store_close(process->store);
     api_memory_free(process->host.memory);
@@ -239,47 +187,11 @@ static int run_server(server_process *process)
     return started ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* An api_store's `find` where the store may be in use by a server. */
-static api_store_status fail_set_lookup(void *context, const char *name, bool quick,
-                                        api_set **ret_set)
-{
-    (void)context, (void)name, (void)quick, (void)ret_set;
-    return API_STORE_FAILED;
-}
-
 /* Check what settings_read does not: how settings fit together. */
 static bool settings_fit(const server_settings *settings)
 {
     bool fit = key_files_fit(settings, stderr);
     return set_store_accepts(settings, stderr) && fit;
-}
-
-/* Check the targets of the file of --warm, and print the settings. */
-static int check_settings(server_process *process)
-{
-    char reason[REASON_SIZE];
-    const char *problem = NULL;
-    divide_memory(process);
-    if (process->settings.warm[0]) {
-        const set_store_settings no_sets = {.directory = ""};
-        process->store = set_store_open(&no_sets, reason, sizeof reason);
-        problem = process->store ? build_service(process) : reason;
-        api_store store = {0};
-        if (!problem &&
-            (process->settings.data_directory[0] || process->settings.database_url[0])) {
-            store = *process->host.api.store;
-            store.find = fail_set_lookup;
-            process->host.api.store = &store;
-        }
-        if (!problem && !check_warm_file(process, reason, sizeof reason))
-            problem = reason;
-        stop_server(process, 0);
-    }
-    if (problem)
-        fprintf(stderr, "posenc-server: %s\n", problem);
-    else
-        settings_print(&process->settings, stdout);
-    return problem ? EXIT_USAGE : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
@@ -296,7 +208,11 @@ int main(int argc, char **argv)
         printf("posenc %s (libmicrohttpd %s)\n", PE_VERSION, http_library_version());
         return EXIT_SUCCESS;
     case SETTINGS_CHECK:
-        return settings_fit(&process.settings) ? check_settings(&process) : EXIT_USAGE;
+        if (!settings_fit(&process.settings))
+            return EXIT_USAGE;
+        divide_memory(&process);
+        settings_print(&process.settings, stdout);
+        return EXIT_SUCCESS;
     case SETTINGS_PRINT_SCHEMA:
         shared_schema_print(stdout);
         return EXIT_SUCCESS;

@@ -103,10 +103,8 @@ api_reply *api_health_live(const api_call *call)
 api_reply *api_health_ready(const api_call *call)
 {
     const api_host *host = call->service->host;
-    static const char *const STATES[] = {
-        [API_READY] = "ready", [API_WARMING] = "warming", [API_DRAINING] = "draining"};
-    api_readiness readiness = host->readiness(host->context);
-    return status_reply(call, readiness == API_READY ? 200 : 503, STATES[readiness]);
+    const bool ready = host->readiness(host->context) == API_READY;
+    return status_reply(call, ready ? 200 : 503, ready ? "ready" : "draining");
 }
 
 api_reply *api_get_metrics(const api_call *call)

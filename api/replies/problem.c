@@ -181,15 +181,6 @@ static const char *find_text(const json_t *document, const char *name)
     return text ? text : "";
 }
 
-bool api_reply_detail(const api_reply *reply, char *dst, size_t size)
-{
-    json_t *document = read_problem(reply);
-    if (document)
-        snprintf(dst, size, "%s", find_text(document, "detail"));
-    json_decref(document);
-    return document != NULL;
-}
-
 bool api_reply_explain(const api_reply *reply, char *dst, size_t size)
 {
     json_t *document = read_problem(reply);

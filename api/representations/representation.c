@@ -261,23 +261,6 @@ double api_representation_price_to_begin(const api_representation *representatio
            (pays_digest(representation) ? digest : 0);
 }
 
-/* Whether the request asks only for what the cache keeps, and this is not kept: ret_reply is
- * the refusal then. */
-static bool is_not_kept(const api_representation *representation, api_reply **ret_reply)
-{
-    char detail[160];
-    if (!representation->call->request->kept || !representation->facts.streamed)
-        return false;
-    snprintf(
-        detail, sizeof detail,
-        "the table takes %llu bytes, and the cache keeps tables of at most %llu, a quarter "
-        "of cache-bytes",
-        (unsigned long long)pe_request_bytes(representation->request),
-        (unsigned long long)representation->call->service->host->limits.table_bytes);
-    *ret_reply = api_problem(API_TOO_LARGE, detail, NULL, NULL);
-    return true;
-}
-
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr)
 {
     uint64_t limit = representation->call->service->host->compute_cost;
@@ -366,8 +349,7 @@ bool api_representation_select(api_representation *ret_representation, const api
     if (asked || all.count > 0)
         check_price(ret_representation, &all);
     if (all.count == 0) {
-        if (!choose_format(ret_representation, asked, ret_reply) ||
-            is_not_kept(ret_representation, ret_reply))
+        if (!choose_format(ret_representation, asked, ret_reply))
             return false;
         if (!asked) /* the price depends on the format */
             check_price(ret_representation, &all);

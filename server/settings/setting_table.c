@@ -58,9 +58,6 @@ const setting_row SETTINGS[SETTING_COUNT] = {
           "requests beyond the rest get 503; 0: what the control group or the machine has"),
     BYTES("cache-bytes", cache_bytes, "256MiB", 1 << 16, ANY, "bytes",
           "memory for cached tables; a table that takes more than a quarter of it is streamed"),
-    TEXT("warm", warm, "FILE", "", NULL,
-         "file of targets, one a line, that are computed before /health/ready answers 200; # "
-         "begins a comment"),
     NUMBER("max-elements", elements, "COUNT", "68719476736", 1, 1ULL << 48, "elements",
            "maximum number of elements in all tensors of one request together"),
     NUMBER("json-max-elements", json_elements, "COUNT", "16777216", 1, 1ULL << 32, "elements",

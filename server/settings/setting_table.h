@@ -35,7 +35,7 @@ typedef struct action_row {
     const char *help;
 } action_row;
 
-#define SETTING_COUNT 43
+#define SETTING_COUNT 42
 #define ACTION_COUNT  5
 extern const setting_row SETTINGS[SETTING_COUNT];
 extern const action_row ACTIONS[ACTION_COUNT];

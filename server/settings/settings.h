@@ -29,7 +29,6 @@ typedef struct server_settings {
     uint64_t memory_bytes; /* 0: see settings_divide_memory */
     uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
         body_bytes;
-    const char *warm;                          /* "": none */
     const char *data_directory, *api_key_file; /* "": none */
     const char *tables, *tables_key_file, *cors;
     const char *frame_ancestors; /* "": none */

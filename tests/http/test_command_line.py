@@ -8,7 +8,7 @@ import unittest
 from server import Server, ServerCase, run, wait_for_health
 
 FLAGS = {
-    "bind", "port", "unix-socket", "unix-socket-mode", "unix-socket-group", "warm",
+    "bind", "port", "unix-socket", "unix-socket-mode", "unix-socket-group",
     "cache-bytes", "max-elements", "json-max-elements", "png-max-pixels", "max-list-length",
     "max-target-bytes", "max-body-bytes", "max-connections", "drain-seconds",
     "log-format", "access-log", "data-dir", "api-key-file", "max-upload-bytes",

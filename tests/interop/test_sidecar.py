@@ -1,5 +1,4 @@
-"""docker/sidecar.md: its code runs as a job beside the service, without it, and while it warms
-up."""
+"""docker/sidecar.md: its code runs as a job beside the service, and without it."""
 
 import os
 import subprocess
@@ -13,16 +12,12 @@ import numpy as np
 
 sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("docs", "http")]
 
-from documents import FENCED, ROOT, blocks  # noqa: E402
-from server import PATIENCE, Server, environment_with, run, wait_until  # noqa: E402
+from documents import ROOT, blocks  # noqa: E402
+from server import PATIENCE, Server, environment_with, run  # noqa: E402
 
 TEXT = (ROOT / "docker" / "sidecar.md").read_text()
 CLIENT, WITH_NUMPY, WITH_TORCH = (
     block.text for block in blocks(TEXT) if block.language == "python"
-)
-WARM = next(fence[2] for fence in FENCED.finditer(TEXT) if fence[1] == "text")
-ENDLESS = (
-    "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw\n"
 )
 SAVE = "numpy.save(os.environ['SAVED'], table)\n"
 
@@ -34,11 +29,8 @@ class Sidecar(unittest.TestCase):
         self.folder = Path(directory.name)
         self.socket, self.saved = str(self.folder / "socket"), str(self.folder / "table.npy")
 
-    def start(self, warm, *flags):
-        (self.folder / "warm.txt").write_text(warm)
-        server = Server(
-            "--unix-socket", self.socket, "--warm", str(self.folder / "warm.txt"), *flags
-        )
+    def start(self):
+        server = Server("--unix-socket", self.socket)
         self.addCleanup(server.stop)
         return server
 
@@ -59,43 +51,36 @@ class Sidecar(unittest.TestCase):
         self.assertEqual((ended.returncode, ended.stderr), (0, ""), ended)
         return ended.stdout
 
-    def test_with_numpy_the_job_gets_the_table_that_was_warmed_up(self):
-        server = self.start(WARM)
+    def test_with_numpy_the_job_gets_the_table(self):
+        server = self.start()
         self.assertEqual(self.job(WITH_NUMPY + SAVE), "(512, 768) float32\n")
         table = np.load(self.saved)
         body = server.request(
             "GET", "/v1/encodings/sinusoidal?length=512&dim=768&format=raw"
         ).body
         self.assertEqual(table.tobytes(), body)
-        self.assertEqual(server.computed(), 2)  # the two targets: asking has computed nothing
+        self.assertEqual(server.computed(), 1)
 
     @unittest.skipUnless(find_spec("torch"), "torch is not installed")
     def test_with_torch_too(self):
-        self.start(WARM)
+        self.start()
         self.assertEqual(self.job(WITH_TORCH), "(4096, 32)\n")
 
     def test_without_the_service_it_computes_nearly_the_same(self):
         self.assertEqual(self.job(WITH_NUMPY + SAVE, seconds=0.2), "(512, 768) float32\n")
         alone = np.load(self.saved)
-        self.start(WARM)
+        self.start()
         self.job(WITH_NUMPY + SAVE)
         self.assertLess(abs(alone - np.load(self.saved)).max(), 2e-7)
         self.assertGreater(abs(alone).max(), 0.9)
 
-    def test_it_does_not_ask_while_the_service_warms_up(self):
-        server = self.start(ENDLESS, "--compute-cost", "0", "--compute-seconds", "600")
-        wait_until(lambda: server.request("GET", "/health/live").status == 200, "it lives")
-        self.assertEqual(self.job("print(is_ready())", seconds=0.3), "False\n")
-
     def test_the_settings_of_the_document_are_legal(self):
-        (self.folder / "warm.txt").write_text(WARM)
         given = dict(
             part.split("=", 1)
             for part in TEXT.split()
             if part.startswith("POSENC_") and "=" in part
         )
-        given["POSENC_WARM"] = str(self.folder / "warm.txt")
-        self.assertGreaterEqual(len(given), 4)
+        self.assertGreaterEqual(len(given), 3)
         ended = run("--check-config", environment=given)
         self.assertEqual(ended.returncode, 0, ended)
 

@@ -37,13 +37,12 @@ OUTSIDE = {
     "test_floater.Load": "how long a hit may take beside a long computation",
     "test_lifecycle": "processes that end, sockets handed over",
     "test_unix_sockets": "sockets that a proxy does not know",
-    "test_warm": "processes that start, and are asked again and again until they are ready",
 }
 
 # Responses that no test of the other modules brings about.
 UNSEEN = {
     "NotImplemented": "framing, in test_framing alone",
-    "NotReady": "starts and endings, in test_warm and test_lifecycle alone",
+    "NotReady": "starts and endings, in test_lifecycle alone",
 }
 
 

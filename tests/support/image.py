@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tests" / folder) for folder in ("docs", "http")]
 
-from documents import FENCED, blocks  # noqa: E402
+from documents import blocks  # noqa: E402
 from server import Server, wait_until  # noqa: E402
 
 BASE = "docker.io/library/debian:bookworm-slim"
@@ -210,13 +210,11 @@ def measure_start(program):
 def run_sidecar(podman, image):
     text = (ROOT / "docker" / "sidecar.md").read_text()
     code = [block.text for block in blocks(text) if block.language == "python"]
-    warm = next(fence[2] for fence in FENCED.finditer(text) if fence[1] == "text")
     shared = podman.folder / "shared"
     shutil.rmtree(shared, ignore_errors=True)
     shared.mkdir()
     os.chown(shared, 65534, 65534)
     shared.chmod(0o755)
-    (podman.folder / "warm.txt").write_text(warm)
     container = podman(
         "run",
         "-d",
@@ -225,14 +223,10 @@ def run_sidecar(podman, image):
         "--memory=64m",
         "-v",
         f"{shared}:/run/posenc",
-        "-v",
-        f"{podman.folder}/warm.txt:/warm.txt:ro",
         "-e",
         "POSENC_UNIX_SOCKET=/run/posenc/socket",
         "-e",
         "POSENC_UNIX_SOCKET_MODE=0666",
-        "-e",
-        "POSENC_WARM=/warm.txt",
         "-e",
         "POSENC_CACHE_BYTES=32MiB",
         image,

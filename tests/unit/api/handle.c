@@ -113,7 +113,6 @@ START_TEST(a_deadline_is_no_503_but_the_end_of_the_server_is)
         unsigned status;
         const char *code, *retry_after;
     } CASES[] = {{API_READY, 422, "deadline_exceeded", NULL},
-                 {API_WARMING, 422, "deadline_exceeded", NULL},
                  {API_DRAINING, 503, "unavailable", "1"}};
     const pe_runner runner = {.go_on = end_at_once};
     unit_service service;
