@@ -149,7 +149,6 @@ void api_service_free(api_service *service);
     ROW(SEC_FETCH_DEST, "Sec-Fetch-Dest")                                                      \
     ROW(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                      \
     ROW(VIA, "Via")                                                                            \
-    ROW(WANT_REPR_DIGEST, "Want-Repr-Digest")                                                  \
     ROW(X_FORWARDED_FOR, "X-Forwarded-For")
 
 /* API_HEADER_ACCEPT … API_HEADER_X_FORWARDED_FOR, and how many there are. */

@@ -21,8 +21,6 @@ typedef struct api_call {
     const char *pattern;               /* that the path fits: "/v1/sets/{name}" */
     const char *parameter;             /* the text of the path's {…}, or "" */
     bool head;                         /* the method is HEAD: the reply gets no body */
-    bool wants_digest;                 /* Want-Repr-Digest asks for SHA-256 (RFC 9530) */
-    bool whole;                        /* Range counts as absent */
     api_progress *progress;            /* see api_not_yet */
     struct api_found_sets *found_sets; /* see api_read_set */
 } api_call;
@@ -45,8 +43,6 @@ typedef bool api_guard(const api_call *call, api_reply **ret_refusal);
 static inline const char *api_call_header(const api_call *call, api_header header)
 {
     const api_request *request = call->request;
-    if (call->whole && header == API_HEADER_RANGE)
-        return NULL;
     return request->header ? request->header(request->context, header) : NULL;
 }
 

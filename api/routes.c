@@ -394,7 +394,7 @@ static api_reply *answer_options(const char *allow)
     api_reply_add(reply, "Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS");
     api_reply_add(reply, "Access-Control-Allow-Headers",
                   "Accept, Content-Type, If-Match, If-None-Match, If-Range, Range, "
-                  "traceparent, Want-Repr-Digest, X-Request-Id");
+                  "traceparent, X-Request-Id");
     api_reply_add(reply, "Access-Control-Max-Age", "86400");
     return reply;
 }

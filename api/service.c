@@ -2,9 +2,7 @@
  * the transport sees. */
 #include "bytes/memory_budget.h"
 #include "files/found_sets.h"
-#include "http/want_digest.h"
 #include "replies/access.h"
-#include "replies/digest.h"
 #include "replies/fixed_documents.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
@@ -31,15 +29,13 @@ static api_call begin_call(const api_service *service, const api_request *reques
     if (size > 0)
         memcpy(parameter, match->parameter.data, size);
     parameter[size] = '\0';
-    api_call call = {.service = service,
-                     .request = request,
-                     .query = match->query,
-                     .pattern = match->pattern,
-                     .parameter = parameter,
-                     .head = strcmp(request->method, "HEAD") == 0,
-                     .progress = progress};
-    call.wants_digest = api_wants_digest(api_call_header(&call, API_HEADER_WANT_REPR_DIGEST));
-    return call;
+    return (api_call){.service = service,
+                      .request = request,
+                      .query = match->query,
+                      .pattern = match->pattern,
+                      .parameter = parameter,
+                      .head = strcmp(request->method, "HEAD") == 0,
+                      .progress = progress};
 }
 
 /* The refusal that a guard has made, or without memory the reply that was prepared. */
@@ -120,9 +116,6 @@ static api_reply *answer_route(const api_service *service, const api_request *re
             reply = api_answer_without_route(request->method, request->target);
         else
             reply = may_parse(&call, match) ? match->route->endpoint(&call) : NULL;
-        if (call.wants_digest)
-            reply = api_reply_give_digest(&call, match->route ? match->route->endpoint : NULL,
-                                          reply);
         if (match->right == API_RIGHT_STORE ||
             (found_sets.count > 0 && !service->host->stored_for_all))
             api_reply_close(reply);

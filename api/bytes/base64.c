@@ -21,8 +21,3 @@ char *api_base64_decode(const char *text, size_t size, size_t *ret_size, bool *r
     *ret_size = bytes;
     return decoded;
 }
-
-void api_base64_write(const void *bytes, size_t size, char *dst)
-{
-    base64_encode_raw(dst, size, bytes);
-}

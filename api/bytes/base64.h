@@ -9,7 +9,4 @@
  * where the text is no base64. */
 char *api_base64_decode(const char *text, size_t size, size_t *ret_size, bool *ret_wrong);
 
-/* Write bytes in base64, without a NUL: 4 characters for every 3 bytes begun. */
-void api_base64_write(const void *bytes, size_t size, char *dst);
-
 #endif

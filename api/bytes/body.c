@@ -18,12 +18,11 @@ struct api_body {
     void (*unref)(void *); /* drops the reference to the owner */
     size_t count;
     api_segment segments[API_SEGMENTS_MAX];
-    api_source source; /* of a stream, which has no segments; its state may be NULL */
-    api_body *whole;   /* the body of which this one is a part; or NULL */
-    uint64_t first;    /* offset of the part in the whole */
-    _Atomic(api_digest *) digest; /* of all bytes; NULL until somebody asks for it */
-    api_share share;              /* of the budget, until the body is freed */
-    api_share attached;           /* what becomes the share when the cache drops the body */
+    api_source source;  /* of a stream, which has no segments; its state may be NULL */
+    api_body *whole;    /* the body of which this one is a part; or NULL */
+    uint64_t first;     /* offset of the part in the whole */
+    api_share share;    /* of the budget, until the body is freed */
+    api_share attached; /* what becomes the share when the cache drops the body */
 };
 
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
@@ -108,7 +107,6 @@ void api_body_unref(api_body *body)
         pe_buffer_release(body->pool, body->owned, body->block);
     else
         free(body->owned);
-    free(atomic_load(&body->digest));
     api_share_release(&body->share);
     free(body);
 }
@@ -225,41 +223,15 @@ uint64_t api_body_size(const api_body *body)
     return size;
 }
 
-bool api_body_has_digest(const api_body *body)
+bool api_body_digest(const api_body *body, const pe_runner *runner, api_digest *ret_digest)
 {
-    return atomic_load(&find_containing_body(body)->digest) != NULL;
-}
-
-void api_body_keep_digest(api_body *body, const api_digest *digest)
-{
-    api_digest *none = NULL, *kept = malloc(sizeof *kept);
-    if (!kept) /* then it is computed again */
-        return;
-    *kept = *digest;
-    if (!atomic_compare_exchange_strong(&body->digest, &none, kept))
-        free(kept);
-}
-
-bool api_body_digest(api_body *body, const pe_runner *runner, api_digest *ret_digest)
-{
-    if (body->whole)
-        return api_body_digest(body->whole, runner, ret_digest);
-    const api_digest *kept = atomic_load(&body->digest);
-    if (kept) {
-        *ret_digest = *kept;
-        return true;
-    }
-    if (api_body_is_stream(body)) {
-        const uint64_t expected = body->source.size;
-        uint64_t size;
-        return api_digest_source(body->source.read, body->source.state, runner, ret_digest,
-                                 &size) &&
-               (expected == API_LENGTH_UNKNOWN || size == expected);
-    }
-    if (!api_digest_segments(body->segments, body->count, runner, ret_digest))
-        return false;
-    api_body_keep_digest(body, ret_digest);
-    return true;
+    const uint64_t expected = body->source.size;
+    uint64_t size;
+    if (!api_body_is_stream(body))
+        return api_digest_segments(body->segments, body->count, runner, ret_digest);
+    return api_digest_source(body->source.read, body->source.state, runner, ret_digest,
+                             &size) &&
+           (expected == API_LENGTH_UNKNOWN || size == expected);
 }
 
 size_t api_body_footprint(void)

@@ -91,14 +91,6 @@ void api_digest_write_hex(const api_digest *digest, char ret_hex[API_DIGEST_HEX]
     ret_hex[API_DIGEST_HEX - 1] = '\0';
 }
 
-void api_digest_read_hex(const char *hex, api_digest *ret_digest)
-{
-    for (size_t i = 0; i < sizeof ret_digest->bytes; i++) {
-        const char pair[3] = {hex[2 * i], hex[2 * i + 1]};
-        ret_digest->bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
-    }
-}
-
 bool api_secrets_match(const char *one, const char *other)
 {
     struct sha256_ctx context;

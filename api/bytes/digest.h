@@ -31,7 +31,6 @@ bool api_digest_source(size_t (*read)(void *state, uint64_t offset, char *dst, s
                        uint64_t *ret_size);
 
 void api_digest_write_hex(const api_digest *digest, char ret_hex[API_DIGEST_HEX]);
-void api_digest_read_hex(const char *hex, api_digest *ret_digest); /* of what was written so */
 
 /* Write bytes as hexadecimal digits, two each, without a NUL. */
 void api_write_hex(const unsigned char *bytes, size_t count, char *dst);

@@ -370,11 +370,11 @@ static api_reply *apply_encoding(void *job)
 }
 
 /* The price of what is computed before the answer begins: entries are prepared as doubles and
- * as pairs, and what is compared or hashed is computed whole. */
+ * as pairs, and what is compared is computed whole. */
 static double price_to_begin(const void *job)
 {
     const applying *self = job;
-    if (find_text(self, API_APPLY_AGAINST) || self->call->wants_digest)
+    if (find_text(self, API_APPLY_AGAINST))
         return estimate_price(self);
     return 2 * self->representation.facts.preparation +
            api_applied_opening_price(self->applied, &self->options);

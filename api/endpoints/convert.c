@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONVERT_PRICE 8 /* multiply-adds for a byte that is converted and hashed */
-
 /* One conversion on its way. */
 typedef struct converting {
     const api_call *call;
@@ -220,14 +218,6 @@ static bool find_parts(converting *self, const api_file *file, api_conversion *r
     return found;
 }
 
-/* A digest is computed before the answer begins. */
-static double price_to_begin(const void *job)
-{
-    const converting *self = job;
-    return self->call->wants_digest ? CONVERT_PRICE * (double)self->call->request->body_size
-                                    : 0;
-}
-
 static api_reply *convert_file(void *job)
 {
     converting *self = job;
@@ -253,7 +243,6 @@ static const api_table_endpoint CONVERT = {
     .files_only = "send an npy or a safetensors file: raw elements do not say where their rows "
                   "end, and JSON and CSV are taken where a table is compared or identified",
     .read = read_arguments,
-    .price = price_to_begin,
     .work = convert_file,
 };
 

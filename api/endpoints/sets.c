@@ -170,13 +170,8 @@ static void drop_set(void *set)
 static api_body *make_body(api_set *set)
 {
     api_segment bytes;
-    api_digest digest;
     bytes.data = api_set_bytes(set, &bytes.size);
-    api_body *body = api_body_from_memory(bytes, api_set_ref(set), drop_set);
-    api_digest_read_hex(api_set_digest(set), &digest);
-    if (body)
-        api_body_keep_digest(body, &digest);
-    return body;
+    return api_body_from_memory(bytes, api_set_ref(set), drop_set);
 }
 
 /* The reply with a set's file. NULL without memory. */

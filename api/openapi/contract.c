@@ -17,7 +17,6 @@
 #define READS  (API_TENSORS | API_DOCUMENT | API_PLAN | API_SETS | API_SET | API_ASSET)
 #define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_PLAN_COMPARISON)
 #define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_PLAN | API_TEXT | API_SETS | API_ASSET)
-#define WISHED (API_TENSORS | API_TENSORS_BY_POST | API_BATCH | API_PLAN | API_PLAN_BY_POST)
 #define EVERY                                                                                  \
     (READS | WRITES | POSTS | API_TABLES | API_STORED_IDENTIFICATION | API_TEXT | API_STATE)
 
@@ -28,7 +27,7 @@ static const struct {
 } REQUEST_HEADERS[] = {
     {"AcceptEncoding", CODED}, {"IfMatch", READS | WRITES}, {"IfNoneMatch", READS | WRITES},
     {"IfRange", API_TENSORS},  {"Range", API_TENSORS},      {"RequestId", EVERY},
-    {"TraceParent", EVERY},    {"WantDigest", WISHED},
+    {"TraceParent", EVERY},
 };
 
 /* what a request with Range is answered, and where it stands in the document that is served */

@@ -493,7 +493,7 @@ class Service:
         fields: Mapping[str, str] = {},
     ) -> Answer:
         """Any request of the HTTP interface; with a media type it has a body. `fields` are
-        those of its head, such as {"Want-Repr-Digest": "sha-256=1"}."""
+        those of its head, such as {"Range": "bytes=0-99"}."""
         if self._way is None:
             self._way = _find_way(*self._settings)
         all_fields = {**fields, **({"Content-Type": media_type} if media_type else {})}

@@ -30,9 +30,8 @@ static const api_field COMMON_FIELDS[] = {
     {"Access-Control-Allow-Origin", "*"},
     {"Access-Control-Expose-Headers",
      "Accept-Ranges, Cache-Status, Content-Disposition, Content-Encoding, Content-Length, "
-     "Content-Range, ETag, Link, Note, Repr-Digest, Server-Timing, Tensor-Byte-Order, "
-     "Tensor-Dtype, Tensor-Name, Tensor-Names, Tensor-Shape, Tensors-Converted, traceparent, "
-     "X-Request-Id"},
+     "Content-Range, ETag, Link, Note, Server-Timing, Tensor-Byte-Order, Tensor-Dtype, "
+     "Tensor-Name, Tensor-Names, Tensor-Shape, Tensors-Converted, traceparent, X-Request-Id"},
     {"Cross-Origin-Resource-Policy", "cross-origin"},
     {"X-Content-Type-Options", "nosniff"},
 };
@@ -93,24 +92,6 @@ void api_reply_vary(api_reply *reply, const char *name)
             reply->fields[i] = reply->fields[--reply->field_count];
             return;
         }
-}
-
-api_reply *api_reply_copy(const api_reply *reply)
-{
-    api_reply *copy = malloc(sizeof *copy);
-    if (!copy)
-        return NULL;
-    memcpy(copy, reply, sizeof *copy);
-    atomic_init(&copy->references, 1);
-    atomic_init(&copy->transport, NULL);
-    if (copy->body)
-        api_body_ref(copy->body);
-    for (size_t i = 0; i < copy->field_count; i++) {
-        const char *value = reply->fields[i].value;
-        if (value >= reply->text && value < reply->text + TEXT_MAX)
-            copy->fields[i].value = copy->text + (value - reply->text);
-    }
-    return copy;
 }
 
 api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head)

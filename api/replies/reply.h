@@ -13,10 +13,6 @@ api_reply *api_reply_new(unsigned status);
 void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A copy with the same body, to which fields may be added while others share the first one.
- * NULL without memory. */
-api_reply *api_reply_copy(const api_reply *reply);
-
 /* Let Vary, if the reply has it, name one more field. Must come before others share it. */
 void api_reply_vary(api_reply *reply, const char *name);
 

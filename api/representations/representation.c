@@ -239,15 +239,6 @@ double api_representation_price(const api_representation *representation)
     return first + (all - first) * ((double)representation->range.size / (double)complete);
 }
 
-/* Whether the digest of the reply is part of its price: whole, it costs no more than a request
- * may. */
-static bool pays_digest(const api_representation *representation)
-{
-    const uint64_t limit = representation->call->service->host->compute_cost;
-    return representation->call->wants_digest &&
-           (limit == 0 || representation->facts.price <= (double)limit);
-}
-
 double api_representation_price_to_begin(const api_representation *representation)
 {
     const bool streamed = representation->facts.streamed;
@@ -257,8 +248,7 @@ double api_representation_price_to_begin(const api_representation *representatio
     const double digest =
         (streamed ? all : 0) +
         API_DIGEST_PRICE * (double)api_representation_body_bytes(representation);
-    return table + (representation->states_digests ? digest : 0) +
-           (pays_digest(representation) ? digest : 0);
+    return table + (representation->states_digests ? digest : 0);
 }
 
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr)

@@ -37,7 +37,6 @@ static bool is_decided_by_key(const api_request *request)
     return strcmp(request->method, "GET") == 0 && !request->body && !request->awaited &&
            !find_header(request, API_HEADER_IF_NONE_MATCH) &&
            !find_header(request, API_HEADER_IF_MATCH) &&
-           !find_header(request, API_HEADER_WANT_REPR_DIGEST) &&
            !find_header(request, API_HEADER_RANGE);
 }
 

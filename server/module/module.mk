@@ -28,7 +28,7 @@ WASM_LINK   := -mexec-model=reactor -Wl,-z,stack-size=1048576 -Wl,--gc-sections 
 wasm_library = $(wildcard $(patsubst %,$(WASM_PACKAGES)/%.c,$(1)))
 WASM_JANSSON := $(wildcard $(WASM_PACKAGES)/jansson/src/*.c)
 WASM_ZLIB    := $(call wasm_library,$(patsubst %,zlib/%,adler32 crc32 deflate trees zutil compress))
-WASM_NETTLE  := $(call wasm_library,$(patsubst %,nettle/%,base64-decode base64-encode memeql-sec sha256 sha256-compress write-be32))
+WASM_NETTLE  := $(call wasm_library,$(patsubst %,nettle/%,base64-decode memeql-sec sha256 sha256-compress write-be32))
 WASM_PNG     := $(call wasm_library,$(patsubst %,libpng1.6/%,png pngerror pngget pngmem pngset pngtrans pngwio pngwrite pngwtran pngwutil))
 WASM_LIBRARY_SOURCES := $(WASM_JANSSON) $(WASM_ZLIB) $(WASM_NETTLE) $(WASM_PNG)
 WASM_INCLUDES := -Iserver/module/include -I$(WASM)/include
