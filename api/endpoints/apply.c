@@ -154,7 +154,7 @@ static void add_argument(api_arguments *arguments, const char *name, const char 
     const pe_argument *given = api_argument_find(arguments->items, arguments->count, name);
     if (given)
         pe_error_add(error, PE_MALFORMED, name, given->text ? given->text : "",
-                     "left out with the tensor " API_APPLY_POSITIONS " or " API_APPLY_BOUNDS
+                     "left out with the tensor " API_APPLY_POSITIONS
                      ", which has the positions");
     else if (*text && arguments->count < API_ARGUMENTS_MAX)
         arguments->items[arguments->count++] = (pe_argument){.name = name, .text = text};
@@ -190,8 +190,7 @@ static bool read_positions(applying *self, pe_error *error)
         kind++;
     if (!kind->parameter)
         return true;
-    if (!api_applied_find_positions(self->applied, strcmp(kind->rows, "length") == 0, &ids,
-                                    error))
+    if (!api_applied_find_positions(self->applied, &ids, error))
         return false;
     if (!ids)
         return true;

@@ -23,7 +23,6 @@ void api_applied_free(api_applied *applied)
     for (size_t i = 0; i < applied->count; i++)
         pe_apply_free(applied->results[i].apply);
     json_decref(applied->root);
-    free(applied->sequences);
     free(applied);
 }
 

@@ -39,11 +39,8 @@ typedef struct api_applied_tensor {
     api_applied *all;                   /* of the last one: what all belong to */
 } api_applied_tensor;
 
-/* The tensors of a file that have the positions of rows: all of them; or of sequences that lie
- * one after the other where each begins, and the position of its first token. */
+/* The tensor of a file that has the positions of rows. */
 #define API_APPLY_POSITIONS "position_ids"
-#define API_APPLY_BOUNDS    "cu_seqlens"
-#define API_APPLY_OFFSETS   "seqlen_offsets"
 
 /* Hold a request's body, of npy or safetensors. NULL without memory. */
 api_applied *api_applied_new(const api_request *request, bool is_npy);
@@ -56,11 +53,10 @@ bool api_applied_load(api_applied *applied, pe_error *reterr);
 /* The text of the config.json in the file's metadata, or NULL. */
 const char *api_applied_config(const api_applied *applied);
 
-/* Take the positions of rows out of the file, also those of `sequences`; *ret_positions is NULL
- * if there are none. It lives as long as `applied`. False: they cannot be read, which was added
- * to reterr. */
-bool api_applied_find_positions(api_applied *applied, bool sequences,
-                                const pe_view **ret_positions, pe_error *reterr);
+/* Take the positions of rows out of the file; *ret_positions is NULL if there are none. It
+ * lives as long as `applied`. False: they cannot be read, which was added to reterr. */
+bool api_applied_find_positions(api_applied *applied, const pe_view **ret_positions,
+                                pe_error *reterr);
 
 /* What a request says about the tensors of its file. All may be NULL. */
 typedef struct api_applied_names {

@@ -41,31 +41,19 @@ const char *api_applied_config(const api_applied *applied)
     return text ? text : json_string_value(json_object_get(metadata, "config"));
 }
 
-/* Take a tensor out of those that may be inputs. */
-static bool take_view(api_applied *self, const char *name, pe_view *ret_view, pe_error *reterr)
+bool api_applied_find_positions(api_applied *applied, const pe_view **ret_positions,
+                                pe_error *reterr)
 {
+    const char *name = API_APPLY_POSITIONS;
     char found[API_SET_NAME_MAX + 1];
-    bool good = api_safetensors_find(&self->file, self->root, self->data, name, NULL, ret_view,
-                                     found, reterr);
-    json_object_del(self->root, name);
-    return good;
-}
-
-bool api_applied_find_positions(api_applied *applied, bool sequences,
-                                const pe_view **ret_positions, pe_error *reterr)
-{
-    const json_t *root = applied->root;
-    pe_view bounds, first;
-    bool shifted = json_object_get(root, API_APPLY_OFFSETS);
-    *ret_positions = &applied->positions;
-    if (json_object_get(root, API_APPLY_POSITIONS))
-        return take_view(applied, API_APPLY_POSITIONS, &applied->positions, reterr);
-    if (sequences && json_object_get(root, API_APPLY_BOUNDS))
-        return take_view(applied, API_APPLY_BOUNDS, &bounds, reterr) &&
-               (!shifted || take_view(applied, API_APPLY_OFFSETS, &first, reterr)) &&
-               api_sequences_read(applied, &bounds, shifted ? &first : NULL, reterr);
     *ret_positions = NULL;
-    return true;
+    if (!json_object_get(applied->root, name))
+        return true;
+    *ret_positions = &applied->positions;
+    const bool good = api_safetensors_find(&applied->file, applied->root, applied->data, name,
+                                           NULL, &applied->positions, found, reterr);
+    json_object_del(applied->root, name); /* which is no input */
+    return good;
 }
 
 /* ---- names ---- */
@@ -163,8 +151,7 @@ static bool refuse_names(const search *self, const char *given)
     pe_error_add(self->error, PE_OUT_OF_RANGE, "body", given,
                  "a safetensors file of %s that are called %s, or as inputs says, or of one "
                  "such tensor%s; positions of rows are " API_APPLY_POSITIONS
-                 ", and where a scheme has `positions` also " API_APPLY_BOUNDS
-                 " with or without " API_APPLY_OFFSETS,
+                 ", also of sequences that lie one after the other",
                  compared ? "tensors besides that of against" : "tensors", names,
                  compared ? " of any name" : ", which may have any name");
     return false;

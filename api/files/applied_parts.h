@@ -6,8 +6,6 @@
 
 #include <jansson.h>
 
-typedef struct api_sequences api_sequences;
-
 struct api_applied {
     api_request request; /* whose body is the file */
     bool is_npy;
@@ -15,7 +13,6 @@ struct api_applied {
     json_t *root; /* the header of a safetensors file */
     size_t data;  /* where the file's data begins */
     pe_view positions;
-    api_sequences *sequences; /* or NULL */
     const pe_application *applications;
     size_t application_count;
     size_t count;                   /* of results */
@@ -24,10 +21,5 @@ struct api_applied {
     bool is_compared;
     api_applied_tensor results[PE_TENSORS_MAX];
 };
-
-/* Read the positions of sequences; `first` may be NULL. False: a problem was added to reterr.
- */
-bool api_sequences_read(api_applied *applied, const pe_view *bounds, const pe_view *first,
-                        pe_error *reterr);
 
 #endif

@@ -402,58 +402,8 @@ class SeveralAxes(Layouts):
             self.refuse(400, name, "axial_rope", f"{section}&{name}=1", file, SAFETENSORS)
 
 
-class Sequences(Layouts):
-    """Tokens of several sequences one after the other, as flash-attn has them."""
-
-    def test_positions_begin_again_with_each_sequence(self):
-        heads, dim = 4, 64
-        tokens = max(31, self.rows(3, heads, dim))
-        table, qkv = self.table(tokens, 3, heads, dim)
-        bounds = numpy.array([0, 5, 5, 22, tokens], numpy.int32)
-        shifts = numpy.array([7, 99, 0, 4000], numpy.int64)
-        starts = numpy.repeat(bounds[:-1], numpy.diff(bounds))
-        for given in ({}, {"seqlen_offsets": shifts}):
-            positions = numpy.arange(tokens) - starts
-            if given:
-                positions += numpy.repeat(shifts, numpy.diff(bounds))
-            asked = f"dim={dim}&axes=length,qkv,heads,dim"
-            found = self.tensors("rope", asked, qkv=table, cu_seqlens=bounds, **given)["qkv"]
-            expected = turn(qkv, torch.from_numpy(positions)[:, None, None])
-            expected[:, 2] = qkv[:, 2]
-            self.check(found, expected, 1e-10)
-
-    def test_many_sequences_are_those_of_position_ids(self):
-        lengths = self.random.integers(0, 9, 3000)
-        bounds = numpy.concatenate(([0], lengths.cumsum()))
-        ids = numpy.concatenate([numpy.arange(n) for n in lengths])
-        x = self.random.standard_normal((len(ids), 8))
-        found = self.tensors("sinusoidal", "dim=8", x=x, cu_seqlens=bounds)["x"]
-        expected = self.tensors("sinusoidal", "dim=8", x=x, position_ids=ids)["x"]
-        numpy.testing.assert_array_equal(found, expected)
-
-    def test_what_are_no_sequences_is_refused(self):
-        def refuse(status, parameter, scheme="rope", text="", query="dim=8", **tensors):
-            file = file_of(query=numpy.ones((9, 8)), **tensors)
-            self.refuse(status, parameter, scheme, query, file, SAFETENSORS, text)
-
-        for bounds in (
-            [0, 5, 4, 9], [1, 9], [0], [0, 0], [0, 2**40], [[0, 9]], [0, -1, 9], [0.0, 9.0]
-        ):  # fmt: skip
-            refuse(422, "cu_seqlens", cu_seqlens=numpy.array(bounds))
-        refuse(422, "position_ids", cu_seqlens=numpy.array([0, 5, 8]), text="[1, 9] here")
-        bounds = numpy.array([0, 5, 9])
-        for shifts in ([1], [1, 2, 3], [0, 2**60]):
-            refuse(422, "cu_seqlens", cu_seqlens=bounds, seqlen_offsets=numpy.array(shifts))
-        refuse(400, "length", query="dim=8&length=9", cu_seqlens=bounds)
-        self.refuse(
-            422,
-            "body",
-            "alibi",
-            "length=9&heads=2",
-            file_of(scores=numpy.ones((2, 9, 9)), cu_seqlens=bounds),
-            SAFETENSORS,
-            "(given: cu_seqlens)",
-        )
+class Strangers(Layouts):
+    """Tensors that are none of the scheme's."""
 
     def test_unknown_tensors_are_refused_by_name(self):
         x, ids = numpy.ones((9, 8)), numpy.arange(9)
@@ -461,15 +411,13 @@ class Sequences(Layouts):
         for name, query, others in (
             ("seqlen_offsets", "dim=8", {}),
             ("positions", "dim=8", {}),
-            ("cu_seqlens", "dim=8", {"position_ids": ids}),
+            ("cu_seqlens", "dim=8", {}),
             ("slot_mapping", "dim=8&length=9&inputs=query", {}),
-            ("max_seqlen", "dim=8", {"cu_seqlens": bounds}),
+            ("max_seqlen", "dim=8", {"position_ids": ids}),
         ):
             file = file_of(**{"query": x, name: bounds, **others})
             self.refuse(422, "body", "rope", query, file, SAFETENSORS, f"(given: {name})")
-            self.refuse(
-                422, "body", "rope", query, file, SAFETENSORS, "are position_ids, and where"
-            )
+            self.refuse(422, "body", "rope", query, file, SAFETENSORS, "are position_ids, also")
 
 
 class Packed(Layouts):
