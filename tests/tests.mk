@@ -336,8 +336,8 @@ tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
-VALGRIND_SUITES := arguments access key error plan shortcuts parameters stored_sets settings preparations workers job_list deadlines load_shedding log
-VALGRIND_SLOW   := $(VALGRIND_SUITES) cache set coding guard request
+VALGRIND_SUITES := key error plan shortcuts stored_sets settings preparations workers job_list deadlines load_shedding 
+VALGRIND_SLOW   := $(VALGRIND_SUITES) cache set coding 
 valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
 	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)
 
