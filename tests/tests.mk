@@ -26,7 +26,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) $(DEPS_PYTHON) python3-venv postgresql 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers digests confusion strangers cost \
-        check-arm64 check-image check-dist check-deb check-page check-bare check-bare-next peers peers-dialects deps-test deps-ci deps-image \
+        check-arm64 check-image check-dist check-deb check-page check-bare check-bare-next peers peers-dialects peers-conversions deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
 # ---- programs ----
@@ -253,6 +253,9 @@ peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT, DIFFU
 
 peers-dialects: ## keys of other libraries that no row of dialects.def has (DIALECTS="megatron=CHECKOUT litgpt=CHECKOUT …")
 	$(PYTHON) -B tests/peers/dialects.py $(DIALECTS)
+
+peers-conversions: all ## /v1/convert against converters (CONVERTERS="torchtune=CHECKOUT llama.cpp=CHECKOUT transformers=FILE" DRAWS=20 SEED=1)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/peers/conversions.py $(CONVERTERS)
 
 confusion: all ## what /v1/identify says of random, spoilt and transformed tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1, TRANSFORMED=20)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1) $(or $(TRANSFORMED),20)
