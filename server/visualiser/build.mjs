@@ -85,7 +85,10 @@ const bundle = (entryPoints, format) =>
 
 // the last one is loaded by a page, and leaves nothing but what it puts into the global object
 const bundles = [
-    await bundle(['main.js', 'style.css', 'math.js', 'math.css', 'docs.js', 'docs.css'], 'esm'),
+    await bundle(
+        ['main.js', 'style.css', 'math.js', 'math.css', 'plots.js', 'docs.js', 'docs.css'],
+        'esm',
+    ),
     await bundle(['reference.js'], 'iife'),
 ];
 

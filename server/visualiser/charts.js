@@ -5,7 +5,8 @@
 // a line, `ring` for a ring around a point, `strong` for the one that is highlighted and
 // `faint` for the others. A line has a dot on each of its points if these are apart; `curve`,
 // a series too, is what is drawn between them in place of straight lines.
-import {dot, line, plot, ruleX, ruleY, text} from '@observablehq/plot';
+//
+// Views that draw charts say so (`charts: true`): Plot is there when they render.
 import {h} from './dom.js';
 import {brief} from './numbers.js';
 
@@ -121,6 +122,7 @@ function ruleMarks({rules = [], colours, x, y}) {
     return rules
         .filter((each) => ('x' in each ? within(each.x, x.domain) : within(each.y, y.domain)))
         .flatMap((each) => {
+            const {ruleX, ruleY, text} = globalThis.posencPlot;
             const stroke = each.colour ?? colours.mark;
             const halo = {
                 text: [each.text],
@@ -157,7 +159,7 @@ function ruleMarks({rules = [], colours, x, y}) {
 const isDotted = ({length}, width) => length > 1 && length * APART <= width;
 
 const lineMark = (series, width) =>
-    line(pointsOf(series.curve ?? series, width), {
+    globalThis.posencPlot.line(pointsOf(series.curve ?? series, width), {
         x: '0',
         y: '1',
         stroke: series.colour,
@@ -173,7 +175,7 @@ const lineMark = (series, width) =>
     });
 // The values themselves, where the line between them is none.
 const valuesMark = (series, width) =>
-    dot(pointsOf(series, width), {
+    globalThis.posencPlot.dot(pointsOf(series, width), {
         x: '0',
         y: '1',
         stroke: series.colour,
@@ -184,9 +186,15 @@ const valuesMark = (series, width) =>
         r: series.strong ? 3.5 : 2.2,
     });
 const ringMark = (series, width) =>
-    dot(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: 2, r: 9});
+    globalThis.posencPlot.dot(pointsOf(series, width), {
+        x: '0',
+        y: '1',
+        stroke: series.colour,
+        strokeWidth: 2,
+        r: 9,
+    });
 const dotMark = (series, width) =>
-    dot(pointsOf(series, width), {
+    globalThis.posencPlot.dot(pointsOf(series, width), {
         x: '0',
         y: '1',
         stroke: series.colour,
@@ -230,7 +238,7 @@ export function createChart({series, x, y, rules, colours, label, width, height 
         tickFormat: type === 'log' ? briefPower : brief,
         ticks: type === 'log' ? powersOf(domain, pixels) : Math.max(2, Math.round(pixels)),
     });
-    const svg = plot({
+    const svg = globalThis.posencPlot.plot({
         ...MARGIN,
         width,
         height,

@@ -349,6 +349,9 @@ async function draw() {
         );
         if (complete) embed.show(document.title.replace(/ – posenc$/, ''));
         if (complete && !document.body.classList.contains('stale')) say('');
+    } catch (error) {
+        if (!isGone(error)) throw error;
+        retry.failed();
     } finally {
         ended();
     }

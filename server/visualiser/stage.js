@@ -2,6 +2,7 @@
 // complete, so that nothing blinks while a slider moves. Only another view comes at once, with
 // what it says while it loads.
 import {h} from './dom.js';
+import {scriptRun} from './scripts.js';
 
 // `place` is the element that holds the picture, `readout` the one that has what it says.
 // draw(view, contextFor, appear) calls contextFor(signal, until, hover) for what render gets:
@@ -10,7 +11,8 @@ import {h} from './dom.js';
 // whether it has become complete.
 export function createStage(place, readout) {
     let shown = null,
-        coming = null;
+        coming = null,
+        turns = 0;
 
     function end(picture) {
         picture?.dispose?.();
@@ -31,6 +33,9 @@ export function createStage(place, readout) {
 
     return {
         async draw(view, contextFor, appear) {
+            const turn = ++turns;
+            if (view.charts) await scriptRun('plots-script');
+            if (turn !== turns) return false;
             if (coming !== shown) end(coming);
             const waits = [];
             const picture = (coming = {

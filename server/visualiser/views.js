@@ -6,6 +6,7 @@
 //     title: 'Heatmap',                   // its tab, or (tensor, scheme) => its tab
 //     linked: true,                       // whether it shows options.column, the highlighted
 // one
+//     charts: true,                       // whether it draws charts, with Plot
 //     applies(tensor, scheme),            // whether it makes sense: by tensor.shape, .axes,
 // .dtype and
 //                                         // the scheme's document, never by the scheme's name
@@ -49,8 +50,8 @@
 // makes the picture one that moves.
 //
 // Styles: set properties (element.style.x = …) or classes in style.css; style attributes in
-// HTML text and <style> elements are refused by the page's policy. Observable Plot may be used
-// as it is. Give every drawing a text alternative (aria-label), and every control a label.
+// HTML text and <style> elements are refused by the page's policy. Charts are those of
+// charts.js. Give every drawing a text alternative (aria-label), and every control a label.
 import cloud from './views/cloud.js';
 import distances from './views/distances.js';
 import heads from './views/heads.js';

@@ -39,6 +39,42 @@ pageTest(
     },
 );
 
+const MOST = 450_000; // bytes on the wire
+
+pageTest(
+    'the first visit takes little, and what draws charts comes with the first of them',
+    {viewport: {width: 1440, height: 900}},
+    async (page) => {
+        const wire = await page.context().newCDPSession(page);
+        await wire.send('Network.enable');
+        let bytes = 0;
+        wire.on('Network.loadingFinished', ({encodedDataLength}) => {
+            bytes += encodedDataLength;
+        });
+        await open(page);
+        await page.waitForLoadState('networkidle');
+        assert.ok(bytes > 0 && bytes <= MOST, `${bytes} bytes`);
+        await page.click('#tabs [data-view=waves]');
+        await drawn(page);
+        assert.ok((await page.locator('#view svg.chart').count()) > 0);
+    },
+);
+
+pageTest(
+    'a chart whose script does not come is tried again',
+    {expected: /ERR_FAILED/},
+    async (page) => {
+        await page.route('**/plots*.js', (route) => route.abort(), {times: 1});
+        await open(page, '?scheme=sinusoidal&length=16&dim=8');
+        await page.click('#tabs [data-view=waves]');
+        await page.waitForFunction(() =>
+            document.querySelector('#message').textContent.startsWith('The service does not'),
+        );
+        await page.click('#retry');
+        await page.waitForSelector('#view[data-drawn=waves] svg.chart');
+    },
+);
+
 pageTest(
     'the tour is offered on the first visit, and not again',
     {viewport: {width: 360, height: 740}},

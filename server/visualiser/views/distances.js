@@ -1,5 +1,4 @@
 // Curves of chosen positions: how far, or how alike, each other position is.
-import {axisX, axisY, lineY, plot, ruleX} from '@observablehq/plot';
 import {heightOf} from '../arrangement.js';
 import {ticksFor} from '../charts.js';
 import {h} from '../dom.js';
@@ -96,6 +95,7 @@ function pointsOf({positions, rows}, value) {
 function chartOf(curves, {title, axis, x, count, context}) {
     const {colours, width, mark} = context;
     const [from, to] = x;
+    const {axisX, axisY, lineY, plot, ruleX} = globalThis.posencPlot;
     const chart = plot({
         width,
         height: heightOf(context.height, AROUND, count),
@@ -476,5 +476,6 @@ export default {
     name: 'distances',
     title: 'Distances',
     applies: (tensor, scheme) => hasSimilarity(tensor, scheme) && isLine(tensor, scheme),
+    charts: true,
     render,
 };

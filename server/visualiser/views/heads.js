@@ -308,5 +308,6 @@ export default {
     name: 'heads',
     title: ({axes, shape}) => capital(pluralOf(axisTitle(axes[planesIn({axes, shape}).lead]))),
     applies: (tensor) => Boolean(planesIn(tensor)),
+    charts: true,
     render,
 };

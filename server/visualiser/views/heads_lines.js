@@ -1,5 +1,4 @@
 // A line for each head against the distance from query to key.
-import {line, plot, ruleX, ruleY} from '@observablehq/plot';
 import {nameMarks, pointsOf} from '../charts.js';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
@@ -25,6 +24,7 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
     const shown = indices.filter((index) => set.planes.has(index));
     const marks =
         mark == null ? [] : [-mark, mark].filter((x) => x > domains.x[0] && x < domains.x[1]);
+    const {line, plot, ruleX, ruleY} = globalThis.posencPlot;
     const chart = plot({
         width,
         height: HEIGHT,

@@ -540,5 +540,6 @@ export default {
     title: 'Precision',
     applies: (tensor, scheme) =>
         mayWave(tensor, scheme) && Boolean(baseOf(scheme)) && takesFloats(scheme),
+    charts: true,
     render,
 };

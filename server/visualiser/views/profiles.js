@@ -195,5 +195,6 @@ export default {
     title: 'Profiles',
     linked: true,
     applies: ({shape, dtype}) => isReal({dtype}) && shape.length >= 2 && shape.at(-1) > 1,
+    charts: true,
     render,
 };

@@ -351,5 +351,6 @@ export default {
     name: 'scores',
     title: 'Scores',
     applies: hasScores,
+    charts: true,
     render,
 };

@@ -402,5 +402,6 @@ export default {
     name: 'softmax',
     title: 'Softmax',
     applies: hasLine,
+    charts: true,
     render,
 };

@@ -195,5 +195,6 @@ export default {
     title: 'Spectrum',
     linked: true,
     applies: mayWave,
+    charts: true,
     render,
 };

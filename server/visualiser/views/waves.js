@@ -226,5 +226,6 @@ export default {
         const at = shape.length === 1 ? -1 : -2;
         return isReal({dtype}) && shape.at(at) > 1 && !/dim|heads/.test(axes.at(at));
     },
+    charts: true,
     render,
 };
