@@ -109,6 +109,13 @@ function effortOf({headers}) {
     };
 }
 
+// Throws what the service refuses before it computes anything.
+export async function accepts(settings, signal) {
+    const address = addressOf(settings, {format: 'safetensors'});
+    const {ok, status} = await send(address, {method: 'HEAD', signal});
+    if (!ok) throw new Problem({}, status);
+}
+
 const HEAD_BYTES = 4096; // mostly enough for the head of a safetensors file
 
 // What a request returns: {tensors: [{name, dtype, shape}], parameters: all as texts, cache,

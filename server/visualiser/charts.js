@@ -1,7 +1,7 @@
 // Line charts that several views share: Observable Plot draws them; a cursor moves over one or
 // several linked charts by pointer and keyboard.
 //
-// A series: {name, colour, dashed, length, x(i) ascending, y(i)}, `dots` for points instead of
+// A series: {name, colour, dashed: true or its dashes, length, x(i) ascending, y(i)}, `dots` for points instead of
 // a line, `ring` for a ring around a point, `strong` for the one that is highlighted and
 // `faint` for the others. A line has a dot on each of its points if these are apart; `curve`,
 // a series too, is what is drawn between them in place of straight lines.
@@ -116,7 +116,7 @@ function powersOf([from, to], most) {
     );
 }
 
-// A mark of `rules`, {x or y, text}, with its text if that fits.
+// A mark of `rules`, {x or y, text, colour, faint}, with its text if that fits.
 function ruleMarks({rules = [], colours, x, y}) {
     const within = (value, [from, to]) => value >= from && value <= to;
     return rules
@@ -143,7 +143,11 @@ function ruleMarks({rules = [], colours, x, y}) {
                 ];
             const late = each.x > (x.domain[0] + x.domain[1]) / 2;
             return [
-                ruleX([each.x], {stroke, strokeWidth: 2}),
+                ruleX([each.x], {
+                    stroke,
+                    strokeWidth: 2,
+                    strokeOpacity: each.faint ? 0.35 : null,
+                }),
                 text([each.x], {
                     ...halo,
                     x: [each.x],
@@ -171,7 +175,7 @@ const lineMark = (series, width) =>
                 ? 1.8
                 : 1.5,
         strokeOpacity: series.faint ? 0.4 : null,
-        strokeDasharray: series.dashed ? '6 4' : null,
+        strokeDasharray: series.dashed === true ? '6 4' : series.dashed || null,
     });
 // The values themselves, where the line between them is none.
 const valuesMark = (series, width) =>
@@ -226,9 +230,9 @@ export function ticksFor(most, [from, to], series) {
     return whole ? Math.max(1, Math.min(wanted, Math.floor(to - from))) : wanted;
 }
 
-// x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element,
-// show(x)}.
-export function createChart({series, x, y, rules, colours, label, width, height = 320}) {
+// x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative; with an id it
+// keeps the focus where it is drawn anew. {element, show(x)}.
+export function createChart({series, x, y, rules, colours, label, width, height = 320, id}) {
     const axis = ({title, type = 'linear', domain}, pixels) => ({
         type,
         domain,
@@ -271,6 +275,7 @@ export function createChart({series, x, y, rules, colours, label, width, height 
     svg.setAttribute('role', 'img');
     svg.setAttribute('tabindex', '0');
     svg.classList.add('chart');
+    if (id) svg.id = id;
     nameMarks(svg);
     const [across, along] = [svg.scale('x'), svg.scale('y')];
     const cursor = svg.appendChild(
@@ -340,8 +345,9 @@ function nearest(all, wanted) {
           );
 }
 
-// One cursor over linked charts; `tell(x)` is called with an x of the series, or null.
-export function linkCharts(charts, {tell, signal}) {
+// One cursor over linked charts; `tell(x)` is called with an x of the series, or null;
+// `choose(x)`, if any, where a click or Enter chooses it.
+export function linkCharts(charts, {tell, choose, signal}) {
     const all = charts.flatMap(({series}) => series).filter(({length}) => length > 0);
     let at = null;
     function point(to) {
@@ -366,13 +372,22 @@ export function linkCharts(charts, {tell, signal}) {
             ({clientX}) => point(nearest(all, chart.invert(clientX))),
             {signal},
         );
+        if (choose) {
+            svg.addEventListener(
+                'click',
+                ({clientX}) => choose(nearest(all, chart.invert(clientX))),
+                {signal},
+            );
+            svg.classList.add('chart-choice');
+        }
         svg.addEventListener('pointerleave', () => point(null), {signal});
         svg.addEventListener('pointerdown', () => svg.focus({preventScroll: true}), {signal});
         svg.addEventListener(
             'keydown',
             (event) => {
-                if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in STEPS))
-                    return;
+                if (event.ctrlKey || event.metaKey || event.altKey) return;
+                if (event.key === 'Enter' && at != null) choose?.(at);
+                if (!(event.key in STEPS)) return;
                 event.preventDefault();
                 move(STEPS[event.key]);
             },
@@ -381,19 +396,25 @@ export function linkCharts(charts, {tell, signal}) {
     }
 }
 
-// A legend of the lines: [{name, colour, dashed, dots}].
+// A legend of the lines: [{name, colour, dashed, dots, strong, more: an element}].
 export function legendOf(entries) {
     return h(
         'ul',
         {class: 'chart-legend'},
-        ...entries.map(({name, colour, dashed, dots, strong}) => {
+        ...entries.map(({name, colour, dashed, dots, strong, more}) => {
             const sample = h('span', {
-                class: `${dots ? 'chart-dot ' : ''}${dashed ? 'chart-dashed' : 'chart-solid'}`,
+                class:
+                    (dots ? 'chart-dot ' : '') +
+                    (dashed === true
+                        ? 'chart-dashed'
+                        : dashed
+                          ? 'chart-dotted'
+                          : 'chart-solid'),
                 'aria-hidden': 'true',
             });
             sample.style.borderColor = colour;
             if (dots && !dashed) sample.style.background = colour;
-            return h('li', {class: strong ? 'chart-strong' : null}, sample, name);
+            return h('li', {class: strong ? 'chart-strong' : null}, sample, name, more);
         }),
     );
 }

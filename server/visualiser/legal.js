@@ -2,7 +2,7 @@
 // divisor of another, a bound that follows from another), and only the service knows them all:
 // where it refuses the value of a slider, the nearest one that it takes is found by asking, and
 // remembered for the next step.
-import {describe} from './api.js';
+import {accepts, describe} from './api.js';
 import {plain} from './fields.js';
 import {completed} from './prefill.js';
 import {parameterOf} from './schema.js';
@@ -27,9 +27,10 @@ export function withinRules(settings, name, before) {
     return String(Number(wanted) + (Number(wanted) < Number(before) ? -1 : 1));
 }
 
-async function takes(settings, name, value, signal) {
+// `ask` is accepts or describe: what the service says of a request before it computes, and after.
+async function takes(ask, settings, name, value, signal) {
     try {
-        await describe(
+        await ask(
             {...settings, parameters: {...settings.parameters, [name]: String(value)}},
             signal,
         );
@@ -64,7 +65,15 @@ function candidates(refused, before) {
 
 // The value next to a refused one that the service takes, as a text, or null. `before` is the
 // last that it took; without one the greatest is taken for it.
-async function legalInstead(
+async function legalInstead(settings, row, before, signal) {
+    const value = await nearestTaken(accepts, settings, row, before, signal);
+    if (value === null || (await takes(describe, settings, row.name, value, signal)))
+        return value;
+    return nearestTaken(describe, settings, row, before, signal);
+}
+
+async function nearestTaken(
+    ask,
     settings,
     {name, type, minimum = -Infinity, maximum = Infinity},
     before,
@@ -72,7 +81,7 @@ async function legalInstead(
 ) {
     const refused = Number(settings.parameters[name]),
         last = Number(before ?? maximum);
-    const asked = (value) => takes(settings, name, value, signal);
+    const asked = (value) => takes(ask, settings, name, value, signal);
     if (!Number.isFinite(last) || last === refused || !(await asked(last))) return null;
     if (type === 'integer')
         for (const value of candidates(refused, last)) {

@@ -334,24 +334,26 @@ export function profilesNote(tables, rowsOf, zigzag) {
     );
 }
 
-// The other end of a curve: {at(row), chosen} over an order of positions.
-function farthestText({at, chosen}, {positions, rows}, metric, title) {
+// The other end of a curve, a series with the position that is `chosen`.
+function farthestText({length, x, y, chosen}, metric, title) {
     const far = /distance/.test(metric);
-    const size = (row) => (Number.isFinite(at(row)) ? (far ? at(row) : -at(row)) : -Infinity);
-    const most = rows.reduce((one, row) => Math.max(one, size(row)), -Infinity);
-    const best = rows.filter((row) => size(row) === most);
-    const value = brief(at(best[0]));
+    const sizes = Array.from({length}, (_, i) =>
+        Number.isFinite(y(i)) ? (far ? y(i) : -y(i)) : -Infinity,
+    );
+    const most = sizes.reduce((one, other) => Math.max(one, other), -Infinity);
+    const best = [...sizes.keys()].filter((i) => sizes[i] === most);
+    const value = brief(y(best[0]));
     if (most === -Infinity) return '';
     if (far && most === 0) return `No ${title} differs from ${title} ${chosen}.`;
     if (best.length > 1) return '';
     return (
         `${far ? 'Farthest from' : 'Least like'} ${title} ${chosen} is ${title} ` +
-        `${positions[best[0]]}, ${far ? `at a distance of ${value}` : `with ${value}`}.`
+        `${x(best[0])}, ${far ? `at a distance of ${value}` : `with ${value}`}.`
     );
 }
 
-// drawing: what the view has, {tables: the matrices, orders, metric, title, vectors}.
-export function distancesNote(curves, {tables: matrices, orders, metric, title, vectors}, all) {
+// drawing: what the view has, {tables: the matrices, metric, title, vectors}.
+export function distancesNote(curves, {tables: matrices, metric, title, vectors}, all) {
     if (vectors !== undefined)
         return noteOf(
             `Each curve: the ${metric} ${turnedOf(vectors)}, ` +
@@ -365,7 +367,7 @@ export function distancesNote(curves, {tables: matrices, orders, metric, title, 
             all,
             curves.filter(({side}, i) => curves.findIndex((each) => each.side === side) === i),
             ({side}) => matrices[side]?.source,
-            (curve) => farthestText(curve, orders[curve.side], metric, title),
+            (curve) => farthestText(curve, metric, title),
         ),
     );
 }

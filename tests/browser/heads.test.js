@@ -205,7 +205,7 @@ pageTest('keys move the crosshair, and Enter and clicks open a head', {}, async 
 // The points of a chart's line, in its own pixels.
 const pathOf = (page, chart, line) =>
     page
-        .locator('.heads-chart svg')
+        .locator('#view svg.chart')
         .nth(chart)
         .evaluate((svg, number) => {
             const paths = [...svg.querySelectorAll('g[data-mark="line"] path')];
@@ -245,7 +245,7 @@ pageTest('lines stand over the distances of the scheme, in both forms', {}, asyn
             `y of ${distances[i]}`,
         ),
     );
-    await page.locator('.heads-chart').focus();
+    await page.locator('#view svg.chart').focus();
     for (const key of ['Home', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
     const shown = await cells(page);
     assert.equal(await page.textContent('.numbers caption'), `distance ${distances[2]}`);
@@ -256,7 +256,7 @@ pageTest('lines stand over the distances of the scheme, in both forms', {}, asyn
     const compact = 'length=20&dim=4&max_distance=3&form=compact';
     await show(page, `?scheme=shaw&${compact}&view=heads`);
     const table = await values('shaw', `${compact}&tensor=keys`);
-    await page.locator('.heads-chart').focus();
+    await page.locator('#view svg.chart').focus();
     for (const key of ['Home', 'ArrowRight']) await page.keyboard.press(key);
     assert.deepEqual(
         (await cells(page)).map(([, text]) => Math.fround(Number(text))),
@@ -268,7 +268,7 @@ pageTest('lines stand over the distances of the scheme, in both forms', {}, asyn
         `?scheme=t5&length=20&heads=8&view=heads&view.heads.form=lines&view.heads.query=4`,
     );
     const whole = await values('t5', 'length=20&heads=8');
-    await page.locator('.heads-chart').focus();
+    await page.locator('#view svg.chart').focus();
     await page.keyboard.press('End');
     assert.equal(await page.textContent('.numbers caption'), 'query 4 · key 19');
     (await cells(page)).forEach(([, text], head) =>
@@ -291,7 +291,7 @@ pageTest('pictures of the heads', {colorScheme: 'dark'}, async (page) => {
         page,
         '?scheme=t5&length=128&heads=12&view=heads&view.heads.form=lines&view.mark=64',
     );
-    await page.locator('.heads-chart').hover();
+    await page.locator('#view svg.chart').hover();
     await screenshot(page, 'heads-lines-dark');
     await page.emulateMedia({colorScheme: 'light'});
     await page.setViewportSize({width: 400, height: 900});

@@ -29,7 +29,7 @@ const PICTURES = [
         address:
             '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot' +
             '&view.distances.positions=0,256',
-        drawing: '#distances-charts svg',
+        drawing: '#view svg.chart',
         pointer: [0.55, 0.5],
         told: 'position',
     },

@@ -94,8 +94,7 @@ const watch = (page, name, inputs) =>
     page.locator(`#left-${name} ~ input[type=range]`).evaluate(async (input, count) => {
         const picture = () =>
             document.querySelector(
-                '#view canvas.plot, #view svg.chart, #view .rotation-dial canvas, ' +
-                    '#distances-charts svg',
+                '#view canvas.plot, #view svg.chart, #view .rotation-dial canvas',
             );
         const frame = () => new Promise((done) => requestAnimationFrame(done));
         const seen = new Set();

@@ -116,16 +116,12 @@ pageTest('distances have axes of their own when asked', {}, async (page) => {
         `?scheme=sinusoidal&length=24&dim=8&right.scheme=learned&right.length=24&right.dim=8` +
             '&view=distances',
     );
-    const titles = () => page.locator('.distances-title').allTextContents();
-    assert.deepEqual(await titles(), [
-        'L2 distance to the chosen positions',
-        'A − B: L2 distance to the chosen positions',
-    ]);
-    await page.selectOption('#distances-scales', 'own');
+    const titles = () => page.locator('#view figcaption').allTextContents();
+    assert.deepEqual(await titles(), ['A solid, B dashed']);
+    await page.selectOption('#distances-arrangement', 'own');
     await drawn(page);
-    assert.deepEqual(await titles(), [
-        'A: L2 distance to the chosen positions',
-        'B: L2 distance to the chosen positions',
-        'A − B: L2 distance to the chosen positions',
-    ]);
+    assert.deepEqual(await titles(), ['A: sinusoidal', 'B: learned']);
+    await page.selectOption('#distances-arrangement', 'difference');
+    await drawn(page);
+    assert.deepEqual(await titles(), ['A − B']);
 });

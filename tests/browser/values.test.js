@@ -161,7 +161,7 @@ async function heads(page, tensor) {
             await settled(page);
         } else if (form === 'lines') continue;
         const picture = page
-            .locator(form === 'maps' ? '.heads-map canvas' : '.heads-chart svg')
+            .locator(form === 'maps' ? '.heads-map canvas' : '#view svg.chart')
             .first();
         await picture.scrollIntoViewIfNeeded();
         const box = await picture.boundingBox();
@@ -293,8 +293,8 @@ const VIEWS = {
             values = await matrix(scheme, query, 'l2');
         const said = await pointAt(
             page,
-            page.locator('#distances-charts svg').first(),
-            ({width}) => [64 + 0.4 * (width - 78), 100],
+            page.locator('#view svg.chart'),
+            ({width}) => [58 + 0.4 * (width - 72), 100],
             () => readoutFrom(page, `${title} `),
         );
         const here = at.indexOf(coordinate(said, {title}));

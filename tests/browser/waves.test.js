@@ -179,7 +179,7 @@ pageTest(
 
 pageTest('between whole positions stand no numbers', {}, async (page) => {
     const numbers = () =>
-        page.$$eval('[data-mark="x-axis tick label"] text, .plot-distances text', (all) =>
+        page.$$eval('[data-mark="x-axis tick label"] text', (all) =>
             all.map(({textContent}) => textContent).filter((text) => /^[\d.]+$/.test(text)),
         );
     for (const [view, address] of [

@@ -232,15 +232,12 @@ function show(container, context, sides, {form, indices, usable}) {
         );
     else
         container.append(
-            ...[
-                trained,
-                createLines({
-                    ...common,
-                    row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1),
-                    chooseRow: (row) => update({'heads.query': String(row)}),
-                }),
-                numbers,
-            ].filter(Boolean),
+            createLines({
+                ...common,
+                row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1),
+                chooseRow: (row) => update({'heads.query': String(row)}),
+            }),
+            numbers,
         );
 }
 

@@ -1,21 +1,15 @@
 // Single rows (mostly positions) as lines over the columns (mostly dimensions).
 import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
-import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
+import {createChart, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {listField, listText, parseList, pluralOf, spread} from '../lists.js';
 import {profilesNote} from '../notes.js';
 import {brief} from '../numbers.js';
-import {isReal, orderOf, sideName} from './waves.js';
+import {isReal, orderOf, rowAt, sideName} from './waves.js';
 
 const AROUND = 150; // pixels that the note, controls, legend and titles take of the height
 const ZIGZAG = 1.5; // times as far from column to column as from one to the next but one
-
-// The row of a table at a position, or -1.
-function rowAt(order, position) {
-    const i = indexOf(order, position);
-    return i < 0 ? -1 : order.row(i);
-}
 
 const columnsOf = ({columns, column}) => orderOf({rows: columns, row: column});
 

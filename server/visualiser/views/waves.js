@@ -25,6 +25,12 @@ export function orderOf({rows, row}) {
     return {length: rows, x: (i) => row.at(order[i]), row: (i) => order[i]};
 }
 
+// The row of a table at a position, or -1.
+export function rowAt(order, position) {
+    const i = indexOf(order, position);
+    return i < 0 ? -1 : order.row(i);
+}
+
 export const sideName = (tables, i) => (tables.length > 1 ? `${'AB'[i]} ` : '');
 
 export const markRules = (mark, axis) =>
