@@ -1151,7 +1151,7 @@ typedef enum pe_qkv {
     PE_QKV_GROUPED  /* for each key its queries, the key and the value */
 } pe_qkv;
 
-#define PE_POSITION_AXES_MAX 4
+#define PE_POSITION_AXES_MAX 3
 typedef struct pe_apply_options {
     pe_dtype dtype; /* of the result; PE_DTYPE_COUNT: the input's */
     double scale;   /* of PE_APPLY_ADD, at most 2^60 in magnitude; 1 changes nothing */
@@ -1170,10 +1170,9 @@ typedef struct pe_apply_options {
     int64_t first_position;
 
     /* Where positions are such on several axes, of a rotation with the tensor `axis`: how many
-     * axes. The positions are [position_axes, batch, length] and so on, or [batch, length,
-     * position_axes], and row r of the encoding is at first_position + r on every axis. */
+     * axes. The positions are [position_axes, batch, length] and so on, and row r of the
+     * encoding is at first_position + r on every axis. */
     size_t position_axes; /* at most PE_POSITION_AXES_MAX; 0: there is no such axis */
-    bool position_axes_last;
 
     /* Of PE_APPLY_ROTATE. Heads lie in the last axis where no axis is called so. Queries, keys
      * and values lie in one tensor along an axis `qkv`, and values stay as they are: of `heads`

@@ -30,7 +30,7 @@ typedef struct applying {
     pe_options *given, *tolerances;
     int option_count; /* of given */
     pe_apply_options options;
-    char first[32], rows[32 * PE_POSITION_AXES_MAX]; /* of positions, as texts of arguments */
+    char first[32], rows[32]; /* of positions, as texts of arguments */
     bool any_mask;
     char *target; /* of the encoding, from malloc; where it is compared */
     api_applied *applied;
@@ -125,25 +125,18 @@ static void read_options(applying *self, pe_error *error)
 
 /* ---- positions of rows ---- */
 
-#define ANY_AXES PE_POSITION_AXES_MAX /* at most so many, as the last extent says */
-
 /* How a scheme is asked for the positions that the file has. */
 typedef struct position_kind {
     const char *parameter;    /* that the schemes of this kind have */
     const char *first, *rows; /* arguments: the first position, how many there are */
     size_t axes;              /* of positions: several of each row; 0: one */
-    const char *others[9];    /* arguments, each with the text that it must have, or "" */
+    const char *others[3];    /* arguments that a request must not give */
 } position_kind;
 
 static const position_kind POSITION_KINDS[] = {
-    {"query_offset", "query_offset", "query_length", 0, {"positions", "", "step", ""}},
-    {"positions", "offset", "length", 0, {"positions", "", "step", ""}},
-    {"mrope_section", "first_position", "text", 3, {"position_ids", "", "grids", ""}},
-    {"row_order",
-     "first_index",
-     "sizes",
-     ANY_AXES,
-     {"row_order", "zipped", "prefix", "0", "suffix", "0", "repeats", "1"}},
+    {"query_offset", "query_offset", "query_length", 0, {"positions", "step"}},
+    {"positions", "offset", "length", 0, {"positions", "step"}},
+    {"mrope_section", "first_position", "text", 3, {"position_ids", "grids"}},
     {.parameter = NULL},
 };
 
@@ -164,17 +157,13 @@ static void add_argument(api_arguments *arguments, const char *name, const char 
 static void add_range(applying *self, const position_kind *kind, pe_position_range range,
                       pe_error *error)
 {
-    size_t used = 0;
     self->options.first_position = (int64_t)range.first;
     snprintf(self->first, sizeof self->first, "%.0f", range.first);
-    size_t lists = self->options.position_axes_last ? self->options.position_axes : 0;
-    for (size_t axis = 0; axis == 0 || axis < lists; axis++)
-        used += (size_t)snprintf(self->rows + used, sizeof self->rows - used, "%s%.0f",
-                                 axis > 0 ? "," : "", range.last - range.first + 1);
+    snprintf(self->rows, sizeof self->rows, "%.0f", range.last - range.first + 1);
     add_argument(&self->arguments, kind->first, self->first, error);
     add_argument(&self->arguments, kind->rows, self->rows, error);
-    for (const char *const *other = kind->others; *other; other += 2)
-        add_argument(&self->arguments, other[0], other[1], error);
+    for (const char *const *other = kind->others; *other; other++)
+        add_argument(&self->arguments, *other, "", error);
 }
 
 /* Ask for the rows of all positions that the file has tensors of, if it has any and the scheme
@@ -194,11 +183,8 @@ static bool read_positions(applying *self, pe_error *error)
         return false;
     if (!ids)
         return true;
-    const uint64_t last = ids->rank > 1 ? ids->shape[ids->rank - 1] : 0;
     options->position_ids = ids;
-    options->position_axes_last = kind->axes == ANY_AXES;
-    options->position_axes =
-        last < kind->axes && options->position_axes_last ? (size_t)last : kind->axes;
+    options->position_axes = kind->axes;
     if (self->follows_model && kind->axes == 0 && ids->rank > 2)
         pe_error_add(error, PE_OUT_OF_RANGE, API_APPLY_POSITIONS, "",
                      "[batch, length]; or image must be given too, for a model whose positions "
@@ -276,8 +262,6 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
     }
     if (self->follows_model)
         api_apply_model_add(&self->model, self->options.query_factors, own, arguments, reterr);
-    if (self->options.position_axes_last) /* of which sizes would be the quotients */
-        add_argument(arguments, "reference_sizes", "", reterr);
     if (reterr->count > 0)
         return true;
     if (find_text(self, API_APPLY_AGAINST))

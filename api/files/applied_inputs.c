@@ -148,12 +148,13 @@ static bool refuse_names(const search *self, const char *given)
     bool compared = self->against.count > 0;
     for (size_t i = 0; i < self->applied->application_count; i++)
         list_name(names, sizeof names, self->applied->applications[i].input);
-    pe_error_add(self->error, PE_OUT_OF_RANGE, "body", given,
-                 "a safetensors file of %s that are called %s, or as inputs says, or of one "
-                 "such tensor%s; positions of rows are " API_APPLY_POSITIONS
-                 ", also of sequences that lie one after the other",
-                 compared ? "tensors besides that of against" : "tensors", names,
-                 compared ? " of any name" : ", which may have any name");
+    pe_error_add(
+        self->error, PE_OUT_OF_RANGE, "body", given,
+        "a safetensors file of %s that are called %s, or as inputs says, or of one "
+        "such tensor%s; where rows have positions of their own, these are " API_APPLY_POSITIONS
+        ", also of sequences that lie one after the other",
+        compared ? "tensors besides that of against" : "tensors", names,
+        compared ? " of any name" : ", which may have any name");
     return false;
 }
 

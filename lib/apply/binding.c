@@ -261,8 +261,7 @@ static bool bind_positions(binder *self)
         binding->positions = self->entries->shape[self->positioned];
     const pe_id_axes axes = {.length = length < self->names.count ? self->extents[length] : 0,
                              .batch = batch < self->names.count ? self->extents[batch] : 1,
-                             .count = self->options->position_axes,
-                             .last = self->options->position_axes_last};
+                             .count = self->options->position_axes};
     pe_id_strides strides;
     if (!pe_ids_fit(self->options->position_ids, &axes, &strides, self->error))
         return false;

@@ -52,22 +52,17 @@ bool pe_ids_fit(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *ret_s
     char given[96];
     if (axes->count == 0)
         return fit_axis(ids, axes, ret_strides, reterr);
-    const size_t at = axes->last && ids->rank > 0 ? ids->rank - 1 : 0;
-    if (ids->rank < 2 || ids->shape[at] != axes->count) {
+    if (ids->rank < 2 || ids->shape[0] != axes->count) {
         pe_write_shape(ids->shape, ids->rank, given, sizeof given);
         pe_error_add(reterr, PE_OUT_OF_RANGE, "position_ids", given,
-                     axes->last ? "[length, %zu] or [batch, length, %zu]"
-                                : "[%zu, length] or [%zu, batch, length], one of each axis",
-                     axes->count, axes->count);
+                     "[%zu, length] or [%zu, batch, length], one of each axis", axes->count,
+                     axes->count);
         return false;
     }
-    const pe_view one = pe_view_at(ids, at, 0);
+    const pe_view one = pe_view_at(ids, 0, 0);
     if (!fit_axis(&one, axes, ret_strides, reterr))
         return false;
-    const uint64_t step = axes->last ? axes->count : 1;
-    *ret_strides = (pe_id_strides){.length = ret_strides->length * step,
-                                   .batch = ret_strides->batch * step,
-                                   .axis = axes->last ? 1 : pe_view_elements(&one)};
+    ret_strides->axis = pe_view_elements(&one);
     return true;
 }
 

@@ -4,12 +4,11 @@
 
 #include "posenc.h"
 
-/* The extents of the input's axes that positions may have, and their own axes: `count`, or 0.
- */
+/* The extents of the input's axes that positions may have, and how many axes of their own come
+ * before these. */
 typedef struct pe_id_axes {
     uint64_t length, batch;
     size_t count;
-    bool last; /* these come last, else first */
 } pe_id_axes;
 
 typedef struct pe_id_strides {

@@ -313,63 +313,6 @@ class SeveralAxes(Layouts):
         reply = self.server.request("POST", text, {"Content-Type": SAFETENSORS}, body)
         problem = self.assert_problem(reply, 422, "position_ids")
         self.assertIn("image must be given", problem["detail"])
-        table, query = self.table(2, length * 6, 80)
-        ids = self.random.integers(0, 40, (length * 6, 2))
-        reply = self.server.request(
-            "POST",
-            "/v1/apply?model=qwen2-vl-7b&part=vision",
-            {"Content-Type": SAFETENSORS},
-            file_of(query=table, position_ids=ids),
-        )
-        of_pair = torch.from_numpy(ids).to(F64)[:, :, None] * frequencies(40)
-        angles = torch.cat((of_pair.flatten(-2), of_pair.flatten(-2)), -1)
-        found = self.assert_ok(reply).body[-table.nbytes :]
-        self.check(
-            numpy.frombuffer(found).reshape(table.shape),
-            query * angles.cos() + rotate_half(query) * angles.sin(),
-        )
-
-    def test_grids_by_row_and_column(self):
-        dim, heads, batch = 48, 2, 3
-        length = self.rows(batch, heads, dim)
-        table, query = self.table(batch, heads, length, dim)
-        ids = self.random.integers(-5, 60, (batch, length, 3))
-        axis = numpy.repeat(numpy.arange(3), 8)
-        inner = torch.cat([frequencies(16)] * 3)
-        for layout in ("half", "interleaved"):
-            found = self.tensors(
-                "axial_rope", f"dim={dim}&layout={layout}", query=table, position_ids=ids
-            )["query"]
-            of_pair = torch.from_numpy(ids).to(F64)[..., axis][:, None] * inner
-            if layout == "half":
-                angles, other = torch.cat((of_pair, of_pair), -1), rotate_half(query)
-            else:
-                angles, other = of_pair.repeat_interleave(2, -1), rotate_neighbours(query)
-            self.check(found, query * angles.cos() + other * angles.sin())
-
-    def test_coordinates_in_the_query(self):
-        """Bit for bit, for presets with widths, orders and layouts of their own."""
-        for preset, dim, axes in (
-            ("flux", 128, 3),
-            ("wan", 128, 3),
-            ("pixtral", 64, 2),
-            ("llama4_vision", 88, 2),
-        ):
-            ids = self.random.integers(0, 300, (20, axes))
-            query = self.random.standard_normal((2, 20, dim)).astype("f4")
-            asked = f"preset={preset}&dim={dim}"
-            reply = self.post(
-                "axial_rope", asked, file_of(query=query, position_ids=ids), SAFETENSORS
-            )
-            listed = (
-                f"{asked}&coordinate_type=listed&row_order=zipped&suffix=0&result=query"
-                f"&sizes={','.join(['20'] * axes)}&coordinates="
-            )
-            written = self.array(
-                "axial_rope", listed + ",".join(map(str, ids.T.ravel())), query
-            )
-            found = read_file(self.assert_ok(reply).body)["query"][1].view(numpy.float32)
-            numpy.testing.assert_array_equal(found, written, preset)
 
     def test_positions_that_do_not_fit_are_refused(self):
         x, section = numpy.ones((2, 3, 4, 128)), "dim=128"
@@ -387,19 +330,6 @@ class SeveralAxes(Layouts):
             self.refuse(400, name, "mrope", f"{section}&{name}={value}", file, SAFETENSORS)
         negative = file_of(query=x, position_ids=ids - 1)
         self.refuse(422, "first_position", "mrope", section, negative, SAFETENSORS)
-        for shape, text in (((4, 5), "[length, 4] or [batch"), ((3, 4, 2), "[2, 4] here")):
-            file = file_of(query=x, position_ids=numpy.zeros(shape, int))
-            self.refuse(422, "position_ids", "axial_rope", section, file, SAFETENSORS, text)
-        for name in (
-            "sizes",
-            "row_order",
-            "prefix",
-            "first_index",
-            "repeats",
-            "reference_sizes",
-        ):
-            file = file_of(query=x, position_ids=numpy.zeros((4, 2), int))
-            self.refuse(400, name, "axial_rope", f"{section}&{name}=1", file, SAFETENSORS)
 
 
 class Strangers(Layouts):
