@@ -28,7 +28,7 @@ typedef struct api_call {
 /* What a route needs. */
 typedef enum api_right {
     API_RIGHT_NONE,   /* everybody may ask */
-    API_RIGHT_TABLES, /* to compute on a table in the body, or a stored one; changes nothing */
+    API_RIGHT_TABLES, /* to compute on a table in the body; changes nothing */
     API_RIGHT_STORE,  /* to read the files of sets, and to change them */
 } api_right;
 
@@ -73,8 +73,8 @@ api_endpoint api_list_schemes, api_describe_scheme;
 api_endpoint api_get_encoding, api_post_encoding;
 api_endpoint api_get_similarity, api_post_similarity;
 api_endpoint api_post_batch;
-api_endpoint api_post_compare, api_post_identify, api_get_identity, api_post_convert,
-    api_post_apply, api_post_apply_model;
+api_endpoint api_post_compare, api_post_identify, api_post_convert, api_post_apply,
+    api_post_apply_model;
 api_endpoint api_list_models, api_post_model, api_get_model, api_post_model_comparison;
 api_endpoint api_list_sets, api_get_set, api_put_set, api_delete_set;
 api_guard api_refuse_upload;

@@ -18,15 +18,14 @@ typedef enum api_kind {
     API_REMOVAL = 1 << 8,
     API_ASSET = 1 << 9, /* a page, or a file that one loads */
     API_BATCH = 1 << 10,
-    API_PLAN = 1 << 11,           /* a document that a query asks for, else as API_DOCUMENT */
-    API_PLAN_BY_POST = 1 << 12,   /* the same of a JSON body */
-    API_COMPARISON = 1 << 13,     /* of a table that the body holds with the exact one */
-    API_IDENTIFICATION = 1 << 14, /* of a table that the body holds */
-    API_CONVERSION = 1 << 15,     /* of a file of tensors, which is the answer */
-    API_APPLICATION = 1 << 16,    /* of an encoding to tensors that the body holds */
-    API_STORED_IDENTIFICATION = 1 << 17, /* of a tensor of a set */
-    API_PLAN_COMPARISON = 1 << 18,       /* of two configs that the body holds */
-    API_MODEL_APPLICATION = 1 << 19,     /* of what a model's layer uses to such tensors */
+    API_PLAN = 1 << 11,            /* a document that a query asks for, else as API_DOCUMENT */
+    API_PLAN_BY_POST = 1 << 12,    /* the same of a JSON body */
+    API_COMPARISON = 1 << 13,      /* of a table that the body holds with the exact one */
+    API_IDENTIFICATION = 1 << 14,  /* of a table that the body holds */
+    API_CONVERSION = 1 << 15,      /* of a file of tensors, which is the answer */
+    API_APPLICATION = 1 << 16,     /* of an encoding to tensors that the body holds */
+    API_PLAN_COMPARISON = 1 << 17, /* of two configs that the body holds */
+    API_MODEL_APPLICATION = 1 << 18, /* of what a model's layer uses to such tensors */
 } api_kind;
 
 #define API_APPLICATIONS (API_APPLICATION | API_MODEL_APPLICATION)

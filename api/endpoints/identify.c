@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One table on its way: of a body, or of a set. */
+/* One table on its way. */
 typedef struct identifying {
     const api_call *call;
     api_arguments arguments;
@@ -22,12 +22,9 @@ typedef struct identifying {
     api_table_format format;
     api_file file;
     char tensor[API_SET_NAME_MAX + 1]; /* of a safetensors file */
-    bool stored;      /* the set holds the table; else the body does, and the table may be
-                       * made of the set's tensors */
-    const char *name; /* of the set, NULL: none */
+    const char *name; /* of the set of whose tensors the table may be made, NULL: none */
     api_set *set;
-    api_segment elements; /* of the set's tensor */
-    api_segment numbers;  /* of a text, from malloc */
+    api_segment numbers; /* of a text, from malloc */
     const pe_scheme *only;
     size_t most; /* other requests of the same table */
     pe_view view;
@@ -35,19 +32,12 @@ typedef struct identifying {
 
 /* ---- reading ---- */
 
-/* The options that both tables have, in the same rows. */
-_Static_assert((int)API_IDENTIFY_SCHEME == API_IDENTIFY_STORED_SCHEME &&
-                   (int)API_IDENTIFY_LIMIT == API_IDENTIFY_STORED_LIMIT &&
-                   (int)API_IDENTIFY_SET == API_IDENTIFY_STORED_SET,
-               "the rows that are read here");
-
-/* Read the query by a table of options, and what all tables have. */
-static void read_options(identifying *self, const pe_parameter *rows, size_t count,
-                         pe_error *error)
+/* Read the query, and what all tables have. */
+static void read_options(identifying *self, pe_error *error)
 {
     api_arguments_from_query(self->call->query, &self->arguments, error);
-    self->options =
-        pe_options_read(rows, count, self->arguments.items, self->arguments.count, error);
+    self->options = pe_options_read(api_identify_options, API_IDENTIFY_OPTIONS,
+                                    self->arguments.items, self->arguments.count, error);
     const char *scheme = pe_options_value(self->options, API_IDENTIFY_SCHEME)->text;
     self->only = scheme ? pe_scheme_find(scheme) : NULL;
     if (scheme && !self->only)
@@ -137,55 +127,16 @@ static void read_table(identifying *self, pe_error *error)
                               "raw elements shape and dtype, too");
 }
 
-/* ---- reading a set ---- */
-
 /* Find the set of the name, if there is one. False: the store answers, by ret_reply or later.
- * `rule` says what the name must be. */
-static bool find_set(identifying *self, const char *rule, pe_error *error,
-                     api_reply **ret_reply)
+ */
+static bool find_set(identifying *self, pe_error *error, api_reply **ret_reply)
 {
     if (self->name && !api_read_set(self->call, self->name, &self->set, ret_reply))
         return false;
     if (self->name && !self->set)
-        pe_error_add(error, PE_OUT_OF_RANGE, "set", self->name, "%s", rule);
+        pe_error_add(error, PE_OUT_OF_RANGE, "set", self->name,
+                     "the name of a set, or left out");
     return true;
-}
-
-/* The tensor of a name, or the only one; NULL, and a problem that lists some, if there is no
- * such one. */
-static const pe_set_tensor *tensor_of_set(const pe_set *set, const char *name, pe_error *error)
-{
-    char names[200] = "";
-    size_t count = pe_set_tensor_count(set), used = 0, listed = 0;
-    const pe_set_tensor *found = name         ? pe_set_tensor_find(set, name)
-                                 : count == 1 ? pe_set_tensor_at(set, 0)
-                                              : NULL;
-    for (; !found && listed < count; listed++) {
-        const char *other = pe_set_tensor_at(set, listed)->tensor.name;
-        if (used + strlen(other) + 3 >= sizeof names)
-            break;
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                 listed > 0 ? ", " : "", other);
-    }
-    if (!found)
-        pe_error_add(error, PE_OUT_OF_RANGE,
-                     api_identify_stored_options[API_IDENTIFY_STORED_TENSOR].name,
-                     name ? name : "", "the name of a tensor of the set, which has %s%s", names,
-                     listed < count ? ", …" : "");
-    return found;
-}
-
-/* View a tensor of the set. */
-static void read_tensor(identifying *self, const char *name, pe_error *error)
-{
-    const pe_set_tensor *found = tensor_of_set(api_set_tensors(self->set), name, error);
-    if (!found)
-        return;
-    self->elements = (api_segment){found->data, (size_t)found->tensor.bytes};
-    self->file = api_segment_file(&self->elements);
-    snprintf(self->tensor, sizeof self->tensor, "%s", found->tensor.name);
-    api_raw_view(&self->file, pe_get_element(found->tensor.dtype), found->tensor.rank,
-                 found->tensor.shape, &self->view, error);
 }
 
 /* ---- answering ---- */
@@ -198,8 +149,6 @@ static api_reply *make_reply(const identifying *self, const pe_identity *identit
                              "dtype", pe_element_name(self->view.element));
     if (self->tensor[0])
         json_object_set_new(file, "tensor", json_string(self->tensor));
-    if (self->stored)
-        json_object_set_new(file, "set", json_string(self->name));
     json_object_set_new(document, "file", file);
     return api_passing_document(200, document);
 }
@@ -230,13 +179,12 @@ static bool find_request(identifying *self, pe_identity *identity, pe_equivalent
                          pe_error *error)
 {
     const api_host *host = self->call->service->host;
-    const char *name = self->stored ? NULL : self->name;
     const pe_sets sets = {self, find_held_set};
     pe_limits limits = host->limits;
     pe_dtype dtype = PE_F32;
-    limits.sets = name ? &sets : NULL;
+    limits.sets = self->name ? &sets : NULL;
     if (!api_reserve(estimate_bytes(self), "the search", error) ||
-        pe_identify_table(&self->view, self->only, name, &limits, host->runner, identity,
+        pe_identify_table(&self->view, self->only, self->name, &limits, host->runner, identity,
                           error) != PE_OK)
         return false;
     pe_element_is_real(identity->element, &dtype);
@@ -272,7 +220,7 @@ static double estimate_price(const void *job)
     double elements = (double)pe_view_elements(view);
     double columns = view->rank > 0 ? (double)view->shape[view->rank - 1] : 1;
     double lines = elements / columns;
-    double set = self->set && !self->stored ? (double)api_set_footprint(self->set) : 0;
+    double set = self->set ? (double)api_set_footprint(self->set) : 0;
     return 0x1p27 + 4000 * fmin(elements, 0x1p20) + 300 * elements + 5e4 * (lines + columns) +
            64 * set;
 }
@@ -295,63 +243,32 @@ static void check_price(const identifying *self, pe_error *error)
                  (unsigned long long)limit);
 }
 
-/* ---- the endpoints ---- */
+/* ---- the endpoint ---- */
 
-static bool read_posted(void *job, pe_error *reterr, api_reply **ret_reply)
+static bool read_query_and_table(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     identifying *self = job;
-    read_options(self, api_identify_options, API_IDENTIFY_OPTIONS, reterr);
+    read_options(self, reterr);
     if (self->format >= API_TABLE_JSON && !api_may_read_text(self->call, TEXT_SEARCH_PRICE))
         return false;
     read_table(self, reterr);
-    if (!find_set(self, "the name of a set, or left out", reterr, ret_reply))
+    if (!find_set(self, reterr, ret_reply))
         return false;
     if (reterr->count == 0)
         check_price(self, reterr);
     return true;
 }
 
-/* Read a request for a tensor of a set. */
-static bool read_stored(void *job, pe_error *reterr, api_reply **ret_reply)
-{
-    identifying *self = job;
-    read_options(self, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS, reterr);
-    if (!find_set(self, "the name of a set; a table of yours is sent by POST", reterr,
-                  ret_reply))
-        return false;
-    if (reterr->count == 0)
-        read_tensor(self, pe_options_value(self->options, API_IDENTIFY_STORED_TENSOR)->text,
-                    reterr);
-    if (reterr->count == 0)
-        check_price(self, reterr);
-    return true;
-}
-
-static const api_table_endpoint POSTED = {
-    .read = read_posted, .price = estimate_price, .work = identify_table};
-static const api_table_endpoint STORED = {
-    .read = read_stored, .price = estimate_price, .work = identify_table};
-
-static void identifying_done(identifying *self)
-{
-    api_set_unref(self->set);
-    pe_options_free(self->options);
-    api_arguments_done(&self->arguments);
-    free((void *)(uintptr_t)self->numbers.data);
-}
+static const api_table_endpoint IDENTIFY = {
+    .read = read_query_and_table, .price = estimate_price, .work = identify_table};
 
 api_reply *api_post_identify(const api_call *call)
 {
     identifying self = {.call = call, .file = api_body_file(call)};
-    api_reply *reply = api_answer_table_post(call, &POSTED, &self.format, &self);
-    identifying_done(&self);
-    return reply;
-}
-
-api_reply *api_get_identity(const api_call *call)
-{
-    identifying self = {.call = call, .stored = true, .format = API_TABLE_SAFETENSORS};
-    api_reply *reply = api_answer_table(call, &STORED, &self);
-    identifying_done(&self);
+    api_reply *reply = api_answer_table_post(call, &IDENTIFY, &self.format, &self);
+    api_set_unref(self.set);
+    pe_options_free(self.options);
+    api_arguments_done(&self.arguments);
+    free((void *)(uintptr_t)self.numbers.data);
     return reply;
 }

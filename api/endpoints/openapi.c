@@ -151,7 +151,6 @@ static const struct {
     {API_PLAN_COMPARISON, api_model_compare_options, API_MODEL_COMPARE_OPTIONS},
     {API_COMPARISON, api_compare_options, API_COMPARE_OPTIONS},
     {API_IDENTIFICATION, api_identify_options, API_IDENTIFY_OPTIONS},
-    {API_STORED_IDENTIFICATION, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS},
     {API_CONVERSION, api_convert_options, API_CONVERT_OPTIONS},
     {API_MODEL_APPLICATION, api_apply_model_options, API_APPLY_MODEL_OPTIONS},
     {API_APPLICATIONS, api_apply_options, API_APPLY_OPTIONS},

@@ -13,12 +13,11 @@
 /* Kinds of routes: those that change the store, those of the store, those of which a GET may be
  * conditional, those that take a JSON object, those with content codings, and all. */
 #define WRITES (API_UPLOAD | API_REMOVAL)
-#define STORE  (API_SETS | API_SET | WRITES | API_TABLES | API_STORED_IDENTIFICATION)
+#define STORE  (API_SETS | API_SET | WRITES | API_TABLES)
 #define READS  (API_TENSORS | API_DOCUMENT | API_PLAN | API_SETS | API_SET | API_ASSET)
 #define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_PLAN_COMPARISON)
 #define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_PLAN | API_TEXT | API_SETS | API_ASSET)
-#define EVERY                                                                                  \
-    (READS | WRITES | POSTS | API_TABLES | API_STORED_IDENTIFICATION | API_TEXT | API_STATE)
+#define EVERY  (READS | WRITES | POSTS | API_TABLES | API_TEXT | API_STATE)
 
 /* {component, kinds of routes that read it} */
 static const struct {
@@ -46,8 +45,7 @@ static const struct {
     {"200", "Document", API_DOCUMENT | API_SETS},
     {"200", "Plan", API_PLAN},
     {"200", "PlanByPost", API_PLAN_BY_POST},
-    {"200", "Answer",
-     API_PLAN_COMPARISON | API_COMPARISON | API_IDENTIFICATION | API_STORED_IDENTIFICATION},
+    {"200", "Answer", API_PLAN_COMPARISON | API_COMPARISON | API_IDENTIFICATION},
     {"200", "Converted", API_CONVERSION},
     {"200", "Applied", API_APPLICATIONS},
     {"200", "State", API_STATE},
@@ -74,8 +72,7 @@ static const struct {
     {"415", "NoTable", API_TABLES},
     {"415", "Coded", API_UPLOAD},
     {"416", "NoSuchRange", API_TENSORS},
-    {"422", "NotComputable",
-     API_TENSORS | API_PLAN | POSTS | API_TABLES | API_STORED_IDENTIFICATION},
+    {"422", "NotComputable", API_TENSORS | API_PLAN | POSTS | API_TABLES},
     {"422", "NotStorable", API_UPLOAD},
     {"501", "NotImplemented", EVERY},
     {"503", "Unavailable", EVERY & ~(unsigned)API_STATE},

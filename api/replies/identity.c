@@ -11,22 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SCHEME_OPTION                                                                          \
-    {                                                                                          \
-        .name = "scheme", .type = PE_TEXT,                                                     \
-        .help = "the one scheme to look for; by default all that are recognised"               \
-    }
-
-#define LIMIT_OPTION                                                                           \
-    {                                                                                          \
-        .name = "limit", .type = PE_INTEGER, .default_text = "3",                              \
-        .maximum = PE_EQUIVALENTS_MAX,                                                         \
-        .help = "the most other requests to look for that make the same table"                 \
-    }
-
 const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
-    [API_IDENTIFY_SCHEME] = SCHEME_OPTION,
-    [API_IDENTIFY_LIMIT] = LIMIT_OPTION,
+    [API_IDENTIFY_SCHEME] = {.name = "scheme",
+                             .type = PE_TEXT,
+                             .help = "the one scheme to look for; by default all that are "
+                                     "recognised"},
+    [API_IDENTIFY_LIMIT] = {.name = "limit",
+                            .type = PE_INTEGER,
+                            .default_text = "3",
+                            .maximum = PE_EQUIVALENTS_MAX,
+                            .help = "the most other requests to look for that make the same "
+                                    "table"},
     [API_IDENTIFY_SET] = {.name = "set",
                           .old_name = "parameters",
                           .type = PE_STORED,
@@ -49,19 +44,6 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                             .help =
                                 "type of raw elements: f32, f64, f16, bf16, i8 to i64, u8 to "
                                 "u64 or bool"},
-};
-
-const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTIONS] = {
-    [API_IDENTIFY_STORED_SCHEME] = SCHEME_OPTION,
-    [API_IDENTIFY_STORED_LIMIT] = LIMIT_OPTION,
-    [API_IDENTIFY_STORED_SET] = {.name = "set",
-                                 .old_name = "parameters",
-                                 .type = PE_STORED,
-                                 .required = true,
-                                 .help = "the set; a table of yours is sent by POST"},
-    [API_IDENTIFY_STORED_TENSOR] = {.name = "tensor",
-                                    .type = PE_TEXT,
-                                    .help = "the tensor of the set; by default its only one"},
 };
 
 static const char *const STATUSES[] = {[PE_IDENTITY_UNKNOWN] = "unknown",

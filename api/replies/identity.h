@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 
-/* Of a table that is sent. */
 typedef enum api_identify_option {
     API_IDENTIFY_SCHEME,
     API_IDENTIFY_LIMIT,
@@ -18,17 +17,6 @@ typedef enum api_identify_option {
 } api_identify_option;
 
 extern const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS];
-
-/* Of a tensor of a set. */
-typedef enum api_identify_stored_option {
-    API_IDENTIFY_STORED_SCHEME,
-    API_IDENTIFY_STORED_LIMIT,
-    API_IDENTIFY_STORED_SET,
-    API_IDENTIFY_STORED_TENSOR,
-    API_IDENTIFY_STORED_OPTIONS
-} api_identify_stored_option;
-
-extern const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTIONS];
 
 /* What is said of a table. NULL or incomplete without memory, which api_document_readable
  * notices. */

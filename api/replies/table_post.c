@@ -91,7 +91,8 @@ bool api_may_read_text(const api_call *call, double more)
     return api_may_begin(call, (TEXT_PRICE + more) * (double)call->request->body_size);
 }
 
-api_reply *api_answer_table(const api_call *call, const api_table_endpoint *endpoint, void *job)
+static api_reply *answer_table(const api_call *call, const api_table_endpoint *endpoint,
+                               void *job)
 {
     api_reply *reply = NULL;
     pe_error error;
@@ -100,8 +101,6 @@ api_reply *api_answer_table(const api_call *call, const api_table_endpoint *endp
         return reply;
     if (error.count > 0)
         return api_problem_from_error(&error);
-    if (call->head)
-        return api_passing_reply(200, "application/json");
     return api_may_begin(call, endpoint->price ? endpoint->price(job) : 0) ? endpoint->work(job)
                                                                            : NULL;
 }
@@ -114,5 +113,5 @@ api_reply *api_answer_table_post(const api_call *call, const api_table_endpoint 
         return refusal;
     if (*ret_format >= API_TABLE_RAW && endpoint->files_only)
         return api_problem(API_UNSUPPORTED_MEDIA_TYPE, endpoint->files_only, NULL, NULL);
-    return api_answer_table(call, endpoint, job);
+    return answer_table(call, endpoint, job);
 }

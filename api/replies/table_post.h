@@ -34,12 +34,8 @@ typedef struct api_table_endpoint {
  * is `more` multiply-adds for each of its bytes. False: api_not_yet has said so. */
 bool api_may_read_text(const api_call *call, double more);
 
-/* Answer a request for something about a table: its problems, for HEAD the head of a document,
- * or the work, now or by a worker. */
-api_reply *api_answer_table(const api_call *call, const api_table_endpoint *endpoint,
-                            void *job);
-
-/* The same of a POST, whose Content-Type names the format: it is kept there for `read`. */
+/* Answer a POST of a table, whose Content-Type names the format, which is kept there for
+ * `read`: by its problems, or the work, now or by a worker. */
 api_reply *api_answer_table_post(const api_call *call, const api_table_endpoint *endpoint,
                                  api_table_format *ret_format, void *job);
 

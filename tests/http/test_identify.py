@@ -229,64 +229,6 @@ class Identify(IdentifyCase):
             self.bits(numpy.load(io.BytesIO(huge.body))),
         )
 
-    def test_tensors_of_stored_sets(self):
-        exact = self.fetch("/v1/encodings/sinusoidal?length=64&dim=32")
-        numbers = numpy.arange(12).astype("f8")
-        file = safetensors(
-            {
-                "cos": ("F32", [300, 64], hugging_face(300, 64).tobytes()),
-                "pe": ("F32", [1, 64, 32], exact.tobytes()),
-                "ids": ("F64", [12], numbers.tobytes()),
-                "half": ("F16", [64, 32], exact.astype("f2").tobytes()),
-            }
-        )
-        one = safetensors({"ids": ("F64", [12], numbers.tobytes())})
-        for name, body in (("several", file), ("one", one)):
-            self.assertIn(
-                self.server.request("PUT", f"/v1/sets/{name}", {}, body).status,
-                (201, 204),
-            )
-        ask = lambda query: self.assert_ok(
-            self.get(f"/v1/identify?{query}"), "application/json"
-        ).json()
-        found = ask("set=several&tensor=pe")
-        self.assertEqual(
-            (found["status"], found["shape"], found["request"]["url"]),
-            ("exact", [1, 64, 32], "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"),
-        )
-        self.assertEqual(
-            found["file"],
-            {"format": "safetensors", "dtype": "f32", "tensor": "pe", "set": "several"},
-        )
-        sent = self.identify(file, "?file_tensor=cos", SAFETENSORS)
-        kept = ask("set=several&tensor=cos")
-        self.assertEqual((kept["status"], kept["arithmetic"]), ("match", "float32"))
-        for member in sent:
-            if member != "file":
-                self.assertEqual(kept[member], sent[member], member)
-        self.assertEqual(
-            ask("set=several&tensor=half&scheme=sinusoidal")["request"]["url"],
-            "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding&dtype=f16",
-        )
-        self.assertEqual(ask("set=one")["request"]["scheme"], "integer")
-        head = self.server.request("HEAD", "/v1/identify?set=one")
-        self.assertEqual((head.status, head.body), (200, b""))
-        for query, status, parameter in (
-            ("set=none", 422, "set"),
-            ("tensor=pe", 400, "set"),
-            ("set=several", 422, "tensor"),
-            ("set=several&tensor=none", 422, "tensor"),
-            ("set=one&file_tensor=ids", 400, "file_tensor"),
-            ("set=one&scheme=none", 422, "scheme"),
-        ):
-            self.assert_problem(self.get(f"/v1/identify?{query}"), status, parameter)
-        self.assert_problem(
-            self.server.request(
-                "GET", "/v1/identify?set=one", {"Origin": "http://example.org"}
-            ),
-            403,
-        )
-
     def test_of_a_table_that_is_drawn_from_a_seed_only_what_is_seen_is_said(self):
         alike = {  # what holds of the first matrix
             "random": lambda table: abs(neighbours(table)) < 0.3 and diagonals(table) < 0.1,

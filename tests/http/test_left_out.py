@@ -73,11 +73,6 @@ TOLD = {
 ASKED = {
     "`tensor` of a comparison": ("/v1/compare/" + ROPE, safetensors(x=[2, 2]), "tensor"),
     "`file_tensor`": ("/v1/identify", safetensors(a=[4, 4], b=[4, 4]), "file_tensor"),
-    "`tensor` of a set that is identified": (
-        "/v1/identify?set=several",
-        None,
-        "tensor",
-    ),
     "`slice` in png": ("/v1/encodings/alibi?length=2&heads=2&format=png", None, "slice"),
     "`seq_len` of `rope_type=dynamic` and `longrope`": (
         f"/v1/encodings/{ROPE}&rope_type=dynamic&factor=2&max_position_embeddings=8",

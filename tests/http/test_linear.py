@@ -385,7 +385,6 @@ SHAPES = {
         *query_shapes("POST", "/v1/compare/sinusoidal", SENT, TABLE),
         *file_shapes("POST", "/v1/compare/sinusoidal?length=4&dim=4"),
     ],
-    "GET /v1/identify": [*query_shapes("GET", "/v1/identify?set=none&tensor=table")],
     "POST /v1/identify": [
         *query_shapes("POST", "/v1/identify", SENT, TABLE),
         *file_shapes("POST", "/v1/identify"),

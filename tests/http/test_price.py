@@ -171,10 +171,6 @@ def identify(rng):
     return Asked("POST", "/v1/identify", NPY, npy(table))
 
 
-def identify_stored(rng):
-    return Asked("GET", f"/v1/identify?set=noise&limit={rng.randrange(1, 8)}")
-
-
 def apply(rng):
     queries, keys, dim = rng.randrange(1, 3), rng.randrange(1, 60000), 2 * rng.randrange(1, 40)
     kind = rng.randrange(3)
@@ -245,7 +241,6 @@ ROWS = {
     ("post", "/v1/batch"): batch,
     ("post", "/v1/compare/{scheme}"): compare,
     ("post", "/v1/identify"): identify,
-    ("get", "/v1/identify"): identify_stored,
     ("post", "/v1/apply/{scheme}"): apply,
     ("post", "/v1/apply"): apply_model,
     ("post", "/v1/convert/rope"): convert,
@@ -302,12 +297,8 @@ class Prices(unittest.TestCase):
         flags += ("--json-max-elements", "100000000")
         cls.poor = Server(*flags, "--compute-cost", "1")
         cls.rich = Server(*flags, "--compute-cost", "0")
-        noise = numpy.random.default_rng(1).standard_normal((200, 70)).astype("f4")
         for server in (cls.poor, cls.rich):
             cls.addClassCleanup(server.stop)
-            body = safetensors({"table": tensor(noise)})
-            reply = server.request("PUT", "/v1/sets/noise", {"Content-Type": SAFETENSORS}, body)
-            assert reply.status in (201, 204), reply
 
     def price(self, asked):
         """What a server that computes nothing says; 0 if it answers."""

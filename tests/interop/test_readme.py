@@ -271,7 +271,6 @@ class Claims(ServiceTest):
         table = rights_table(openapi)
         for request, right in (
             ("PUT /v1/sets/{name}", "store"),
-            ("GET /v1/identify", "tables"),
             ("POST /v1/apply/{scheme}", "tables"),
         ):
             self.assertRegex(table, rf"(?m)^\| `{re.escape(request)}`: .* \| {right} \|$")
