@@ -17,6 +17,8 @@ static bool add_name(api_names *names, const char *item, const char *option, pe_
         return false;
     }
     if (names->pattern_count < API_NAME_PATTERNS_MAX) {
+        names->end_sizes[names->pattern_count] =
+            strrchr(item, '*') == item ? strlen(item) - 1 : 0;
         names->patterns[names->pattern_count++] = item;
         return true;
     }
@@ -68,9 +70,15 @@ static bool matches_pattern(const char *name, const char *pattern)
 
 bool api_names_have(const api_names *names, const char *name)
 {
-    bool found = json_object_get(names->exact, name) != NULL;
-    for (size_t i = 0; i < names->pattern_count && !found; i++)
-        found = matches_pattern(name, names->patterns[i]);
+    const size_t size = strlen(name);
+    bool found =
+        json_object_size(names->exact) > 0 && json_object_get(names->exact, name) != NULL;
+    for (size_t i = 0; i < names->pattern_count && !found; i++) {
+        const char *pattern = names->patterns[i];
+        const size_t end = names->end_sizes[i];
+        found = end > 0 ? size >= end && memcmp(name + size - end, pattern + 1, end) == 0
+                        : matches_pattern(name, pattern);
+    }
     return found;
 }
 

@@ -12,6 +12,7 @@ typedef struct api_names {
     char *text;    /* that of the list, with a NUL behind each item */
     json_t *exact; /* names without a star, as the keys of an object */
     const char *patterns[API_NAME_PATTERNS_MAX]; /* in which a star stands for any text */
+    size_t end_sizes[API_NAME_PATTERNS_MAX]; /* of those that are a star and an end; else 0 */
     size_t pattern_count;
 } api_names;
 
