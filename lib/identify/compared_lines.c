@@ -128,7 +128,7 @@ bool pe_compared_lines_fit(pe_compared_lines *self, const pe_trial *trial, const
     if (!fits_factor(self, factor) || !read_losses(self, trial, exact_line))
         return false;
     for (size_t c = 0; c < columns; c++) {
-        const double found = self->found[c], exact = factor * self->exact[c];
+        const double found = self->found[c], exact = pe_entry_times(self->exact[c], factor);
         const double error = fabs(found - exact);
         if (found == exact || (isnan(found) && isnan(exact)))
             continue;

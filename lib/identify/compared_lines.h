@@ -4,6 +4,8 @@
 
 #include "identify/explanation_trial.h"
 
+#include <math.h>
+
 /* Columns of a view: the extent of its last axis. Lines along that, and reading one. */
 uint64_t pe_view_columns(const pe_view *view);
 uint64_t pe_view_lines(const pe_view *view);
@@ -26,6 +28,12 @@ typedef struct pe_compared_lines {
 bool pe_compared_lines_open(pe_compared_lines *lines, pe_trial *trial, const char *query,
                             const char *tensor, const pe_view *view);
 void pe_compared_lines_close(pe_compared_lines *self);
+
+/* An entry times a factor; a mask stays, whatever the sign. */
+static inline double pe_entry_times(double entry, double factor)
+{
+    return isinf(entry) ? entry : factor * entry;
+}
 
 /* Read a line of the view, and one of the exact tensor. */
 bool pe_compared_lines_read(pe_compared_lines *lines, const pe_trial *trial,

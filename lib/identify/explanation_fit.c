@@ -28,7 +28,8 @@ static size_t read_changed(void *context, uint64_t offset, void *dst, size_t byt
         return 0;
     for (size_t i = 0; i < count; i++)
         values[i] = self->lossy ? fabs(self->factor) * values[i]
-                                : pe_round_number(self->factor * values[i], self->format);
+                                : pe_round_number(pe_entry_times(values[i], self->factor),
+                                                  self->format);
     if (self->lossy)
         memcpy(dst, values, count * sizeof(double));
     else
@@ -94,14 +95,15 @@ static bool all_fit(pe_compared_lines *self, pe_trial *trial, const pe_view *vie
     return good;
 }
 
-/* Note how far some lines are off. */
+/* Note how far some lines are off, the more of them the nearer to the first one, where angles
+ * are small and requests that differ little are near each other. */
 static void measure_lines(pe_compared_lines *self, pe_trial *trial, const pe_view *view,
                           double factor)
 {
     const uint64_t count = pe_view_lines(view);
     trial->far = 0;
     for (uint64_t i = 0; i < PE_TRIAL_LINES; i++) {
-        const uint64_t line = i * (count - 1) / (PE_TRIAL_LINES - 1);
+        const uint64_t line = (count - 1) >> (PE_TRIAL_LINES - 1 - i);
         if (!pe_compared_lines_read(self, trial, view, line, line))
             trial->far = INFINITY;
         for (uint64_t c = 0; trial->far < INFINITY && c < self->columns; c++) {

@@ -18,6 +18,8 @@ static double map_element(const pe_mapped_view *self, double element)
                    : (double)NAN;
     case PE_MAP_NEGATE:
         return -element;
+    case PE_MAP_NEGATE_FINITE:
+        return isinf(element) ? element : -element;
     case PE_MAP_SCALE:
         return (element - self->constant) / self->factor;
     }

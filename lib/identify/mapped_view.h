@@ -8,7 +8,8 @@ typedef enum pe_mapping {
     PE_MAP_COSINE, /* of an element, in radians */
     PE_MAP_SINE,
     PE_MAP_NEGATE,
-    PE_MAP_SCALE /* (element - constant) / factor */
+    PE_MAP_NEGATE_FINITE, /* masks stay */
+    PE_MAP_SCALE          /* (element - constant) / factor */
 } pe_mapping;
 
 typedef struct pe_mapped_view {

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How near a measured factor is to what it is, relative. */
@@ -97,10 +98,13 @@ bool pe_find_factor(pe_trial *trial)
         if (factors[i] == 1 ||
             !pe_trial_fits(trial, trial->query, trial->tensor, &trial->view, factors[i]))
             continue;
+        const char *every = factors[i] < 0 && pe_trial_find_parameter(trial, "mask")
+                                ? "Every finite entry"
+                                : "Every entry";
         if (factors[i] == -1)
-            return pe_trial_say(trial, "sign", "Every entry has the other sign.");
+            return pe_trial_say(trial, "sign", "%s has the other sign.", every);
         pe_print_number(text, pe_find_decimal(factors[i], 1e-7));
-        return pe_trial_say(trial, "factor", "Every entry is the exact one times %s%s.", text,
+        return pe_trial_say(trial, "factor", "%s is the exact one times %s%s.", every, text,
                             name);
     }
     return false;
@@ -196,36 +200,79 @@ bool pe_find_number(pe_trial *trial)
     return false;
 }
 
-/* Try two items of a list in each other's place. */
-static bool try_exchanged_items(pe_trial *trial, const pe_parameter *row)
+#define ITEMS_MAX 8
+#define MOVED_MAX 64 /* from one item of a list to another */
+
+/* Try a list with some of one item moved to another. Notes what is left in trial->far. */
+static bool try_moved(pe_trial *trial, const char *name, const double *items, size_t count,
+                      size_t one, size_t other, double moved)
 {
-    char before[PE_PRINT_MAX], text[PE_PRINT_MAX], *items[8];
-    size_t count = 0;
-    pe_trial_value_text(trial, row->name, before);
-    for (char *rest = before, *item; count < PE_COUNT(items) && (item = strsep(&rest, ","));)
-        items[count++] = item;
-    for (size_t one = 0; one < count; one++)
-        for (size_t other = one + 1; other < count; other++) {
-            size_t used = 0;
-            for (size_t i = 0; i < count; i++)
-                used +=
-                    (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? "," : "",
-                                     items[i == one     ? other
-                                           : i == other ? one
-                                                        : i]);
-            if (pe_try_value(trial, row->name, text))
+    char text[PE_PRINT_MAX], number[PE_PRINT_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof text; i++) {
+        pe_print_number(number, items[i] + (i == other ? moved : i == one ? -moved : 0));
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? "," : "", number);
+    }
+    trial->far = INFINITY;
+    return used < sizeof text && pe_try_value(trial, name, text);
+}
+
+/* Try all lists with some of one item moved to another, by whole numbers or their difference.
+ * Takes that after which least is left over into the list. */
+static bool try_all_moved(pe_trial *trial, const char *name, double *items, size_t count,
+                          double *far)
+{
+    size_t best[2] = {0, 0};
+    double best_moved = 0;
+    for (size_t i = 0; i < count * count; i++) {
+        const size_t one = i / count, other = i % count;
+        const double most = one == other ? 0 : items[one], whole = items[one] - items[other];
+        for (double moved = 1; moved <= most; moved = moved < MOVED_MAX ? moved + 1 : INFINITY)
+            if (try_moved(trial, name, items, count, one, other, moved))
                 return true;
-        }
+            else if (trial->far < *far) {
+                *far = trial->far;
+                best[0] = one;
+                best[1] = other;
+                best_moved = moved;
+            }
+        if (one < other && whole != 0 &&
+            try_moved(trial, name, items, count, one, other, whole))
+            return true;
+    }
+    items[best[0]] -= best_moved;
+    items[best[1]] += best_moved;
     return false;
 }
 
-bool pe_find_exchanged_items(pe_trial *trial)
+/* Try a list whose items have the same sum, nearer and nearer. */
+static bool try_moved_items(pe_trial *trial, const pe_parameter *row)
+{
+    char text[PE_PRINT_MAX];
+    double items[ITEMS_MAX], far = INFINITY, before;
+    size_t count = 0;
+    bool found = false;
+    const bool measures = trial->measures;
+    pe_trial_value_text(trial, row->name, text);
+    for (char *rest = text, *item; count < ITEMS_MAX && (item = strsep(&rest, ","));)
+        items[count++] = strtod(item, NULL);
+    trial->measures = true;
+    do {
+        before = far;
+        found = count > 1 && try_all_moved(trial, row->name, items, count, &far);
+    } while (!found && far < before && !trial->runner.ended && !trial->exhausted);
+    trial->measures = measures;
+    return found;
+}
+
+bool pe_find_moved_items(pe_trial *trial)
 {
     const pe_scheme_info *info = &trial->scheme->info;
     for (size_t i = 0; i < info->parameter_count; i++) {
         const pe_parameter *row = &info->parameters[i];
         if ((row->type == PE_REAL_LIST || row->type == PE_INTEGER_LIST) && !row->counts_rows &&
-            try_exchanged_items(trial, row))
+            try_moved_items(trial, row))
             return true;
     }
     return false;
@@ -397,16 +444,17 @@ static bool find_two(pe_trial *trial)
     const double before = trial->nearest.far;
     bool found = isfinite(before) && find_one(trial);
     trial->measures = false;
-    if (found || !(trial->nearest.far < before))
-        return found;
-    trial->query = trial->nearest.query;
-    memcpy(trial->tensor, trial->nearest.tensor, sizeof trial->tensor);
-    found = find_one(trial);
-    trial->query = query;
-    memcpy(trial->tensor, tensor, sizeof trial->tensor);
-    if (found)
-        say_both(trial, tensor);
-    return found;
+    if (!found && trial->nearest.far < before) {
+        trial->query = trial->nearest.query;
+        memcpy(trial->tensor, trial->nearest.tensor, sizeof trial->tensor);
+        found = find_one(trial);
+        trial->query = query;
+        memcpy(trial->tensor, tensor, sizeof trial->tensor);
+        if (found)
+            say_both(trial, tensor);
+    }
+    return found || (isfinite(before) && trial->subject->is_table &&
+                     pe_find_besides_change(trial, before, find_one));
 }
 
 bool pe_find_mistake(pe_trial *trial)

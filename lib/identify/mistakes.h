@@ -12,6 +12,10 @@ bool pe_find_mistake(pe_trial *trial);
 #include "identify/mistakes.def"
 #undef MISTAKE
 
+/* Find a mistake besides another order of columns or the other sign: that of these after which
+ * a table is least off, and less than `far`. Says both. */
+bool pe_find_besides_change(pe_trial *trial, double far, bool (*find)(pe_trial *));
+
 /* Free what a scheme has proposed for the table. */
 void pe_forget_proposals(pe_trial *trial);
 

@@ -91,6 +91,27 @@ static void consider_scaled(pe_rotary_trial *self, const pe_rotary *rotary)
         pe_rotary_consider(&self->ranking, rotary, self->ranking.step);
 }
 
+/* How much of a frequency is divided by a factor, where it is so in part: 0 to 1. */
+static double measure_part(const pe_rotary_trial *self, double factor, size_t i)
+{
+    const double *seen = self->seen->frequencies;
+    return (1 - seen[i] / (self->base[i] * seen[0])) / (1 - 1 / factor);
+}
+
+/* The frequency of which most nearly a half is divided; count if there is none. */
+static size_t find_blended(const pe_rotary_trial *self, double factor)
+{
+    const double least = 0.02;
+    size_t nearest = self->seen->count;
+    double far = 0.5 - least;
+    for (size_t i = 1; i < self->seen->count; i++)
+        if (fabs(measure_part(self, factor, i) - 0.5) < far) {
+            far = fabs(measure_part(self, factor, i) - 0.5);
+            nearest = i;
+        }
+    return nearest;
+}
+
 static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, double high)
 {
     const double last = 2 * (double)self->seen->count - 1, part = 1 - 1 / rotary->factor;
@@ -106,6 +127,35 @@ static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, 
         self->ranking.predicted[i] = self->base[i] * (1 - ramp * part);
     }
     consider_scaled(self, rotary);
+}
+
+/* Consider original lengths that a blended frequency tells, more of them where the ends of the
+ * ramp are truncated to whole numbers. */
+static void try_yarn_lengths(pe_rotary_trial *self, pe_rotary *rotary)
+{
+    const double indices = (double)self->seen->count / pe_log_double(self->theta);
+    for (size_t f = 0; self->theta > LEAST_THETA && f < self->factor_count; f++) {
+        const size_t at = find_blended(self, self->factors[f]);
+        for (size_t t = 0; at < self->seen->count && t < 10 * PE_COUNT(TURNS); t++) {
+            const double *turns = TURNS[t / 10], away = (double)(t % 5) - 2;
+            const double width = indices * pe_log_double(turns[0] / turns[1]);
+            const double part = measure_part(self, self->factors[f], at);
+            rotary->truncate = t % 10 < 5;
+            if (!rotary->truncate && away != 0)
+                continue;
+            const double low = (double)at - part * (width + rotary->truncate) + 0.3 * away;
+            const double length = PE_TURN * turns[0] * pe_exp_double(low / indices);
+            rotary->factor = self->factors[f];
+            rotary->beta_fast = turns[0];
+            rotary->beta_slow = turns[1];
+            rotary->original = (int64_t)rint(
+                pe_find_decimal(length, rotary->truncate ? 0.05 / indices : 1e-3));
+            const double whole = (double)rotary->original / PE_TURN;
+            if (whole > 1 && whole < 0x1p40)
+                consider_yarn(self, rotary, indices * pe_log_double(whole / turns[0]),
+                              indices * pe_log_double(whole / turns[1]));
+        }
+    }
 }
 
 static void try_yarn(pe_rotary_trial *self)
@@ -126,6 +176,7 @@ static void try_yarn(pe_rotary_trial *self)
                 consider_yarn(self, &rotary, low, high);
             }
         }
+    try_yarn_lengths(self, &rotary);
 }
 
 static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary)
@@ -137,6 +188,39 @@ static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary)
         self->ranking.predicted[i] = self->base[i] * (kept + (1 - kept) / rotary->factor);
     }
     consider_scaled(self, rotary);
+}
+
+/* Consider bands of few digits: with more, another length says the same. */
+static void consider_band(pe_rotary_trial *self, pe_rotary *rotary, double low, double high)
+{
+    rotary->low_freq_factor = pe_find_decimal(low, 1e-3);
+    rotary->high_freq_factor = pe_find_decimal(high, 1e-3);
+    if (low > 0 && high > low && pe_rotary_digits(rotary->low_freq_factor) < FEW_DIGITS &&
+        pe_rotary_digits(rotary->high_freq_factor) < FEW_DIGITS)
+        consider_llama3(self, rotary);
+}
+
+/* Consider original lengths that a blended frequency tells, or with a published one the end of
+ * a band. */
+static void try_llama3_blended(pe_rotary_trial *self, pe_rotary *rotary)
+{
+    for (size_t f = 0; self->theta > LEAST_THETA && f < self->factor_count; f++) {
+        const size_t at = find_blended(self, rotary->factor = self->factors[f]);
+        if (at == self->seen->count)
+            continue;
+        const double part = measure_part(self, rotary->factor, at), base = self->base[at];
+        for (size_t b = 0; b < PE_COUNT(BANDS); b++) {
+            const double *ends = BANDS[b], turns = ends[1] - part * (ends[1] - ends[0]);
+            rotary->original = (int64_t)rint(pe_find_decimal(PE_TURN * turns / base, 1e-3));
+            consider_band(self, rotary, ends[0], ends[1]);
+        }
+        for (size_t l = 0; l < PE_COUNT(LENGTHS); l++) {
+            const double *ends = BANDS[0], turns = LENGTHS[l] / PE_TURN * base;
+            rotary->original = (int64_t)LENGTHS[l];
+            consider_band(self, rotary, (turns - (1 - part) * ends[1]) / part, ends[1]);
+            consider_band(self, rotary, ends[0], (turns - part * ends[0]) / (1 - part));
+        }
+    }
 }
 
 static void try_llama3(pe_rotary_trial *self)
@@ -152,6 +236,7 @@ static void try_llama3(pe_rotary_trial *self)
                 consider_llama3(self, &rotary);
             }
         }
+    try_llama3_blended(self, &rotary);
 }
 
 /* ---- a theta that has grown ---- */
