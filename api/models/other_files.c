@@ -42,13 +42,21 @@ static const struct {
      "the config.json of the folder transformer or unet"},
     {"transformer vae", "a model_index.json of diffusers",
      "the config.json of the folder transformer or unet"},
+    {"encoder decoder", "a model whose encoder and decoder have keys of their own",
+     "each of the two alone, with the max_position_embeddings beside them"},
+    {"restore_from_path", "a configuration of NeMo that names a checkpoint",
+     "the configuration that is in it"},
+    {"share_token_embeddings",
+     "a configuration of NeMo whose encoder and decoder stand in other files",
+     "each of the two alone, with the max_position_embeddings of this one"},
     {"parameters command", "a job of a platform", "what stands in its parameters"},
     {"model|models trainer|tokenizer|train_loader|icl_tasks|max_seq_len",
      "a configuration of a trainer",
      "the config.json of the model that it names, or what has its layers, width and heads"},
 };
 
-static void refuse_file_beside(const json_t *file, pe_error *reterr)
+/* Refuse an object that is none of a config.json, but known. False: it is not known. */
+static bool refuse_file_beside(const json_t *file, pe_error *reterr)
 {
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
         if (!model_has_keys(file, OTHERS[i].keys))
@@ -58,8 +66,9 @@ static void refuse_file_beside(const json_t *file, pe_error *reterr)
                          "that of a config.json; this seems to be %s: send %s", OTHERS[i].what,
                          OTHERS[i].instead);
         problem->reason = PE_REASON_MISSING;
-        return;
+        return true;
     }
+    return false;
 }
 
 /* Whether a file names a class of diffusers that may be a model's. */
@@ -83,7 +92,8 @@ json_t *model_translate(json_t *file, json_t *notes, json_t *paths, pe_error *re
     json_t *config = model_read_dialect(file, notes, paths, reterr);
     if (config || reterr->count > 0)
         return config;
-    if (!name && !names_model(file))
+    if (!name && !names_model(file) &&
+        !refuse_file_beside(json_object_get(file, "model"), reterr))
         refuse_file_beside(file, reterr);
     return reterr->count > 0 ? NULL : json_incref(file);
 }

@@ -222,6 +222,16 @@ MEGATRON_FILES = [
     ),
     ({"model": MEGATRON | {"logits_soft_cap": 30.0}}, Refused("model.logits_soft_cap")),
     (MEGATRON | {"position_embedding_type": "kerple"}, Refused("position_embedding_type")),
+    (
+        {"name": "megatron_griffin", "model": MEGATRON | {"activations_checkpoint_recurrent": False}},
+        Refused("model.activations_checkpoint_recurrent", "Griffin"),
+    ),
+    (
+        {"trainer": {}, "model": {"encoder": MEGATRON, "decoder": MEGATRON}},
+        Refused("model_type", "encoder and decoder"),
+    ),
+    ({"share_token_embeddings": True}, Refused("model_type", "in other files")),
+    ({"trainer": {}, "model": {"restore_from_path": "x"}}, Refused("model_type", "checkpoint")),
     ({"trainer": {}, "model": {"encoder": MEGATRON}}, Refused("model_type", "of a trainer")),
     (MEGATRON | {"position_embedding_type": "roope"}, Refused("position_embedding_type")),
     (LATENT | {"rope_type": "rope"}, rotary(frequencies(64), "interleaved")),
