@@ -1,7 +1,7 @@
 // How line charts of two settings stand together: on the same axes where their values mean the
 // same, each on axes of its own where they cannot be subtracted, or as somebody chooses.
+import {optionField} from './controls.js';
 import {reachOf, roomy} from './charts.js';
-import {choiceField} from './lists.js';
 
 const TITLES = {
     same: 'on the same axes',
@@ -18,22 +18,13 @@ export const sharesByItself = ({tables, refusal}) => tables.length < 2 || !refus
 
 // {value: a key of TITLES, field: its control, or null}; `name` is that of the view's option.
 export function arrangementOf(context, name) {
-    const {tables, difference, options, update} = context;
+    const {tables, difference} = context;
     if (tables.length < 2) return {value: 'same', field: null};
     const standard = sharesByItself(context) ? 'same' : 'own';
     const choices = Object.entries(TITLES).filter(
         ([each]) => difference || each !== 'difference',
     );
-    const asked = options[name];
-    const value = choices.some(([each]) => each === asked) ? asked : standard;
-    const field = choiceField({
-        id: name.replace('.', '-'),
-        label: 'A and B',
-        value,
-        choices,
-        changed: (chosen) => update({[name]: chosen === standard ? '' : chosen}),
-    });
-    return {value, field};
+    return optionField(context, name, 'A and B', choices, standard);
 }
 
 // The groups of series that have a chart each, with the domains of their axes: {title, series,

@@ -1,5 +1,4 @@
 // Lists of numbers as people type them: "0, 4, 8..11".
-import {h} from './dom.js';
 import {brief} from './numbers.js';
 
 export const MOST_LINES = 24; // of one chart
@@ -54,35 +53,15 @@ export const rangeText = (ends) => {
     return from === to ? `about ${from}` : `${from} to ${to}`;
 };
 
-// A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
-export function listField({id, label, value, mistake, size = 18, changed}) {
-    const input = h('input', {
-        type: 'text',
-        id,
-        value,
-        size,
-        'aria-invalid': mistake ? 'true' : null,
-        'aria-describedby': mistake ? `${id}-error` : null,
-        onchange: () => changed(input.value.trim()),
-    });
-    return h(
-        'span',
-        {class: 'chart-field'},
-        h('label', {for: id}, label),
-        ' ',
-        input,
-        mistake ? h('span', {class: 'error', id: `${id}-error`}, mistake) : null,
-    );
-}
-
-// A labelled choice of [value, title] pairs.
-export function choiceField({id, label, value, choices, changed}) {
-    const select = h(
-        'select',
-        {id, onchange: () => changed(select.value)},
-        ...choices.map(([each, title]) =>
-            h('option', {value: each, selected: each === value}, title),
-        ),
-    );
-    return h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', select);
+// "0–3, 8": numbers in ascending order as ranges, the first `most`.
+export function rangesText(numbers, most = 4) {
+    const ranges = [];
+    for (const each of numbers) {
+        if (ranges.length > 0 && ranges.at(-1)[1] === each - 1) ranges.at(-1)[1] = each;
+        else ranges.push([each, each]);
+    }
+    const shown = ranges
+        .slice(0, most)
+        .map(([from, to]) => (from === to ? String(from) : `${from}–${to}`));
+    return `${shown.join(', ')}${ranges.length > most ? ' …' : ''}`;
 }

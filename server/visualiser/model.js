@@ -4,6 +4,7 @@
 import {getDocument} from './api.js';
 import {h} from './dom.js';
 import {dependents} from './prefill.js';
+import {rangesText} from './lists.js';
 import {byteText} from './numbers.js';
 import {adviceOn, isModelFile} from './files.js';
 import {createSection} from './sections.js';
@@ -57,17 +58,6 @@ with safe_open("model.safetensors", "np") as file:
              if file.get_slice(name).get_shape() == [${shape.join(', ')}]]
     table = file.get_tensor(names[0])  # the learned positions are the one of this shape
 `;
-
-// "0–4, 6–10" for [0, 1, 2, 3, 4, 6, 7, 8, 9, 10].
-export function rangesOf(numbers) {
-    const ranges = [];
-    for (const number of numbers) {
-        const last = ranges.at(-1);
-        if (last && number === last[1] + 1) last[1] = number;
-        else ranges.push([number, number]);
-    }
-    return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ');
-}
 
 // Fills a section, which `button` opens and closes; `visit(address)` opens an address without
 // reloading the page, `identify(file, shape)` looks at the tensor of that shape in a file,
@@ -159,7 +149,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
                 part.state === 'trained' && part.tensors?.length > 0 ? trainedTable(part) : '',
             ),
             h('td', {'data-label': 'State'}, part.state),
-            h('td', {'data-label': 'Layers'}, rangesOf(part.layers ?? [])),
+            h('td', {'data-label': 'Layers'}, rangesText(part.layers ?? [], Infinity)),
             h(
                 'td',
                 {'data-label': 'Tensors'},
@@ -241,7 +231,11 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     }
 
     const valueText = (value) =>
-        value === null ? 'absent' : Array.isArray(value) ? rangesOf(value) : String(value);
+        value === null
+            ? 'absent'
+            : Array.isArray(value)
+              ? rangesText(value, Infinity)
+              : String(value);
 
     // What differs between the model that is shown and another one.
     async function compare(second, what = second) {

@@ -3,7 +3,7 @@
 // it speaks of; of two tables it says which it means.
 import {correlationOf, dependsOnDifference, onlyMost} from './claims.js';
 import {h} from './dom.js';
-import {pluralOf, rangeText} from './lists.js';
+import {pluralOf, rangeText, rangesText} from './lists.js';
 import {brief} from './numbers.js';
 import {drawingText} from './rotated.js';
 import {spanOf} from './variants.js';
@@ -24,19 +24,6 @@ export function noteOf(what, notice, {signal} = {}) {
     if (typeof notice === 'string') put(notice);
     else notice?.then(put, () => {});
     return h('p', {class: `note${typeof notice === 'string' ? '' : ' note-late'}`}, what, more);
-}
-
-// "0–3, 8": numbers in ascending order as ranges.
-export function rangesText(numbers) {
-    const ranges = [];
-    for (const each of numbers) {
-        if (ranges.length > 0 && ranges.at(-1)[1] === each - 1) ranges.at(-1)[1] = each;
-        else ranges.push([each, each]);
-    }
-    const shown = ranges
-        .slice(0, 4)
-        .map(([from, to]) => (from === to ? String(from) : `${from}–${to}`));
-    return `${shown.join(', ')}${ranges.length > 4 ? ' …' : ''}`;
 }
 
 export function percentText(part) {

@@ -51,6 +51,9 @@ export function shortest(dtype, value) {
     return String(value);
 }
 
+export const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
+export const sixDigits = (x) => String(Number(x.toPrecision(6)));
+
 // A short text for axes and legends; not exact.
 export function brief(x) {
     if (!Number.isFinite(x)) return String(x).replace('Infinity', '∞');

@@ -1,8 +1,7 @@
 // Matrices as pixels. A pixel that covers several values shows the least or the greatest of
 // them, in squares of two by two like a chessboard: an oscillation too fine to be drawn keeps
 // its colours and never looks like its mean.
-
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
+import {clamp} from './numbers.js';
 
 // The cells [first, last) that each of `pixels` pixels of a view [from, to) shows: all that
 // begin in it, or the one that contains it. Empty beyond the table.

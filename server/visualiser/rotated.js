@@ -1,7 +1,7 @@
 // What cosines and sines are for: queries and keys that turn with their positions, and the
 // scores of the turned ones. All of it follows from what a scheme's document says of their use.
+import {numberField, optionField} from './controls.js';
 import {h} from './dom.js';
-import {choiceField} from './lists.js';
 import {reachOf} from './numbers.js';
 import {normals} from './random.js';
 import {loadTable} from './tables.js';
@@ -192,39 +192,27 @@ export function drawingText({seed, draws, other}) {
 }
 
 // The controls of the vectors, which all views of scores share.
-export function drawingControls(drawing, {options, update}) {
+export function drawingControls(drawing, context) {
     if (!drawing) return [];
-    const {seed} = drawing;
-    const put = (value) => update({'scores.seed': value === 0 ? '' : String(value)});
-    const input = h('input', {
-        id: 'scores-seed',
-        type: 'number',
-        min: 0,
-        max: SEEDS - 1,
-        step: 1,
-        value: seed,
-        onchange: () =>
-            put(Math.max(0, Math.min(Math.trunc(Number(input.value)) || 0, SEEDS - 1))),
-    });
+    const put = (value) => context.update({'scores.seed': value === 0 ? '' : String(value)});
     return [
-        choiceField({
-            id: 'scores-key',
-            label: 'key',
-            value: options['scores.key'] ?? '',
-            choices: KEYS,
-            changed: (value) => update({'scores.key': value}),
+        optionField(context, 'scores.key', 'key', KEYS).field,
+        optionField(context, 'scores.draws', 'draws', DRAWS).field,
+        numberField({
+            id: 'scores-seed',
+            label: 'seed',
+            max: SEEDS - 1,
+            value: drawing.seed,
+            asked: context.options['scores.seed'],
+            changed: put,
         }),
-        choiceField({
-            id: 'scores-draws',
-            label: 'draws',
-            value: options['scores.draws'] ?? '',
-            choices: DRAWS,
-            changed: (value) => update({'scores.draws': value}),
-        }),
-        h('label', {}, 'seed ', input),
         h(
             'button',
-            {type: 'button', id: 'scores-again', onclick: () => put((seed + 1) % SEEDS)},
+            {
+                type: 'button',
+                id: 'scores-again',
+                onclick: () => put((drawing.seed + 1) % SEEDS),
+            },
             'Draw again',
         ),
     ];

@@ -261,23 +261,6 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
     });
 }
 
-// A labelled select whose choice is an option of the view.
-export function chooser(context, name, label, choices, standard) {
-    const current = context.options[name] in choices ? context.options[name] : standard;
-    const select = h(
-        'select',
-        {
-            id: `option-${name}`,
-            onchange: () =>
-                context.update({[name]: select.value === standard ? '' : select.value}),
-        },
-        ...Object.entries(choices).map(([value, title]) =>
-            h('option', {value, selected: value === current}, title),
-        ),
-    );
-    return {element: h('label', {}, `${label} `, select), value: current};
-}
-
 // An address in which long lists are shortened.
 const brieflyOf = (address) => address.replace(/(=[^&]{60})[^&]*(,[^&]{20})/, '$1…$2');
 

@@ -4,14 +4,12 @@
 import {Problem, addressOf, getDocument, isSite, serviceInfo} from './api.js';
 import {later} from './busy.js';
 import {h} from './dom.js';
-import {byteText} from './numbers.js';
+import {byteText, clamp} from './numbers.js';
 import {SITE_SNIPPETS, SNIPPETS} from './snippets.js';
 import {fullAddress} from './state.js';
 import {createPictureFiles} from './takeaway_picture.js';
 
 const PIXELS = 1024; // that the longer side of a picture should come close to
-
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
 // The query's part for the shown tensor, if there are several.
 const tensorOf = ({available, tensor}) => (available.length > 1 ? {tensor: tensor.name} : {});

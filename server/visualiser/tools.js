@@ -1,4 +1,5 @@
 // The controls that all views share: which tensor, slice and window, and the training length.
+import {numberField, pager} from './controls.js';
 import {h} from './dom.js';
 import {axisTitle} from './schema.js';
 import {statedLength} from './variants.js';
@@ -6,8 +7,8 @@ import {statedLength} from './variants.js';
 const OUT_OF_VIEW = {zoom: ''}; // a place within what was seen before
 
 export function createTools(element, update) {
-    const labelled = (text, control) =>
-        h('label', {}, `${text[0].toUpperCase()}${text.slice(1)} `, control);
+    const capital = (text) => text[0].toUpperCase() + text.slice(1);
+    const labelled = (text, control) => h('label', {}, `${capital(text)} `, control);
 
     function tensors({available, tensor}) {
         if (available.length < 2) return null;
@@ -24,54 +25,27 @@ export function createTools(element, update) {
         return labelled('tensor', select);
     }
 
-    function slices({leading, slice, tensor}) {
+    function slices({leading, slice, tensor}, {slice: asked = ''}) {
         return leading.map((extent, i) => {
-            const input = h('input', {
-                type: 'number',
-                min: 0,
+            return numberField({
+                label: capital(`${axisTitle(tensor.axes[i])} (of ${extent})`),
                 max: extent - 1,
                 value: slice[i],
-                onchange: () =>
-                    update({
-                        slice: slice.map((each, k) => (k === i ? input.value : each)).join(),
-                    }),
+                asked: asked.split(',')[i],
+                changed: (to) => update({slice: slice.with(i, to).join()}),
             });
-            return labelled(`${axisTitle(tensor.axes[i])} (of ${extent})`, input);
         });
     }
 
-    function windows({rows, totalRows, firstRow, row}) {
-        if (rows >= totalRows) return null;
-        const go = (to) =>
-            update({row: String(Math.max(0, Math.min(to, totalRows - rows))), ...OUT_OF_VIEW});
-        const input = h('input', {
-            type: 'number',
-            min: 0,
-            max: totalRows - rows,
-            value: firstRow,
-            onchange: () => go(Math.trunc(Number(input.value)) || 0),
+    const windows = ({rows, totalRows, firstRow, row}) =>
+        pager({
+            title: 'Window of rows',
+            label: capital(`${row.axis === 'n' ? 'rows' : row.axis} from`),
+            first: firstRow,
+            count: rows,
+            total: totalRows,
+            go: (to) => update({row: String(to), ...OUT_OF_VIEW}),
         });
-        return h(
-            'span',
-            {class: 'window', role: 'group', 'aria-label': 'Window of rows'},
-            labelled(`${row.axis === 'n' ? 'rows' : row.axis} from`, input),
-            ` to ${firstRow + rows - 1} of ${totalRows} `,
-            h(
-                'button',
-                {type: 'button', disabled: firstRow === 0, onclick: () => go(firstRow - rows)},
-                'Back',
-            ),
-            h(
-                'button',
-                {
-                    type: 'button',
-                    disabled: firstRow + rows >= totalRows,
-                    onclick: () => go(firstRow + rows),
-                },
-                'On',
-            ),
-        );
-    }
 
     function mark(table, {mark: text = ''}) {
         const {row} = table;
@@ -96,7 +70,7 @@ export function createTools(element, update) {
             element.replaceChildren(
                 ...[
                     tensors(table),
-                    ...slices(table),
+                    ...slices(table, options),
                     windows(table),
                     mark(table, options),
                 ].filter(Boolean),

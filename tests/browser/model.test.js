@@ -5,7 +5,8 @@ import {mkdtemp, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {addressOfTensor, rangesOf} from '../../server/visualiser/model.js';
+import {rangesText} from '../../server/visualiser/lists.js';
+import {addressOfTensor} from '../../server/visualiser/model.js';
 import {assertAccessible, drawn, escape, open, pageTest, screenshot} from './harness.js';
 
 const GEMMA = {
@@ -35,8 +36,8 @@ const rows = (page) =>
     page.$$eval('#model tbody th', (all) => all.map((each) => each.textContent));
 
 test('layers are told as ranges', () => {
-    assert.equal(rangesOf([0, 1, 2, 4, 6, 7]), '0–2, 4, 6–7');
-    assert.equal(rangesOf([]), '');
+    assert.equal(rangesText([0, 1, 2, 4, 6, 7]), '0–2, 4, 6–7');
+    assert.equal(rangesText([]), '');
 });
 
 test('the address of a tensor is its request by the names of the page', () => {

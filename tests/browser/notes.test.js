@@ -7,7 +7,8 @@ import {
     dependsOnDifference,
     differencesBetween,
 } from '../../server/visualiser/claims.js';
-import {rangesText, sided, waveNotice} from '../../server/visualiser/notes.js';
+import {rangesText} from '../../server/visualiser/lists.js';
+import {sided, waveNotice} from '../../server/visualiser/notes.js';
 import {eventually, open, pageTest, schemes, url} from './harness.js';
 
 // sizes of tables whose notes are long

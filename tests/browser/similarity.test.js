@@ -67,12 +67,12 @@ pageTest(
         const row = await rowsOf(QUERY);
         await open(page, `?scheme=sinusoidal&${QUERY}&view=similarity`);
         for (const [metric, define] of Object.entries(BY_DEFINITION)) {
-            await page.focus('[id="option-similarity.metric"]');
-            await page.selectOption('[id="option-similarity.metric"]', metric);
+            await page.focus('#similarity-metric');
+            await page.selectOption('#similarity-metric', metric);
             await compared(page);
             assert.equal(
                 await page.evaluate(() => document.activeElement.id),
-                'option-similarity.metric',
+                'similarity-metric',
             );
             await page.focus('canvas.plot');
             await press(
@@ -138,7 +138,7 @@ pageTest('the matrix of a long table comes in windows of its rows', {}, async (p
         '?scheme=sinusoidal&length=20000&dim=4&view=similarity&view.similarity.metric=l2',
     );
     await compared(page);
-    await page.click('#similarity-on');
+    await page.click('[aria-label="Window of the matrix"] button:text-is("On")');
     await compared(page);
     await page.waitForFunction(() =>
         document.querySelector('#view').textContent.includes('to 417 of 20000'),

@@ -7,6 +7,7 @@ const PLACES = [0, 1 / 3, 2 / 3, 1]; // of a slider, from end to end
 const JOINED = 'sinusoidal,fourier,resized,rope,levit,swin';
 const NAMES = (process.env.SCHEMES ?? JOINED).split(',');
 const TRIED = schemes.filter(({name}) => process.env.ALL || NAMES.includes(name));
+const PATIENCE = 20000; // milliseconds: the network of floater computes some sizes for minutes
 const REFUSED = /status of 4\d\d/;
 
 // Tables are zeros of the right size, so that many are drawn in a minute: what is legal the
@@ -41,11 +42,15 @@ const emptyTables = (page) =>
 
 // window.hands: slideAll(places) and walk(steps, seed), which give the refusals that were red.
 const installHands = (page) =>
-    page.addInitScript(() => {
+    page.addInitScript((patience) => {
+        // Until the page is at rest; what takes long is cancelled, as the page offers.
         const quiet = async () => {
+            const end = performance.now() + patience;
             for (let calm = 0; calm < 2;) {
                 await new Promise((next) => requestAnimationFrame(next));
                 calm = document.body.classList.contains('busy') ? 0 : calm + 1;
+                const cancel = document.querySelector('#cancel');
+                if (performance.now() > end && cancel.checkVisibility()) cancel.click();
             }
         };
         const visible = (selector) =>
@@ -107,7 +112,7 @@ const installHands = (page) =>
             return refused;
         }
         window.hands = {slideAll, walk};
-    });
+    }, PATIENCE);
 
 pageTest('no slider of a scheme leads to a refusal', {expected: REFUSED}, async (page) => {
     await emptyTables(page);

@@ -1,9 +1,10 @@
 // The cloud of all pairs of positions: their distance against their correlation. The upper
 // triangle of the matrices (j > i) and the lower one (j < i) have colours of their own, and a
 // third where they meet.
+import {optionField} from '../controls.js';
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
-import {brief} from '../numbers.js';
+import {brief, clamp} from '../numbers.js';
 import {pluralOf, rangeText} from '../lists.js';
 import {cloudNote} from '../notes.js';
 import {compareTriangles, extentOf, pairsOf, rowsToCompare} from '../pairs.js';
@@ -11,7 +12,6 @@ import {drawingControls, drawingOf} from '../rotated.js';
 import {titlesOf} from '../schema.js';
 import {
     METRICS,
-    chooser,
     comparable,
     distancesOfPlaces,
     hasSimilarity,
@@ -29,14 +29,17 @@ const REACH = 9; // pixels from the pointer within which a point is found
 const FONT = '12px system-ui, sans-serif';
 const UPPER = 1,
     LOWER = 2;
-const TRIANGLES = {both: 'both', upper: 'upper (j > i)', lower: 'lower (j < i)'};
-const only = (...names) => Object.fromEntries(names.map((name) => [name, METRICS[name]]));
+const TRIANGLES = Object.entries({
+    both: 'both',
+    upper: 'upper (j > i)',
+    lower: 'lower (j < i)',
+});
+const only = (...names) => names.map((name) => [name, METRICS[name]]);
 
 const wordOf = (hex) => {
     const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
     return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 };
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 const inksOf = ({categorical}) => ({
     [UPPER]: categorical[0],
     [LOWER]: categorical[1],
@@ -341,15 +344,15 @@ function sharedScales(clouds, {wide, high}) {
 function render(container, context) {
     const {colours, signal, width, height} = context;
     const {having, note} = comparable(context.tables);
-    const distance = chooser(context, 'cloud.x', 'distance', only('l2', 'l1'), 'l2');
-    const correlation = chooser(
+    const distance = optionField(context, 'cloud.x', 'distance', only('l2', 'l1'), 'l2');
+    const correlation = optionField(
         context,
         'cloud.y',
         'against',
         only('pearson', 'cosine', 'dot'),
         'pearson',
     );
-    const triangle = chooser(context, 'cloud.triangle', 'triangle', TRIANGLES, 'both');
+    const triangle = optionField(context, 'cloud.triangle', 'triangle', TRIANGLES, 'both');
     const turned = rotationIn(having[0]);
     const drawing = turned && drawingOf(context, having);
     const load = () =>
@@ -377,8 +380,8 @@ function render(container, context) {
         [
             ...(turned
                 ? drawingControls(drawing, context)
-                : [distance.element, correlation.element]),
-            triangle.element,
+                : [distance.field, correlation.field]),
+            triangle.field,
         ],
         load,
         (place, loaded, news) => {

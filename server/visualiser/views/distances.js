@@ -1,14 +1,14 @@
 // Curves of chosen positions: how far, or how alike, each other position is.
+import {listField, optionField} from '../controls.js';
 import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
 import {createChart, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
-import {listField, parseList, pluralOf} from '../lists.js';
+import {parseList, pluralOf} from '../lists.js';
 import {distancesNote} from '../notes.js';
 import {shortest} from '../numbers.js';
 import {drawingControls, drawingOf} from '../rotated.js';
 import {
     METRICS,
-    chooser,
     comparable,
     hasSimilarity,
     isLine,
@@ -199,9 +199,9 @@ function render(container, context) {
     const drawing = turned && drawingOf(context, having);
     const metric = turned
         ? null
-        : chooser(context, 'distances.metric', 'metric', METRICS, 'l2');
+        : optionField(context, 'distances.metric', 'metric', Object.entries(METRICS), 'l2');
     const controls = [
-        ...(turned ? drawingControls(drawing, context) : [metric.element]),
+        ...(turned ? drawingControls(drawing, context) : [metric.field]),
         listField({
             id: 'distances-positions',
             label: pluralOf(title),

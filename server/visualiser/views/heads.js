@@ -1,10 +1,11 @@
 // Heads side by side: a small heatmap for each, on one scale, or a line for each against the
 // distance. With two settings A stands above B, and their difference below.
+import {drawLoaded, optionField, pager, scrolled, tableOf} from '../controls.js';
 import {refusalOf} from '../difference.js';
 import {h} from '../dom.js';
-import {choiceField, pluralOf} from '../lists.js';
+import {pluralOf} from '../lists.js';
 import {headsNote} from '../notes.js';
-import {brief} from '../numbers.js';
+import {brief, clamp} from '../numbers.js';
 import {axisTitle} from '../schema.js';
 import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
 import {createLines} from './heads_lines.js';
@@ -13,7 +14,7 @@ import {addScales, legendOf} from './heads_scales.js';
 
 const PAGE = 16;
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
-const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
+const whole = (value, least, most) => clamp(Math.trunc(value) || 0, least, most);
 
 // ---- controls ----
 
@@ -36,47 +37,36 @@ function forms({update}, form, standard) {
     );
 }
 
-function pages({update}, page, count, title) {
-    if (count <= PAGE) return null;
-    const go = (to) => update({'heads.page': to ? String(to) : ''});
-    const first = page * PAGE;
-    return h(
-        'span',
-        {class: 'window', role: 'group', 'aria-label': `Which ${pluralOf(title)}`},
-        `${pluralOf(title)} ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
-        h(
-            'button',
-            {type: 'button', disabled: page === 0, onclick: () => go(page - 1)},
-            'Back',
-        ),
-        h(
-            'button',
-            {type: 'button', disabled: first + PAGE >= count, onclick: () => go(page + 1)},
-            'On',
-        ),
-    );
-}
+const pages = ({update}, page, count, title) =>
+    pager({
+        id: 'heads-first',
+        title: `Which ${pluralOf(title)}`,
+        label: `${pluralOf(title)} from`,
+        first: page * PAGE,
+        count: PAGE,
+        total: count,
+        last: count - 1,
+        go: (to) => update({'heads.page': String(Math.floor(to / PAGE) || '')}),
+    });
 
 const SCALES = {all: 'shared by all', sides: 'one for A, one for B', each: 'one for each'};
 
 // Who shares a scale: a key of SCALES, and its control.
-function scalesOf({options, update, tables}, form, sides) {
+function scalesOf(context, form, sides) {
     const standard = sides.length > 1 && refusalOf(...sides) ? 'sides' : 'all';
     const names = [
         'all',
         sides.length > 1 && 'sides',
         form === 'maps' && [...sides[0].planes].length > 1 && 'each',
     ].filter(Boolean);
-    const asked = options['heads.scale'];
-    const value = names.includes(asked) ? asked : standard;
-    const field = choiceField({
-        id: 'heads-scale',
-        label: form === 'maps' ? 'colours' : 'axes',
-        value,
-        choices: names.map((name) => [name, SCALES[name]]),
-        changed: (chosen) => update({'heads.scale': chosen === standard ? '' : chosen}),
-    });
-    return {value, field: names.length > 1 && tables.length > 0 ? field : null};
+    const {value, field} = optionField(
+        context,
+        'heads.scale',
+        form === 'maps' ? 'colours' : 'axes',
+        names.map((name) => [name, SCALES[name]]),
+        standard,
+    );
+    return {value, field: names.length > 1 ? field : null};
 }
 
 // ---- the numbers under the crosshair ----
@@ -90,32 +80,15 @@ const readable = ([first, second, ...rest]) =>
 function numbersOf(all, indices, {row, column}) {
     const [first] = all;
     const sets = readable(all);
-    const names = sets.map(({letter}) => letter || 'value');
-    const rows = indices
-        .filter((index) => sets.some(({planes}) => planes.has(index)))
-        .map((index) =>
-            h(
-                'tr',
-                {},
-                h('th', {scope: 'row'}, `${first.title} ${first.label(index)}`),
-                ...sets.map((set) => h('td', {}, set.text(index, row, column))),
-            ),
-        );
-    return h(
-        'table',
-        {class: 'numbers'},
-        h('caption', {}, placeOf(sets, {row, column})),
-        h(
-            'thead',
-            {},
-            h(
-                'tr',
-                {},
-                h('th', {scope: 'col'}, first.title),
-                ...names.map((name) => h('th', {scope: 'col'}, name)),
-            ),
-        ),
-        h('tbody', {}, ...rows),
+    return tableOf(
+        [first.title, ...sets.map(({letter}) => letter || 'value')],
+        indices
+            .filter((index) => sets.some(({planes}) => planes.has(index)))
+            .map((index) => [
+                `${first.title} ${first.label(index)}`,
+                ...sets.map((set) => set.text(index, row, column)),
+            ]),
+        {caption: placeOf(sets, {row, column})},
     );
 }
 
@@ -188,12 +161,7 @@ function show(container, context, sides, {form, indices, usable}) {
         addScales(colours, [difference], indices, scales.value === 'each');
         if (difference.planes.size > 0) sets.push(difference);
     }
-    const numbers = h('div', {
-        class: 'numbers-frame',
-        tabindex: 0,
-        role: 'region',
-        'aria-label': 'Values at the crosshair',
-    });
+    const numbers = scrolled('Values at the crosshair');
     const point = (cell) => {
         hover(cell ? describe(sets, cell) : '');
         if (cell) numbers.replaceChildren(numbersOf(sets, indices, cell));
@@ -234,7 +202,7 @@ function show(container, context, sides, {form, indices, usable}) {
         container.append(
             createLines({
                 ...common,
-                row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1),
+                row: whole(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1),
                 chooseRow: (row) => update({'heads.query': String(row)}),
             }),
             numbers,
@@ -242,11 +210,11 @@ function show(container, context, sides, {form, indices, usable}) {
 }
 
 function render(container, context) {
-    const {tables, options, update, load, signal, until} = context;
+    const {tables, options, update, load} = context;
     const usable = tables.filter(({tensor}) => planesIn(tensor));
     const counts = usable.map(({tensor}) => tensor.shape[planesIn(tensor).lead]);
     const count = Math.max(...counts);
-    const page = clamp(options['heads.page'] ?? 0, 0, Math.ceil(count / PAGE) - 1);
+    const page = whole(options['heads.page'] ?? 0, 0, Math.ceil(count / PAGE) - 1);
     const indices = Array.from(
         {length: Math.min(PAGE, count - page * PAGE)},
         (_, i) => page * PAGE + i,
@@ -273,28 +241,23 @@ function render(container, context) {
         news,
         body,
     );
-    until(
+    drawLoaded(
+        context,
+        body,
         Promise.all(
             usable.map((table) =>
                 loadPlanes(table, indices, (wanted) => load(tables.indexOf(table), wanted)),
             ),
-        )
-            .then((sides) => {
-                if (signal.aborted) return;
-                const refusal = sides[1] ? refusalOf(...sides) : '';
-                const other = refusal && `${refusal} The numbers below are those of A.`;
-                news.textContent =
-                    usable.length < tables.length ? 'B has nothing of this kind.' : other;
-                news.hidden = !news.textContent;
-                show(body, context, sides, {form, indices, usable});
-                container.dataset.heads = form;
-            })
-            .catch((error) => {
-                if (signal.aborted || error.name === 'AbortError') return;
-                if (error.status === undefined) console.error(error);
-                news.textContent = error.message;
-                news.className = 'failed';
-            }),
+        ),
+        (sides) => {
+            const refusal = sides[1] ? refusalOf(...sides) : '';
+            const other = refusal && `${refusal} The numbers below are those of A.`;
+            news.textContent =
+                usable.length < tables.length ? 'B has nothing of this kind.' : other;
+            news.hidden = !news.textContent;
+            show(body, context, sides, {form, indices, usable});
+            container.dataset.heads = form;
+        },
     );
     return () => {
         delete container.dataset.heads;

@@ -1,4 +1,5 @@
 // A line for each head against the distance from query to key.
+import {numberField} from '../controls.js';
 import {createChart, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
@@ -63,20 +64,16 @@ function chartOf({set, order, row}, {x, y}, {indices, colours, width, mark}) {
     });
 }
 
-function queryChooser({sets: [set], row, chooseRow}) {
-    if (!set.row) return null;
-    const input = h('input', {
-        type: 'number',
-        min: 0,
+const queryChooser = ({sets: [set], options, row, chooseRow}) =>
+    set.row &&
+    numberField({
+        id: 'heads-query',
+        label: `at ${set.row.title} row (of ${set.rows})`,
         max: set.rows - 1,
         value: row,
-        onchange: () =>
-            chooseRow(
-                Math.max(0, Math.min(Math.trunc(Number(input.value)) || 0, set.rows - 1)),
-            ),
+        asked: options['heads.query'],
+        changed: chooseRow,
     });
-    return h('label', {}, `at ${set.row.title} row (of ${set.rows}) `, input);
-}
 
 // context: what render got, and {sets, indices, point(cell), row, chooseRow(row)}.
 export function createLines(context) {

@@ -1,4 +1,5 @@
 // A small heatmap for each head, with one crosshair in all of them.
+import {clamp} from '../numbers.js';
 import {h} from '../dom.js';
 import {coverOf, paint, spansOf} from '../raster.js';
 
@@ -8,8 +9,6 @@ const WIDE = 320,
 const FEW = 8; // up to as many stand in rows of four
 const AROUND = 150; // pixels that controls, notes and titles take of the height
 const LINE_HEIGHT = 22; // of planes that are a single row
-
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
 // Up to eight maps in rows of four that fit the screen, more in longer rows.
 function sizeOf({rows, columns}, {width, height}, count) {

@@ -1,6 +1,7 @@
 // The heatmap: rows (mostly positions) downwards, columns (mostly dimensions) to the right.
 // With two settings: both and their difference, on the same axes. Drawn pixel by pixel from the
 // typed arrays.
+import {optionField} from '../controls.js';
 import {select} from 'd3-selection';
 import {zoom as zoomBehaviour, zoomIdentity} from 'd3-zoom';
 import {scaleOf} from '../colours.js';
@@ -9,9 +10,8 @@ import {refusalOf} from '../difference.js';
 import {later} from '../busy.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
-import {choiceField} from '../lists.js';
 import {heatmapNote} from '../notes.js';
-import {brief, shortest} from '../numbers.js';
+import {brief, shortest, clamp} from '../numbers.js';
 import {MARGIN, createPanel} from './heatmap_panel.js';
 
 // pixels that the note, buttons, titles, axes and what stands below take of the height
@@ -20,8 +20,6 @@ const LOW = 300;
 const NARROW = 620; // below, panels stand one under the other
 const CELL = 40; // of other matrices a cell is no larger
 const SLIM = 8; // a matrix this many times longer than wide is not drawn with square cells
-
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
 // ---- texts ----
 
@@ -338,19 +336,18 @@ function groupsOf(panels, sharing, {tables, difference, width, height}) {
     });
 }
 
-const sharingSwitch = ({tables, update}, sharing, standard) =>
-    tables.length > 1 &&
-    choiceField({
-        id: 'heatmap-scales',
-        label: 'colours and axes',
-        value: sharing ? 'shared' : 'own',
-        choices: [
+// Whether A and B share colours and axes: {value: 'shared' or 'own', field}.
+const sharingOf = (context) =>
+    optionField(
+        context,
+        'heatmap.scales',
+        'colours and axes',
+        [
             ['shared', 'shared by A and B'],
             ['own', 'each its own'],
         ],
-        changed: (value) =>
-            update({'heatmap.scales': (value === 'shared') === standard ? '' : value}),
-    });
+        sharesByItself(context) ? 'shared' : 'own',
+    );
 
 // Views with their own matrices may pass `titles` of the panels and a `note` of their own;
 // `linked: false` says that columns are not those of the table.
@@ -358,9 +355,8 @@ function render(container, context) {
     const {tables, refusal, hover, options, update, signal, mark, linked = true} = context;
     const {note = heatmapNote(tables, mark, signal)} = context;
     const choosable = linked && wholeOf(tables).columns > 1;
-    const standard = sharesByItself(context),
-        asked = options['heatmap.scales'];
-    const sharing = asked ? asked === 'shared' || tables.length < 2 : standard;
+    const scales = sharingOf(context);
+    const sharing = tables.length < 2 || scales.value === 'shared';
     const shown = panelsOf(sharing ? context : {...context, difference: null}, {
         choosable,
         sharing,
@@ -385,7 +381,7 @@ function render(container, context) {
         buttonsOf(
             {zoomBy: everywhere('zoomBy'), zoomTo: everywhere('zoomTo')},
             choosable,
-            sharingSwitch(context, sharing, standard),
+            tables.length > 1 && scales.field,
         ),
         h('div', {class: 'panels'}, ...shown.map(({element}) => element)),
         cover,

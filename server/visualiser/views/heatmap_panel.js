@@ -2,13 +2,11 @@
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
 import {countText} from '../lists.js';
-import {brief} from '../numbers.js';
+import {brief, clamp} from '../numbers.js';
 import {coverOf, paint, spansOf} from '../raster.js';
 
 export const MARGIN = {top: 6, right: 8, bottom: 34, left: 64};
 const FONT = '12px system-ui, sans-serif';
-
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
 const nameOf = ({title, explained}) => explained ?? title;
 

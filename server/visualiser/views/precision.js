@@ -1,12 +1,12 @@
 // What the usual recipe loses in float32, or with positions, frequencies, angles or results in
 // half precision: the exact table against it, at any position, and how the loss grows with the
 // position. The recipe is computed here: see recipes.js.
+import {listField, drawLoaded, optionField, scrolled, tableOf} from '../controls.js';
 import {getElements} from '../api.js';
 import {createChart, decadesOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
-import {choiceField, listField} from '../lists.js';
 import {precisionNote} from '../notes.js';
-import {brief, shortest} from '../numbers.js';
+import {brief, shortest, clamp} from '../numbers.js';
 import {PROBES, RECIPES, SINGLE, STAGES, entryOf, unitOf, wavesOf} from '../recipes.js';
 import {titlesOf} from '../schema.js';
 import {NOT_MEASURED} from './spectrum.js';
@@ -305,27 +305,17 @@ function growthTable(judgements, tables) {
     const shown = judgements
         .map((judged, i) => ({judged, i}))
         .filter(({judged}) => judged?.growth);
-    const head = h(
-        'tr',
-        {},
-        h('th', {scope: 'col'}, 'from position'),
-        ...shown.map(({i}) => h('th', {scope: 'col'}, `${sideName(tables, i)}worst error`)),
-    );
-    const rows = starts().map((start, k) =>
-        h(
-            'tr',
-            {},
-            h('th', {scope: 'row'}, String(start)),
-            ...shown.map(({judged}) =>
-                h('td', {}, brief(Math.abs(judged.growth[k].worst.error))),
-            ),
-        ),
-    );
     return h(
         'details',
         {class: 'precision-table'},
         h('summary', {}, 'The growth as a table'),
-        h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows)),
+        tableOf(
+            ['from position', ...shown.map(({i}) => `${sideName(tables, i)}worst error`)],
+            starts().map((start, k) => [
+                start,
+                ...shown.map(({judged}) => brief(Math.abs(judged.growth[k].worst.error))),
+            ]),
+        ),
     );
 }
 
@@ -349,32 +339,20 @@ function halvesTable(judgements, tables) {
         `${side}worst error at positions ${positions[0]} to ${positions.at(-1)}`,
         `${side}no decimal place right from about position`,
     ]);
-    const rows = halves.map(({stage, format}, k) =>
-        h(
-            'tr',
-            {},
-            h('th', {scope: 'row'}, formatName(stage, format)),
-            ...shown.flatMap(({judged}) => {
-                const {worst, broken} = judged.halves[k];
-                const text = Number.isFinite(worst.error)
-                    ? brief(Math.abs(worst.error))
-                    : 'no number';
-                return [h('td', {}, text), h('td', {}, broken ?? 'never')];
-            }),
-        ),
-    );
+    const rows = halves.map(({stage, format}, k) => [
+        formatName(stage, format),
+        ...shown.flatMap(({judged}) => {
+            const {worst, broken} = judged.halves[k];
+            return [
+                Number.isFinite(worst.error) ? brief(Math.abs(worst.error)) : 'no number',
+                broken ?? 'never',
+            ];
+        }),
+    ]);
     const caption = 'Half precision in one place, float32 in all others';
-    const head = ['stage', ...heads].map((text) => h('th', {scope: 'col'}, text));
-    return h(
-        'div',
-        {class: 'numbers-frame', tabIndex: 0, role: 'group', 'aria-label': caption},
-        h(
-            'table',
-            {class: 'numbers precision-halves'},
-            h('caption', {}, caption),
-            h('thead', {}, h('tr', {}, ...head)),
-            h('tbody', {}, ...rows),
-        ),
+    return scrolled(
+        caption,
+        tableOf(['stage', ...heads], rows, {caption, class: 'numbers precision-halves'}),
     );
 }
 
@@ -427,44 +405,49 @@ function draw(container, judgements, {tables, hover, mark, colours, signal, widt
     );
 }
 
-// The format of each stage: as chosen, else float32, and results as the table stores them.
-const formatsOf = (options, [{dtype}]) =>
-    Object.fromEntries(
-        STAGES.map((stage) => {
-            const usual = stage === 'stored' && HALVES.includes(dtype) ? dtype : 'f32';
-            const chosen = options[`precision.${stage}`];
-            return [stage, chosen in FORMATS ? chosen : usual];
-        }),
-    );
-
-// The view's part of the address as legal numbers: {recipe, offset, rows}.
+// The view's part of the address as legal numbers: {offset, rows}.
 function settingsOf(options, tables) {
     const most = Math.max(
         1,
         Math.floor(MOST_ELEMENTS / Math.max(...tables.map(({columns}) => columns))),
     );
-    const rows = Math.max(
-        1,
-        Math.min(Math.trunc(Number(options['precision.rows'])) || ROWS, most),
-    );
+    const rows = clamp(Math.trunc(Number(options['precision.rows'])) || ROWS, 1, most);
     const given = Number(options['precision.offset'] || NaN);
     const usual = SUBJECT - Math.floor(rows / 2) + 1;
     const offset = Number.isFinite(given)
-        ? Math.max(-MOST_POSITION, Math.min(given, MOST_POSITION - rows))
+        ? clamp(given, -MOST_POSITION, MOST_POSITION - rows)
         : usual;
-    const formats = formatsOf(options, tables);
-    return {recipe: options['precision.recipe'] ?? '', offset, rows, formats};
+    return {offset, rows};
 }
 
 const mistakeOf = (given, taken) =>
     !given || Number(given) === taken ? '' : `${given} cannot be had; ${taken} is taken`;
 
 function render(container, context) {
-    const {tables, options, update, signal, until} = context;
-    const settings = settingsOf(options, tables);
+    const {tables, options, update, signal} = context;
+    const [{dtype}] = tables;
+    const recipe = optionField(context, 'precision.recipe', 'recipe', [
+        ['', 'the usual one'],
+        ...RECIPES.map(({name, title}) => [name, title]),
+    ]);
+    // results are as the table stores them, all else is float32
+    const stages = STAGES.map((stage) =>
+        optionField(
+            context,
+            `precision.${stage}`,
+            stage,
+            Object.entries(FORMATS),
+            stage === 'stored' && HALVES.includes(dtype) ? dtype : 'f32',
+        ),
+    );
+    const settings = {
+        ...settingsOf(options, tables),
+        recipe: recipe.value,
+        formats: Object.fromEntries(stages.map(({value}, i) => [STAGES[i], value])),
+    };
     const body = h(
         'div',
-        {class: 'precision-body', 'aria-busy': 'true'},
+        {class: 'precision-body'},
         h('p', {class: 'quiet'}, 'Computing the recipe …'),
     );
     const number = (name, label, value) =>
@@ -481,57 +464,34 @@ function render(container, context) {
         h(
             'div',
             {class: 'buttons'},
-            choiceField({
-                id: 'precision-recipe',
-                label: 'recipe',
-                value: settings.recipe,
-                choices: [
-                    ['', 'the usual one'],
-                    ...RECIPES.map(({name, title}) => [name, title]),
-                ],
-                changed: (value) => update({'precision.recipe': value}),
-            }),
-            ...STAGES.map((stage) =>
-                choiceField({
-                    id: `precision-${stage}`,
-                    label: stage,
-                    value: settings.formats[stage],
-                    choices: Object.entries(FORMATS),
-                    changed: (value) => update({[`precision.${stage}`]: value}),
-                }),
-            ),
+            recipe.field,
+            ...stages.map(({field}) => field),
             number('offset', 'positions from', settings.offset),
             number('rows', 'how many', settings.rows),
         ),
         body,
     );
-    until(
-        Promise.all(tables.map((table) => judge(table, settings, signal)))
-            .then((judgements) => {
-                if (signal.aborted) return;
-                const codes = [
-                    ...new Set(
-                        judgements.map((judged) => judged?.recipe?.code).filter(Boolean),
+    drawLoaded(
+        context,
+        body,
+        Promise.all(tables.map((table) => judge(table, settings, signal))),
+        (judgements) => {
+            const codes = [
+                ...new Set(judgements.map((judged) => judged?.recipe?.code).filter(Boolean)),
+            ];
+            body.replaceChildren(
+                ...codes.map((code) =>
+                    h(
+                        'p',
+                        {class: 'precision-code'},
+                        h('code', {}, code),
+                        ', then sin and cos of position × frequency; ',
+                        spoken(settings.formats),
                     ),
-                ];
-                body.replaceChildren(
-                    ...codes.map((code) =>
-                        h(
-                            'p',
-                            {class: 'precision-code'},
-                            h('code', {}, code),
-                            ', then sin and cos of position × frequency; ',
-                            spoken(settings.formats),
-                        ),
-                    ),
-                );
-                draw(body, judgements, context);
-            })
-            .catch((error) => {
-                if (signal.aborted || error.name === 'AbortError') return;
-                body.replaceChildren(h('p', {class: 'error'}, error.message));
-            })
-            .finally(() => body.removeAttribute('aria-busy')),
+                ),
+            );
+            draw(body, judgements, context);
+        },
     );
 }
 

@@ -1,9 +1,10 @@
 // Single rows (mostly positions) as lines over the columns (mostly dimensions).
+import {listField} from '../controls.js';
 import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
 import {createChart, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
-import {listField, listText, parseList, pluralOf, spread} from '../lists.js';
+import {listText, parseList, pluralOf, spread} from '../lists.js';
 import {profilesNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {isReal, orderOf, rowAt, sideName} from './waves.js';

@@ -1,10 +1,11 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings
 // both vectors of a pair stand in one circle, at the same position.
+import {scrolled, tableOf} from '../controls.js';
 import {later} from '../busy.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
-import {brief} from '../numbers.js';
+import {brief, clamp, sixDigits} from '../numbers.js';
 import {titlesOf} from '../schema.js';
 import {beginningRow} from '../tables.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
@@ -22,13 +23,11 @@ const SPEEDS = {
 };
 const STANDARD_SPEED = '4';
 
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 const degrees = (turns) => {
     const text = (turns * 360).toFixed(1);
     return `${Number(text) === 0 ? '0.0' : text.replace('-', '−')}°`;
 };
 const wrapped = (turns) => turns - Math.round(turns);
-const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // ---- which pairs ----
 
@@ -171,20 +170,10 @@ function numbersOf(sides, states) {
                   ]
                 : Array(5).fill('–');
         });
-        return h(
-            'tr',
-            {},
-            h('th', {scope: 'row'}, pair),
-            ...cells.map((cell) => h('td', {}, cell)),
-            ...(sides.length > 1 ? [h('td', {}, apart == null ? '–' : degrees(apart))] : []),
-        );
+        const between = apart == null ? '–' : degrees(apart);
+        return [pair, ...cells, ...(sides.length > 1 ? [between] : [])];
     });
-    return h(
-        'table',
-        {class: 'numbers'},
-        h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', {scope: 'col'}, head)))),
-        h('tbody', {}, ...rows),
-    );
+    return tableOf(heads, rows);
 }
 
 // ---- playing ----
@@ -328,13 +317,6 @@ function legendOf(sides, tables, colours, mark) {
     return h('p', {class: 'rotation-legend'}, ...sides.map(entry), lacking, trained);
 }
 
-const frameOfNumbers = () =>
-    h('div', {
-        class: 'numbers-frame',
-        tabindex: 0,
-        role: 'region',
-        'aria-label': 'Numbers of these pairs',
-    });
 const gridOf = (dials) =>
     h(
         'div',
@@ -397,7 +379,7 @@ class Rotation {
             'details',
             {ontoggle: () => this.tell()},
             h('summary', {}, 'Numbers of these pairs'),
-            frameOfNumbers(),
+            scrolled('Numbers of these pairs'),
         );
         this.grid = gridOf(this.dials);
         this.remember = later(() => {

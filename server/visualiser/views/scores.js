@@ -1,11 +1,11 @@
 // The attention score of random queries and keys that turn with their positions, over the
 // distance: for the settings as they are, and for the other choices that their scheme has, one
 // line each.
+import {drawLoaded, optionField} from '../controls.js';
 import {createChart, indexOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
-import {choiceField} from '../lists.js';
 import {scoresNote} from '../notes.js';
-import {brief} from '../numbers.js';
+import {brief, clamp, sixDigits} from '../numbers.js';
 import {
     drawingControls,
     drawingOf,
@@ -24,8 +24,6 @@ const AROUND = 190; // pixels that controls and legends take of the height
 const FEW = 3; // lines that are shown unless others are asked for
 const LOW = 320,
     HIGH = 560;
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
-const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // ---- scores ----
 
@@ -222,17 +220,15 @@ function chooser(sides, lines, {update, tables}) {
 }
 
 // Along which axis of a grid.
-function axisChooser([one], {update}) {
-    if (!one || one.lines.length < 2) return null;
-    const standard = longestLine(one.lines).name;
-    return choiceField({
-        id: 'scores-axis',
-        label: 'along',
-        value: one.line.name,
-        choices: one.lines.map(({name}) => [name, name]),
-        changed: (name) => update({'scores.axis': name === standard ? '' : name}),
-    });
-}
+const axisChooser = ([one], context) =>
+    one?.lines.length > 1 &&
+    optionField(
+        context,
+        'scores.axis',
+        'along',
+        one.lines.map(({name}) => [name, name]),
+        longestLine(one.lines).name,
+    ).field;
 
 // ---- the picture ----
 
@@ -304,12 +300,12 @@ function show({note, body}, {sides, lines, drawing}, context) {
 }
 
 function render(container, context) {
-    const {signal, until, tables} = context;
+    const {tables} = context;
     const sides = sidesOf(context),
         drawing = drawingOf(context, tables);
     const body = h(
         'div',
-        {class: 'scores-body', 'aria-busy': 'true'},
+        {class: 'scores-body'},
         h('p', {class: 'quiet'}, 'Computing scores …'),
     );
     const lacking =
@@ -330,17 +326,11 @@ function render(container, context) {
         ...lacking,
         body,
     );
-    until(
-        loadLines(sides, {drawing, along: context.options['scores.axis']}, context)
-            .then((lines) => {
-                if (!signal.aborted) show({note, body}, {sides, lines, drawing}, context);
-            })
-            .catch((error) => {
-                if (signal.aborted || error.name === 'AbortError') return;
-                console.error(error);
-                body.replaceChildren(h('p', {class: 'failed'}, error.message));
-            })
-            .finally(() => body.removeAttribute('aria-busy')),
+    drawLoaded(
+        context,
+        body,
+        loadLines(sides, {drawing, along: context.options['scores.axis']}, context),
+        (lines) => show({note, body}, {sides, lines, drawing}, context),
     );
 }
 

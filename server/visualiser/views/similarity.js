@@ -1,14 +1,13 @@
 // Every position with every other: the matrix of a metric, as a heatmap. Long tables show a
 // window of its rows. Of vectors that turn it is their scores; on a grid these stand by the two
 // distances along its axes.
+import {optionField, pager} from '../controls.js';
 import {differenceOf, refusalOf} from '../difference.js';
-import {h} from '../dom.js';
 import {mapNote, similarityNote} from '../notes.js';
 import {drawingControls, drawingOf, isGrid} from '../rotated.js';
 import {titlesOf} from '../schema.js';
 import {
     METRICS,
-    chooser,
     comparable,
     cornersOf,
     hasSimilarity,
@@ -31,45 +30,16 @@ function windowOf(table, text) {
     return {first, count, n};
 }
 
-function pager({first, count, n}, update) {
-    if (count === n) return null;
-    const go = (to) =>
-        update({[OPTION]: String(Math.max(0, Math.min(to, n - count)) || ''), zoom: ''});
-    const input = h('input', {
+const windowPager = ({first, count, n}, update) =>
+    pager({
         id: 'similarity-row',
-        type: 'number',
-        min: 0,
-        max: n - count,
-        value: first,
-        onchange: () => go(Math.trunc(Number(input.value)) || 0),
+        title: 'Window of the matrix',
+        label: 'rows of the matrix from',
+        first,
+        count,
+        total: n,
+        go: (to) => update({[OPTION]: String(to || ''), zoom: ''}),
     });
-    return h(
-        'span',
-        {class: 'window', role: 'group', 'aria-label': 'Window of the matrix'},
-        h('label', {}, 'rows of the matrix from ', input),
-        ` to ${first + count - 1} of ${n} `,
-        h(
-            'button',
-            {
-                type: 'button',
-                id: 'similarity-back',
-                disabled: first === 0,
-                onclick: () => go(first - count),
-            },
-            'Back',
-        ),
-        h(
-            'button',
-            {
-                type: 'button',
-                id: 'similarity-on',
-                disabled: first + count >= n,
-                onclick: () => go(first + count),
-            },
-            'On',
-        ),
-    );
-}
 
 // Numbers of one column all point the same way.
 const standardOf = ([{tensor}]) => (tensor.shape[1] > 1 ? 'cosine' : 'l2');
@@ -93,7 +63,13 @@ function render(container, context) {
     const drawing = turned && drawingOf(context, having);
     const metric = turned
         ? null
-        : chooser(context, 'similarity.metric', 'metric', METRICS, standardOf(having));
+        : optionField(
+              context,
+              'similarity.metric',
+              'metric',
+              Object.entries(METRICS),
+              standardOf(having),
+          );
     const windows = having.map((table) => windowOf(table, options[OPTION]));
     const longest = windows.reduce((one, other) => (other.n > one.n ? other : one));
     const loadOne = (table, i) =>
@@ -106,8 +82,8 @@ function render(container, context) {
         container,
         context,
         turned
-            ? [...drawingControls(drawing, context), grid ? null : pager(longest, update)]
-            : [metric.element, pager(longest, update)],
+            ? [...drawingControls(drawing, context), grid ? null : windowPager(longest, update)]
+            : [metric.field, windowPager(longest, update)],
         () => Promise.all(having.map(loadOne)),
         (place, loaded, news) => {
             const tables = grid ? loaded.map(mapOfDistances) : loaded;

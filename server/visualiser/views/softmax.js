@@ -1,11 +1,12 @@
 // What biases of the attention scores do to one query: their softmax over the keys, a line for
 // each head.
+import {listField, scrolled, tableOf} from '../controls.js';
 import {isDistances} from '../axes.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
-import {listField, parseList} from '../lists.js';
+import {parseList} from '../lists.js';
 import {softmaxNote} from '../notes.js';
-import {brief} from '../numbers.js';
+import {brief, clamp, sixDigits} from '../numbers.js';
 import {givenOf} from '../planes.js';
 import {coordinatesOf, isBias} from '../schema.js';
 import {markRules, sideName} from './waves.js';
@@ -15,9 +16,6 @@ const AROUND = 210; // pixels that controls, legend and numbers take of the heig
 const MOST = 0.9; // of the attention
 const LOW = 300,
     HIGH = 520;
-
-const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
-const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // Whether a tensor has a bias for each head, and each query and key or each distance between
 // them.
@@ -155,47 +153,34 @@ const headsOf = (count, most) =>
         count <= most ? i : Math.round((i * (count - 1)) / (most - 1)),
     );
 
-function tableOf(lines) {
+function numbersOf(lines, grid) {
     const some = lines.some(({given}) => given);
     const row = ({name, given, weights, keys, reach, half, within}) => {
         const best = weights.reduce((one, each, i) => (each > weights[one] ? i : one), 0);
-        return h(
-            'tr',
-            {},
-            h('th', {scope: 'row'}, name),
-            ...[
-                ...(some ? [given] : []),
-                `${sixDigits(weights[best])} at ${keys[best]}`,
-                sixDigits(reach),
-                half,
-                within.counts[within.shares.findIndex((share) => share >= MOST)] ?? '',
-            ].map((cell) => h('td', {}, cell)),
-        );
+        const share = within.shares.findIndex((each) => each >= MOST);
+        return [
+            name,
+            ...(some ? [given] : []),
+            `${sixDigits(weights[best])} at ${keys[best]}`,
+            ...(grid ? [] : [sixDigits(reach)]),
+            half,
+            ...(grid ? [] : [within.counts[share] ?? '']),
+        ];
     };
     const heads = [
         'head',
         ...(some ? ['its bias'] : []),
         'greatest weight, at key',
-        'mean distance of keys',
+        ...(grid ? [] : ['mean distance of keys']),
         'keys with half of the attention',
-        '90 % within so many positions',
+        ...(grid ? [] : ['90 % within so many positions']),
     ];
-    return h(
-        'table',
-        {class: 'numbers'},
-        h('thead', {}, h('tr', {}, ...heads.map((each) => h('th', {scope: 'col'}, each)))),
-        h('tbody', {}, ...lines.map(row)),
-    );
+    return tableOf(heads, lines.map(row));
 }
 
 // The elements that are filled for each query.
 function createPlaces() {
-    const frame = h('div', {
-        class: 'numbers-frame',
-        tabindex: 0,
-        role: 'region',
-        'aria-label': 'Numbers of these heads',
-    });
+    const frame = scrolled('Numbers of these heads');
     return {
         note: softmaxNote([]),
         frame,
@@ -294,7 +279,7 @@ function show(places, lines, position, context) {
         titled('', chart),
         ...(grid ? [] : [drawShares(lines, position, context)]),
     );
-    places.frame.replaceChildren(tableOf(lines));
+    places.frame.replaceChildren(numbersOf(lines, grid));
     linkCharts([chart], {
         signal,
         tell: (key) => hover(key == null ? '' : describe(key, lines)),

@@ -1,9 +1,10 @@
 // Single columns (mostly dimensions) as lines over the rows (mostly positions).
+import {listField} from '../controls.js';
 import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
-import {listField, listText, parseList, pluralOf, spread} from '../lists.js';
+import {listText, parseList, pluralOf, spread} from '../lists.js';
 import {wavesNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {loadTable} from '../tables.js';
