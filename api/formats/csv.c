@@ -110,16 +110,31 @@ static double find_position(const pe_request *request, uint64_t row)
                                     find_value(request, "offset")->real);
 }
 
-static size_t write_label(char *dst, const pe_request *request, const pe_tensor *tensor,
-                          uint64_t first)
+static size_t write_number(char *dst, double number)
 {
-    const size_t last = tensor->rank - 1;
-    uint64_t row = tensor->rank == 1 ? first : first / tensor->shape[last];
-    row %= tensor->shape[last > 0 ? last - 1 : 0];
-    const size_t size = pe_print_number(
-        dst, has_positions(request, tensor) ? find_position(request, row) : (double)row);
+    const size_t size = pe_print_number(dst, number);
     dst[size] = ',';
     return size + 1;
+}
+
+/* The index along the last axis but one, or that of a vector. */
+static uint64_t find_row(const pe_tensor *tensor, uint64_t first)
+{
+    const size_t last = tensor->rank - 1;
+    return last == 0 ? first : first / tensor->shape[last] % tensor->shape[last - 1];
+}
+
+static size_t write_row(char *dst, const pe_request *request, const pe_tensor *tensor,
+                        uint64_t first)
+{
+    (void)request;
+    return write_number(dst, (double)find_row(tensor, first));
+}
+
+static size_t write_position(char *dst, const pe_request *request, const pe_tensor *tensor,
+                             uint64_t first)
+{
+    return write_number(dst, find_position(request, find_row(tensor, first)));
 }
 
 static void write_names(api_text *text, const api_selection *selection)
@@ -134,9 +149,18 @@ static void write_names(api_text *text, const api_selection *selection)
     api_text_add(text, "\n");
 }
 
-static const api_printer WITH_HEADER = {
+static const api_printer WITH_ROWS = {
     .head = write_names,
-    .label = write_label,
+    .label = write_row,
+    .before = begin_piece,
+    .after = end_piece,
+    .print = print,
+    .slice = api_slice_select,
+};
+
+static const api_printer WITH_POSITIONS = {
+    .head = write_names,
+    .label = write_position,
     .before = begin_piece,
     .after = end_piece,
     .print = print,
@@ -145,7 +169,10 @@ static const api_printer WITH_HEADER = {
 
 static const api_printer *choose_printer(const api_selection *selection)
 {
-    return has_header(selection) ? &WITH_HEADER : &PRINTER;
+    const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
+    if (!has_header(selection))
+        return &PRINTER;
+    return has_positions(selection->request, tensor) ? &WITH_POSITIONS : &WITH_ROWS;
 }
 
 static const char *media_parameters(const api_selection *selection)
