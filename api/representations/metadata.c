@@ -1,6 +1,5 @@
 /* The metadata of a representation: its entity tag, and the header fields that describe it. */
 #include "bytes/digest.h"
-#include "http/arguments.h"
 #include "replies/reply.h"
 #include "representations/representation.h"
 
@@ -189,48 +188,6 @@ static void write_differences(const pe_request *request, const pe_tensor *tensor
     }
 }
 
-#define LINKS_MAX                                                                              \
-    896 /* bytes of the links to other tensors; there are none if they take more */
-
-/* Copy a query without the tensor that it names, each pair with an & behind it. False if there
- * is no room, or it has what a link or this reading does not bear. */
-static bool copy_query(const char *query, char dst[LINKS_MAX])
-{
-    size_t used = 0;
-    for (api_query_pair pair; api_query_next(&query, &pair);) {
-        if (memchr(pair.text, '%', pair.name) || memchr(pair.text, '>', pair.size) ||
-            used + pair.size + 2 > LINKS_MAX)
-            return false;
-        if (pair.name != strlen("tensor") || strncmp(pair.text, "tensor", pair.name) != 0)
-            used += (size_t)snprintf(dst + used, LINKS_MAX - used, "%.*s&", (int)pair.size,
-                                     pair.text);
-    }
-    dst[used] = '\0';
-    return true;
-}
-
-/* Write links to the other tensors (RFC 8288). False if there is no room. */
-static bool write_links(const api_representation *representation, char dst[LINKS_MAX])
-{
-    char query[LINKS_MAX];
-    size_t used = 0;
-    const pe_request *request = representation->request;
-    if (representation->post || !representation->call->query ||
-        !copy_query(representation->call->query, query))
-        return false;
-    for (size_t i = 0; i < pe_request_tensor_count(request); i++) {
-        const char *name = pe_request_tensor(request, i)->name;
-        if (i == representation->selection.first)
-            continue;
-        used += (size_t)snprintf(dst + used, LINKS_MAX - used,
-                                 "%s<?%stensor=%s>; rel=\"related\"; title=\"%s\"",
-                                 used > 0 ? ", " : "", query, name, name);
-        if (used >= LINKS_MAX)
-            return false;
-    }
-    return true;
-}
-
 /* Write the names of all tensors of the request, with commas between them. */
 static void write_names(const pe_request *request, char *dst, size_t size)
 {
@@ -244,7 +201,7 @@ static void write_names(const pe_request *request, char *dst, size_t size)
 typedef struct content_description {
     const pe_tensor *tensor; /* the first one */
     char shape[96], file[512];
-    char names[320], links[LINKS_MAX]; /* where it is one tensor of several; else "" */
+    char names[320]; /* where it is one tensor of several; else "" */
 } content_description;
 
 static void describe_content(const api_representation *representation,
@@ -265,11 +222,8 @@ static void describe_content(const api_representation *representation,
              one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
              pe_dtype_name(tensor->dtype), differences, variant,
              representation->format->extension);
-    if (!one_of_many)
-        return;
-    write_names(request, ret_content->names, sizeof ret_content->names);
-    if (!write_links(representation, ret_content->links))
-        ret_content->links[0] = '\0';
+    if (one_of_many)
+        write_names(request, ret_content->names, sizeof ret_content->names);
 }
 
 /* Add the fields that say which part of the content follows, and that there are parts. */
@@ -304,8 +258,6 @@ static void add_content_fields(const api_representation *representation,
     api_reply_add(reply, "Tensor-Byte-Order", "little");
     if (content->names[0])
         api_reply_add(reply, "Tensor-Names", "%s", content->names);
-    if (content->links[0])
-        api_reply_add(reply, "Link", "%s", content->links);
 }
 
 api_reply *api_representation_new_reply(const api_representation *representation)

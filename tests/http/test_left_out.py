@@ -149,30 +149,13 @@ class LeftOut(ServerCase):
                     self.assertEqual(reply.header("Tensor-Name"), "cos")
                     self.assertEqual(reply.header("Tensor-Names"), "cos, sin, inv_freq")
                 self.assertIn("rope_cos_", reply.header("Content-Disposition"))
-                links = dict(
-                    re.findall(r'<([^>]+)>; rel="related"; title="(\w+)"', reply.header("Link"))
-                )
-                self.assertEqual(set(links.values()), {"sin", "inv_freq"})
-                for query, name in links.items():
-                    if form == "png" and name == "inv_freq":
-                        continue  # which is no picture
-                    other = self.assert_ok(self.get("/v1/encodings/rope" + query))
-                    self.assertEqual(other.header("Tensor-Name"), name)
-                named = self.get(f"{target}&tensor=sin")
-                self.assertIn("&tensor=cos>", named.header("Link"))
-                self.assertNotIn("tensor=sin", named.header("Link"))
 
     def test_all_tensors_or_the_only_one_have_no_others(self):
         for query in (f"{ROPE}&format=json", f"{ROPE}&format=safetensors", "integer?length=2"):
             reply = self.assert_ok(self.get(f"/v1/encodings/{query}"))
             self.assertIsNone(reply.header("Tensor-Names"))
-            self.assertIsNone(reply.header("Link"))
 
-    def test_a_long_request_lists_the_others_without_links(self):
-        positions = ",".join(map(str, range(1000)))
-        reply = self.get(f"/v1/encodings/rope?positions={positions}&dim=4&format=raw")
-        self.assertEqual(reply.header("Tensor-Names"), "cos, sin, inv_freq")
-        self.assertIsNone(reply.header("Link"))
+    def test_a_body_gets_the_names_of_the_others_too(self):
         body = json.dumps({"length": 2, "dim": 4, "format": "npy"}).encode()
         asked = {"Content-Type": "application/json"}
         reply = self.server.request("POST", "/v1/encodings/rope", asked, body)
