@@ -2,7 +2,8 @@
 #include "files/applied_parts.h"
 
 #include "bytes/joined.h"
-#include "files/applied_header.h"
+#include "files/safetensors.h"
+#include "json/document.h"
 
 #include <stdlib.h>
 
@@ -78,6 +79,45 @@ bool api_applied_open(api_applied *applied, pe_request *request,
 
 /* ---- writing ---- */
 
+/* Write the head of a safetensors file. NULL without memory. */
+static char *write_safetensors_head(const api_applied_tensor *results, size_t count,
+                                    size_t *ret_size)
+{
+    static const char *const NAMES[] = {[PE_ELEMENT_F32] = "F32",
+                                        [PE_ELEMENT_F64] = "F64",
+                                        [PE_ELEMENT_F16] = "F16",
+                                        [PE_ELEMENT_BF16] = "BF16"};
+    json_t *root = json_object();
+    uint64_t begin = 0;
+    for (size_t i = 0; i < count; i++) {
+        const pe_view *view = pe_apply_shape(results[i].apply);
+        const char *name = view->is_complex ? "C64" : NAMES[view->element];
+        uint64_t end = begin + pe_apply_size(results[i].apply);
+        json_object_set_new(
+            root, results[i].name,
+            json_pack("{s:s, s:o, s:[I, I]}", "dtype", name, "shape",
+                      api_document_shape(view->shape, view->rank - view->is_complex),
+                      "data_offsets", (json_int_t)begin, (json_int_t)end));
+        begin = end;
+    }
+    return api_safetensors_write(root, ret_size);
+}
+
+/* Write the head of an npy file. NULL without memory. */
+static char *write_npy_head(const api_applied_tensor *result, size_t *ret_size)
+{
+    static const char *const NAMES[] = {
+        [PE_ELEMENT_F32] = "<f4", [PE_ELEMENT_F64] = "<f8", [PE_ELEMENT_F16] = "<f2"};
+    static const char *const COMPLEX[] = {[PE_ELEMENT_F32] = "<c8", [PE_ELEMENT_F64] = "<c16"};
+    const pe_view *view = pe_apply_shape(result->apply);
+    char *head = malloc(PE_TABLE_HEADROOM);
+    if (head)
+        *ret_size =
+            api_npy_write_head(view->is_complex ? COMPLEX[view->element] : NAMES[view->element],
+                               view->shape, view->rank - view->is_complex, head);
+    return head;
+}
+
 /* Larger elements come first, so that all are aligned. */
 static void sort_results(api_applied *self)
 {
@@ -110,7 +150,9 @@ api_body *api_body_applied(api_applied *applied)
     size_t size;
     sort_results(applied);
     applied->results[applied->count - 1].all = applied;
-    char *head = api_applied_head(applied->results, applied->count, applied->is_npy, &size);
+    char *head = applied->is_npy
+                     ? write_npy_head(applied->results, &size)
+                     : write_safetensors_head(applied->results, applied->count, &size);
     if (!head) {
         api_applied_free(applied);
         return NULL;

@@ -3,7 +3,9 @@
  * writes, and nothing in it is evaluated. */
 #include "files/table_view.h"
 
+#include <assert.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,4 +253,30 @@ bool api_npy_view(const api_file *file, pe_view *ret_view, pe_error *reterr)
     free(text);
     ret_view->offset = first + length;
     return good;
+}
+
+/* ---- writing ---- */
+
+#define PREAMBLE 10 /* magic, version 1.0, and a length of 2 bytes */
+
+size_t api_npy_write_head(const char *type, const uint64_t *shape, size_t rank,
+                          char dst[PE_TABLE_HEADROOM])
+{
+    char text[PE_TABLE_HEADROOM];
+    int used =
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+    for (size_t i = 0; i < rank; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%llu", i ? ", " : "",
+                         (unsigned long long)shape[i]);
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s), }", rank == 1 ? "," : "");
+    const size_t least = PREAMBLE + (size_t)used + 1, align = API_FILE_ALIGNMENT;
+    const size_t length = (least + align - 1) / align * align, header = length - PREAMBLE;
+    assert(length <= PE_TABLE_HEADROOM);
+    memcpy(dst, "\x93NUMPY\x01\x00", 8);
+    dst[8] = (char)(header & 0xff);
+    dst[9] = (char)(header >> 8);
+    memcpy(dst + PREAMBLE, text, (size_t)used);
+    memset(dst + PREAMBLE + used, ' ', header - (size_t)used);
+    dst[length - 1] = '\n';
+    return length;
 }

@@ -4,6 +4,7 @@
 
 #include "files/set_header.h"
 #include "files/table_view.h"
+#include "json/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,4 +197,23 @@ bool api_safetensors_view(const api_file *file, const char *name, const char *ot
                                              ret_name, reterr);
     json_decref(root);
     return good;
+}
+
+char *api_safetensors_write(json_t *root, size_t *ret_size)
+{
+    char *text = api_document_text(root, JSON_COMPACT);
+    if (!text)
+        return NULL;
+    const size_t used = strlen(text), align = API_FILE_ALIGNMENT;
+    const size_t size = (8 + used + align - 1) / align * align;
+    char *head = malloc(size);
+    if (head) {
+        for (unsigned i = 0; i < 8; i++)
+            head[i] = (char)((uint64_t)(size - 8) >> (8 * i));
+        memcpy(head + 8, text, used);
+        memset(head + 8 + used, ' ', size - 8 - used);
+    }
+    free(text);
+    *ret_size = size;
+    return head;
 }

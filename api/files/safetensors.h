@@ -20,4 +20,8 @@ bool api_safetensors_find(const api_file *file, const json_t *root, size_t data,
                           const char *name, const char *otherwise, pe_view *ret_view,
                           char ret_name[API_SET_NAME_MAX + 1], pe_error *reterr);
 
+/* The bytes of a header that is written, which is dropped: its length in 8 bytes, and its text,
+ * padded with blanks so that what follows is aligned. From malloc; NULL without memory. */
+char *api_safetensors_write(json_t *root, size_t *ret_size);
+
 #endif

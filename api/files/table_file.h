@@ -20,6 +20,13 @@ api_file api_segment_file(const api_segment *segment);
  * file is no such table, which was added to reterr. */
 bool api_npy_view(const api_file *file, pe_view *ret_view, pe_error *reterr);
 
+/* The head of an npy file that is written (version 1.0), of row-major elements of a type that
+ * is called as numpy's `descr` has it. Returns its length, after which the elements are
+ * aligned. */
+#define API_FILE_ALIGNMENT 64
+size_t api_npy_write_head(const char *type, const uint64_t *shape, size_t rank,
+                          char dst[PE_TABLE_HEADROOM]);
+
 /* The tensor of a safetensors file that is called `name`; where that is NULL the only one, or
  * the one that is called `otherwise`, which may be NULL. Other tensors may be anything. The
  * name goes to ret_name. False: there is no such tensor, or it cannot be read. */

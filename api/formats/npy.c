@@ -1,15 +1,11 @@
 /* npy: the file format of numpy, version 1.0. */
 #include "bytes/body.h"
+#include "files/table_file.h"
 #include "formats/format.h"
 #include "formats/streams.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PREAMBLE  10 /* magic, version, header length */
-#define ALIGNMENT 64
 
 /* The name that numpy has for a dtype; NULL if it has none. */
 static const char *describe_dtype(pe_dtype dtype)
@@ -37,27 +33,9 @@ static const char *refuses(pe_dtype dtype)
     return describe_dtype(dtype) ? NULL : "npy has no bf16, but safetensors and raw have";
 }
 
-/* Write the header, with padding that aligns the data after it. Returns its length. */
 static size_t make_header(const pe_tensor *tensor, char dst[PE_TABLE_HEADROOM])
 {
-    char text[PE_TABLE_HEADROOM];
-    int used = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                        describe_dtype(tensor->dtype));
-    for (size_t i = 0; i < tensor->rank; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s%llu", i ? ", " : "",
-                         (unsigned long long)tensor->shape[i]);
-    used += snprintf(text + used, sizeof text - (size_t)used, "%s), }",
-                     tensor->rank == 1 ? "," : "");
-    size_t length = (PREAMBLE + (size_t)used + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    assert(length <= PE_TABLE_HEADROOM);
-    size_t header = length - PREAMBLE;
-    memcpy(dst, "\x93NUMPY\x01\x00", 8);
-    dst[8] = (char)(header & 0xff);
-    dst[9] = (char)(header >> 8);
-    memcpy(dst + PREAMBLE, text, (size_t)used);
-    memset(dst + PREAMBLE + used, ' ', header - (size_t)used);
-    dst[length - 1] = '\n';
-    return length;
+    return api_npy_write_head(describe_dtype(tensor->dtype), tensor->shape, tensor->rank, dst);
 }
 
 static uint64_t length(const api_selection *selection)

@@ -1,13 +1,12 @@
 /* The head of a safetensors file. */
 #include "formats/safetensors_header.h"
 
+#include "files/safetensors.h"
 #include "formats/parameter_values.h"
 #include "json/document.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define ALIGNMENT 64
 
 static const char *dtype_name(pe_dtype dtype)
 {
@@ -89,19 +88,6 @@ char *api_safetensors_head(json_t *metadata, const api_named_tensor *tensors, si
                       (json_int_t)offset, (json_int_t)(offset + tensor->bytes)));
         offset += tensor->bytes;
     }
-    char *text = api_document_text(root, JSON_COMPACT);
-    if (!text)
-        return NULL;
-    size_t used = strlen(text), size = (8 + used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *head = malloc(size);
-    if (head) {
-        for (unsigned i = 0; i < 8; i++)
-            head[i] = (char)((uint64_t)(size - 8) >> (8 * i));
-        memcpy(head + 8, text, used);
-        memset(head + 8 + used, ' ', size - 8 - used);
-    }
-    free(text);
-    *ret_size = size;
     *ret_data = offset;
-    return head;
+    return api_safetensors_write(root, ret_size);
 }
