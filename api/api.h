@@ -146,7 +146,6 @@ void api_service_free(api_service *service);
     ROW(IF_RANGE, "If-Range")                                                                  \
     ROW(ORIGIN, "Origin")                                                                      \
     ROW(RANGE, "Range")                                                                        \
-    ROW(SEC_FETCH_DEST, "Sec-Fetch-Dest")                                                      \
     ROW(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                      \
     ROW(VIA, "Via")                                                                            \
     ROW(X_FORWARDED_FOR, "X-Forwarded-For")

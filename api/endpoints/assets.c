@@ -1,10 +1,8 @@
 /* The pages: the visualiser at `/`, the API reference at `/docs`, and what they load. The host
  * provides each file in one or both content codings with its entity tag, so that nothing is
- * computed here but the visualiser's head. */
+ * computed here. */
 #include "bytes/body.h"
-#include "bytes/gzip.h"
 #include "call.h"
-#include "endpoints/frame_refusal.h"
 #include "http/arguments.h"
 #include "http/coding.h"
 #include "http/etag.h"
@@ -34,25 +32,18 @@ typedef enum framing {
     FRAMED_BY_ALL,     /* by pages of every origin */
     FRAMED_BY_ALLOWED, /* by those that the host allows, and by its own */
     FRAMED_BY_OWN,
-    FRAMING_REFUSED, /* a page of another origin does: it gets an explanation */
 } framing;
 
 /* Pages of others may show the visualiser in a frame as ?embed=1: then it has nothing that
  * changes anything, and no more than CORS gives them anyway. All of it they may show where the
- * operator says so. Browsers say where they load a page into, and for whom. */
+ * operator says so. */
 static framing choose_framing(const api_call *call, const api_asset *asset)
 {
-    const char *place = api_call_header(call, API_HEADER_SEC_FETCH_DEST);
-    const char *site = api_call_header(call, API_HEADER_SEC_FETCH_SITE);
     if (strcmp(asset->path, "/") != 0)
         return FRAMED_BY_OWN;
     if (is_embedded(call->query))
         return FRAMED_BY_ALL;
-    if (call->service->host->frame_ancestors)
-        return FRAMED_BY_ALLOWED;
-    bool framed = place && (strstr(place, "frame") || strcmp(place, "embed") == 0 ||
-                            strcmp(place, "object") == 0);
-    return framed && site && strcmp(site, "same-origin") != 0 ? FRAMING_REFUSED : FRAMED_BY_OWN;
+    return call->service->host->frame_ancestors ? FRAMED_BY_ALLOWED : FRAMED_BY_OWN;
 }
 
 static void add_policy(api_reply *reply, const api_call *call, framing how)
@@ -134,28 +125,6 @@ static api_reply *answer_asset(const api_call *call, const served *file, api_bod
                                call->head || matches);
 }
 
-/* The visualiser in a frame that may not show it: the answer depends on the query. */
-static api_reply *answer_refused_frame(const api_call *call, served *file)
-{
-    api_etag etag;
-    size_t bytes;
-    const api_segment *text;
-    api_body *body = api_frame_refusal_body(call);
-    if (!body)
-        return NULL;
-    const char *coding = api_coding_tag(file->coding);
-    api_body_segments(body, &text);
-    const api_segment pieces[] = {*text, {coding, strlen(coding)}};
-    api_etag_compute(&etag, pieces, 2);
-    file->etag = etag.text;
-    if (file->coding == API_GZIP) {
-        api_body *packed = api_gzip_body(body, &bytes);
-        api_body_unref(body);
-        body = packed;
-    }
-    return answer_asset(call, file, body);
-}
-
 api_reply *api_get_asset(const api_call *call)
 {
     api_coding coding;
@@ -171,8 +140,6 @@ api_reply *api_get_asset(const api_call *call)
                                              : "Accept-Encoding must admit gzip",
                            NULL, NULL);
     served file = {asset, coding, choose_framing(call, asset), form->etag};
-    if (file.framing == FRAMING_REFUSED)
-        return answer_refused_frame(call, &file);
     return answer_asset(
         call, &file,
         api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1));
