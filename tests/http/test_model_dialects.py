@@ -223,7 +223,10 @@ MEGATRON_FILES = [
     ({"model": MEGATRON | {"logits_soft_cap": 30.0}}, Refused("model.logits_soft_cap")),
     (MEGATRON | {"position_embedding_type": "kerple"}, Refused("position_embedding_type")),
     (
-        {"name": "megatron_griffin", "model": MEGATRON | {"activations_checkpoint_recurrent": False}},
+        {
+            "name": "megatron_griffin",
+            "model": MEGATRON | {"activations_checkpoint_recurrent": False},
+        },
         Refused("model.activations_checkpoint_recurrent", "Griffin"),
     ),
     (
@@ -421,6 +424,17 @@ OPEN_LM_FILES = [
     ),
     ({"d_model": 768, "n_layer": 24, "vocab_size": 50432, "seq_len": 2048}, NONE),
 ]
+PARAMS = {"dim": 4096, "n_layers": 4, "n_heads": 32, "hidden_dim": 11008}
+PARAMS_FILES = [  # of Meta, and of Mistral, which has a width of heads
+    (PARAMS, rotary(frequencies(128), "interleaved")),
+    (PARAMS | {"rope_theta": 5e5}, rotary(frequencies(128, 5e5), "interleaved")),
+    (PARAMS | {"head_dim": 128}, rotary(frequencies(128, 1e6), "interleaved")),
+    (PARAMS | {"head_dim": 128, "sliding_window": 4096}, Refused("rope_theta", "given")),
+    (
+        PARAMS | {"head_dim": 128, "sliding_window": 4096, "rope_theta": 10000},
+        rotary(frequencies(128), "interleaved"),
+    ),
+]
 MAXTEXT = {
     "base_emb_dim": 4096,
     "base_num_query_heads": 32,
@@ -586,6 +600,7 @@ class ModelDialects(ServerCase):
 
     def test_files_of_open_lm(self):
         self.assert_files(OPEN_LM_FILES)
+        self.assert_files(PARAMS_FILES)
 
     def test_files_of_maxtext(self):
         self.assert_files(MAXTEXT_FILES)
