@@ -415,12 +415,12 @@ static bool find_one(pe_trial *trial)
 #define LESS 0.9 /* of what is left without a mistake, where it is one of two */
 
 /* Say the mistake that was found second after the first one. */
-static void say_both(pe_trial *trial, const char *tensor)
+static void say_both(pe_trial *trial, const pe_nearest *first, const char *tensor)
 {
     pe_explanation *found = trial->found, second = *found;
-    found->change_count = trial->nearest.change_count;
-    memcpy(found->changes, trial->nearest.changes, sizeof found->changes);
-    memcpy(found->tensor, trial->nearest.tensor, sizeof found->tensor);
+    found->change_count = first->change_count;
+    memcpy(found->changes, first->changes, sizeof found->changes);
+    memcpy(found->tensor, first->tensor, sizeof found->tensor);
     pe_say_changes(trial, tensor);
     const size_t used = strlen(found->sentence);
     snprintf(found->sentence + used, sizeof found->sentence - used, " Besides: %s",
@@ -445,13 +445,14 @@ static bool find_two(pe_trial *trial)
     bool found = isfinite(before) && find_one(trial);
     trial->measures = false;
     if (!found && trial->nearest.far < before) {
-        trial->query = trial->nearest.query;
-        memcpy(trial->tensor, trial->nearest.tensor, sizeof trial->tensor);
+        const pe_nearest first = trial->nearest; /* others may be measured */
+        trial->query = first.query;
+        memcpy(trial->tensor, first.tensor, sizeof trial->tensor);
         found = find_one(trial);
         trial->query = query;
         memcpy(trial->tensor, tensor, sizeof trial->tensor);
         if (found)
-            say_both(trial, tensor);
+            say_both(trial, &first, tensor);
     }
     return found || (isfinite(before) && trial->subject->is_table &&
                      pe_find_besides_change(trial, before, find_one));

@@ -3,6 +3,7 @@ and is made by formulas in float64 here is explained, and the explanation's requ
 
 import re
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy
 
@@ -327,6 +328,14 @@ PLANTED = (
         {"rope_theta": "10000", "mrope_section": "24,16,24"},
         "Besides",
     ),
+    (
+        "two",
+        "mrope",
+        IMAGE,
+        IMAGE + "&mrope_section=24,20,20&rope_theta=10000",
+        {"rope_theta": "10000", "mrope_section": "24,20,20"},
+        "rope_theta=10000, not 1000000. Besides: ",
+    ),
 )
 
 
@@ -347,6 +356,13 @@ class Mistakes(CompareCase):
         finite = numpy.isfinite(table)
         self.assertLess(numpy.abs(exact[finite] - table[finite]).max(), near, (row, query))
 
+    def assert_parameters_are_what_differs(self, found, asked):
+        """Check that the request of an explanation is that of the question but for these."""
+        made = dict(parse_qsl(found["request"]["url"].split("?", 1)[1]))
+        asked = dict(parse_qsl(asked)) | {"tensor": made["tensor"]}
+        changed = {name for name in made | asked if made.get(name) != asked.get(name)}
+        self.assertEqual(changed, set(found["parameters"]), found)
+
     def test_each_row_has_a_planted_table(self):
         rows = set(re.findall(r"^MISTAKE\(\w+, pe_find_(\w+)\)", ROWS.read_text(), re.M))
         self.assertGreater(len(rows), 15)
@@ -360,6 +376,7 @@ class Mistakes(CompareCase):
             self.assertIn(words, found["sentence"], row)
             if parameters is not None:
                 self.assertEqual(found["parameters"], parameters, found)
+                self.assert_parameters_are_what_differs(found, query)
                 self.assert_request_makes(scheme, found, table, row)
 
     def test_a_wrong_table_of_a_batch_is_named(self):
