@@ -28,6 +28,8 @@ def pytest_configure(config):
         config.pluginmanager.register(summary.LastLine(config), "last-line")
         if config.getoption("part") in parts.SHARE:
             print(f"SEED={seed} draws what is sampled: make test SEED={seed} draws it again")
+        if config.getoption("part") == "sanitized":
+            print(*parts.left_out(), sep="\n")
     if config.getoption("contract"):
         contract.begin(config)
     if config.getoption("module"):

@@ -329,7 +329,7 @@ sanitize-build:
 	+$(BUILDING) $(SANITIZED) sanitize-programs
 # a validating proxy stands between HTTP tests and servers: no answer is but as /openapi.json describes it
 sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitizer and UndefinedBehaviorSanitizer, and the contract
-	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.2 --name sanitize tests/unit tests/fuzz tests/contract tests/http
+	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --contract-share 0.05 --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
 TSAN := -O1 -g1 -fsanitize=thread
 TSAN_SUITES := cache flight fixed_documents attachments shortcuts buffer runner workers job_list disconnects preparations deadlines store changes
@@ -339,8 +339,8 @@ tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
-VALGRIND_SUITES := key error plan shortcuts stored_sets settings preparations workers job_list deadlines load_shedding 
-VALGRIND_SLOW   := $(VALGRIND_SUITES) cache set coding 
+VALGRIND_SUITES := key error plan shortcuts settings preparations workers job_list deadlines load_shedding
+VALGRIND_SLOW   := $(VALGRIND_SUITES) cache coding 
 valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
 	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)
 

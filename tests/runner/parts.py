@@ -31,12 +31,35 @@ MANY = (
     "http/test_confusion.py",
     "http/test_memory.py",
 )
-# What measures the server as it is shipped says nothing of a sanitized one.
-MEASURED = {
+# What says nothing of a sanitized server: what is measured, values that the plain build has shown
+# (tests of the same code with fewer of them stay), and programs of the tests.
+PLAIN = {
     "http/test_command.py::Measured": "resident memory, seconds of processors",
+    "http/test_command_random.py": "the command against the server, which test_command asks once",
+    "http/test_convert.py::LongBodies": "resident memory",
+    "http/test_convert.py::LongForms": "resident memory, 32 MiB at a time",
+    "http/test_linear.py": "seconds of processors",
     "http/test_memory_budget.py": "resident memory",
+    "http/test_mixed_load.py": "the load that valgrind and ThreadSanitizer watch",
+    "http/test_peers.py": "hundreds of configs, of which test_models and the fuzzer send some",
     "http/test_price.py": "seconds of processors",
+    "http/test_same_answers.py": "a program that compares two builds",
+    "http/test_stability.py": "digests of tables, which hold for every build",
+    "unit/suites.def::rounding": "entries that are counted",
 }
+# What asks the same code again and again, with other tables: some of it.
+REPEATED = (
+    *MANY,
+    "http/test_apply_kernels.py",
+    "http/test_apply_layouts.py",
+    "http/test_claims.py",
+    "http/test_compare_explained.py",
+    "http/test_identify_forms.py",
+    "http/test_identify_laws.py",
+    "http/test_identify_stored.py",
+    "http/test_mistakes.py",
+    "http/test_transformed.py",
+)
 
 SHARE = {"test": 0.25, "sanitized": 0.15}
 
@@ -59,7 +82,6 @@ LONG = (
     "unit/suites.def::window",
     "unit/suites.def::kernel",
     "unit/suites.def::identify",
-    "unit/suites.def::axial_rope",
     "unit/suites.def::starved",
     "http/test_apply_limits.py",
     "http/test_identify.py",
@@ -72,7 +94,7 @@ PARTS = {
     "whole": "every test of the folders",
     "test": "what needs few packages, and some of those that are many of a kind",
     "ci": "what `test` leaves out",
-    "sanitized": "all but most of these, for a server that is several times as slow",
+    "sanitized": "what reaches the code once, for a server that is several times as slow",
 }
 
 
@@ -83,6 +105,15 @@ def starts(nodeid, names):
 def leaves_out(path, part):
     """Whether a part runs no test of a file, because of what the file needs."""
     return part == "test" and path.as_posix().removeprefix("tests/") in LATER
+
+
+def left_out():
+    """What the sanitized run leaves out, a line each."""
+    share = f"{SHARE['sanitized']:.0%} of its tests, drawn by the seed"
+    return [
+        *(f"sanitized: without {name}: {reason}" for name, reason in PLAIN.items()),
+        *(f"sanitized: of {name} {share}" for name in REPEATED),
+    ]
 
 
 def set_seed():
@@ -108,9 +139,9 @@ def split(items, part):
     if part == "ci":
         kept = {item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *MANY))}
     else:
-        later = LATER if part == "test" else MEASURED
+        later, drawn = (LATER, MANY) if part == "test" else (PLAIN, REPEATED)
         kept = {item for item in items if not starts(item.nodeid, later)}
-        many = [item for item in items if item in kept and starts(item.nodeid, MANY)]
+        many = [item for item in items if item in kept and starts(item.nodeid, drawn)]
         kept -= set(many) - sampled(many, SHARE[part])
     if OVERALL < 1:
         kept = sampled([item for item in items if item in kept], OVERALL)
