@@ -339,7 +339,7 @@ tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
-VALGRIND_SUITES := key error plan shortcuts settings preparations workers job_list deadlines load_shedding
+VALGRIND_SUITES := error shortcuts preparations workers job_list deadlines load_shedding
 VALGRIND_SLOW   := $(VALGRIND_SUITES) cache coding 
 valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
 	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)
@@ -347,7 +347,7 @@ valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's m
 analyze: ## gcc -fanalyzer, clang-tidy and cppcheck over lib, api and server
 	$(PYTHON) -B tests/analysis/analyze.py full
 
-analyze-quick: ## the same without clang-tidy's path analysis, which takes most of the time
+analyze-quick: ## the same without clang-tidy, which takes most of the time
 	$(PYTHON) -B tests/analysis/analyze.py quick
 
 # part of `check`, which asks clang-format

@@ -31,11 +31,12 @@ MANY = (
     "http/test_confusion.py",
     "http/test_memory.py",
 )
-# What says nothing of a sanitized server: what is measured, values that the plain build has shown
-# (tests of the same code with fewer of them stay), and programs of the tests.
+# What says nothing of a sanitized server: what is measured, values that the plain build has
+# shown (tests of the same code with fewer of them stay), and programs of the tests.
 PLAIN = {
     "http/test_command.py::Measured": "resident memory, seconds of processors",
-    "http/test_command_random.py": "the command against the server, which test_command asks once",
+    "http/test_command_random.py": "the command beside the server, as in test_command",
+    "http/test_confusion.py": "hundreds of tables, some of which test_identify_tables has",
     "http/test_convert.py::LongBodies": "resident memory",
     "http/test_convert.py::LongForms": "resident memory, 32 MiB at a time",
     "http/test_linear.py": "seconds of processors",
@@ -45,6 +46,7 @@ PLAIN = {
     "http/test_price.py": "seconds of processors",
     "http/test_same_answers.py": "a program that compares two builds",
     "http/test_stability.py": "digests of tables, which hold for every build",
+    "unit/suites.def::price": "loops that are counted",
     "unit/suites.def::rounding": "entries that are counted",
 }
 # What asks the same code again and again, with other tables: some of it.

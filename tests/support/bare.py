@@ -7,7 +7,7 @@ uses. The commands run in it by chroot,
 in namespaces whose mounts and processes end with this program. BARE_ONLY=run leaves the second
 command out. Of the tests it runs a share (BARE_SHARE=1: all), since what is tried here is
 whether they find what they need: at least one of each class runs. For the same reason make
-finds CFLAGS in its environment, by which the build has no debug information. What is kept is
+finds flags in its environment, by which the build has no debug information. What is kept is
 BUILD/bare/root.tar, for the next time; each run unpacks it anew."""
 
 import json
@@ -38,9 +38,13 @@ ADDRESS = "http://127.0.0.1:8080"  # of the server in README.md
 MEGABYTES = {"run": 80, "test": 300}  # of packages that a command may download
 PATIENCE = 7200  # seconds: what takes longer hangs; beside two whole runs the tests take 1050
 SHARE = os.environ.get("BARE_SHARE", "0.1")  # of the tests
-CFLAGS = "-O2"  # the Makefile's own, without debug information
 SPLIT = ("TARGET", "AR", "INSTRUCTION_SETS")  # what make asks the compiler
 RELEASE = os.environ.get("BARE_RELEASE") or own_release()
+# The Makefile's own flags without debug information, since another compiler warns of other
+# things; that of this machine has built with them, so that here it may be quick.
+FLAGS = {"CFLAGS": "-O2"}
+if RELEASE == own_release():
+    FLAGS = {"CFLAGS": "-O1", "KERNEL_CFLAGS": "-O1"}
 OWN_LINES = re.compile(r"^(?!make(?:\[\d+\])?: ).+", re.MULTILINE)  # those that are not make's
 
 
@@ -119,7 +123,7 @@ class Bare:
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/root",
             "LANG": "C.UTF-8",
-            "CFLAGS": CFLAGS,
+            **FLAGS,
             **{name: os.environ[name] for name in os.environ if name.endswith("_proxy")},
         }
 
