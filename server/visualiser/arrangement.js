@@ -2,6 +2,7 @@
 // same, each on axes of its own where they cannot be subtracted, or as somebody chooses.
 import {optionField} from './controls.js';
 import {reachOf, roomy} from './charts.js';
+import {titlesOf} from './schema.js';
 
 const TITLES = {
     same: 'on the same axes',
@@ -43,7 +44,7 @@ export function groupsOf(value, {tables, all, difference}) {
                     },
                 ]
               : all.map((series, side) => ({
-                    title: `${'AB'[side]}: ${tables[side].settings.scheme}`,
+                    title: titlesOf(tables)[side],
                     series: series.map((each) => ({...each, dashed: false})),
                     sides: [side],
                 }));

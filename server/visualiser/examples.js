@@ -40,7 +40,7 @@ export const EXAMPLES = [
         address: '?scheme=alibi&length=64&heads=8&mask=causal&view=softmax',
     },
     {
-        title: 'RoPE beside YaRN',
+        title: 'RoPE beside YaRN, NTK …',
         notice: 'YaRN stretches the long waves alone.',
         picture:
             '/v1/encodings/rope?length=64&dim=128&rope_type=yarn&factor=4' +

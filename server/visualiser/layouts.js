@@ -1,7 +1,7 @@
 // Tables of cosines and sines that differ in nothing but which columns turn together: what a
 // kernel does to a score that takes the wrong ones.
 const SHOWN = 2; // pairs that are named
-const EQUAL = ', by the same angles: so these tables are equal';
+const EQUAL = ', by the same angles: so both tables are equal';
 const DISTANCES = [1, 16, 256]; // of query and key
 
 // The columns of pair i of so many, by the name of the layout.
@@ -35,13 +35,20 @@ const listOf = (layout, count) =>
         COLUMNS[layout](i, count).join(' and '),
     ).join(', ');
 
-// What two tables of different layouts have to do with each other, as a sentence, once their
-// wavelengths are known; else ''.
-export function layoutRemark([one, other]) {
-    const layouts = [one, other].map((table) => table?.effective.layout);
-    const dim = Number(one?.effective.dim);
+// The same table for a kernel with the other layout.
+const otherwise = (table) => {
+    const layout = table.effective.layout === 'half' ? 'interleaved' : 'half';
+    return {...table, effective: {...table.effective, layout}};
+};
+
+// What two tables of different layouts have to do with each other, or one and the layout that
+// it does not have, as a sentence, once their wavelengths are known; else ''.
+export function layoutRemark([one, other = otherwise(one)]) {
+    const layouts = [one, other].map(({effective}) => effective.layout);
+    const dim = Number(one.effective.dim);
     if (layouts[0] === layouts[1] || !layouts.every((each) => each in COLUMNS)) return '';
-    if (!one.wavelengths || !other.wavelengths || one.columns * 2 !== dim) return '';
+    if (one.columns * 2 !== dim) return '';
+    if (![one, other].every(({wavelengths}) => wavelengths?.some(Number.isFinite))) return '';
     const equal =
         one.data.length === other.data.length &&
         one.data.every((value, i) => value === other.data[i]);
@@ -54,7 +61,7 @@ export function layoutRemark([one, other]) {
         (layout) => `${layout} turns columns ${listOf(layout, dim / 2)} … together`,
     );
     return (
-        `${pairs}, ${others}${equal ? EQUAL : ''}. A kernel with the wrong layout gives ` +
+        `Layout ${pairs}, ${others}${equal ? EQUAL : ''}. A kernel with the wrong layout gives ` +
         'other scores: over random queries and keys they ' +
         `have a correlation of ${correlations.join(', ')} with the right ones at distances ` +
         `${DISTANCES.join(', ')}.`

@@ -19,9 +19,9 @@ import {begin, Panel} from './panel.js';
 import {completed} from './prefill.js';
 import {watchPreparation} from './preparing.js';
 import {showRelease} from './release.js';
-import {remarksOn} from './remarks.js';
+import {asksForLayout, remarksOn} from './remarks.js';
 import {createRetry} from './retry.js';
-import {effectiveOf, missingOf, titleOf} from './schema.js';
+import {beginningsOf, effectiveOf, missingOf, titleOf} from './schema.js';
 import {closeSections} from './sections.js';
 import {createStage} from './stage.js';
 import {PLACES, createStore} from './state.js';
@@ -332,11 +332,11 @@ async function draw() {
     showTabs(view, possible);
     showTitle(view);
     about.show(tables);
-    tools.show(tables, state);
+    tools.show(tables, state, view);
     highlight.show(tables, state.options, possible, view);
     takeaway.show(tables);
     showStrangers(state);
-    if (tables[1] && tables[0].effective.layout !== tables[1].effective.layout)
+    if (asksForLayout(tables, view))
         Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() =>
             showStrangers(store.get()),
         );
@@ -388,7 +388,7 @@ function contextOf(state, signal, until, hover) {
         difference: tables[1] && !refusal ? differenceOf(tables[0], tables[1]) : null,
         refusal,
         options: {...state.options},
-        mark: Number.isNaN(mark) ? null : mark,
+        mark: mark > 0 ? mark : null,
         taken: (others) => {
             if (!signal.aborted) takeaway.show(others);
         },
@@ -513,7 +513,9 @@ function watchSizes() {
 async function start(state) {
     const named = schemeOf(state.left?.scheme) ?? schemeOf(START) ?? schemes[0];
     const left = await busyUntil(begin(named));
-    if (store.get().left === state.left) store.update({left}, 'initial');
+    if (store.get().left !== state.left) return;
+    strangers.tell('left', left.parameters, beginningsOf(named).why);
+    store.update({left}, 'initial');
 }
 
 // Ask what there is, and begin; try again if nobody answers.

@@ -88,6 +88,7 @@ export class Panel {
             {[side]: settings, options: placeless(this.#store.get().options)},
             'settings',
         );
+        this.#tell(side, settings.parameters, beginningsOf(this.#schemeOf(name)).why);
     }
 
     #settle(side, parameters, {kind, name, held}) {

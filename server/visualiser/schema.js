@@ -119,7 +119,8 @@ export function titlesOf(tables) {
 export const titleOf = ({title}, {tensor, scheme}) =>
     typeof title === 'string' ? title : title(tensor, scheme);
 
-// Parameters to start with: the scheme's example, and the example with larger sizes.
+// Parameters to start with: the scheme's example, and the example with larger sizes, of which
+// `why` says what they are.
 export function beginningsOf(scheme) {
     const example = Object.fromEntries(new URLSearchParams(scheme.example));
     const comfortable = {...example};
@@ -137,14 +138,14 @@ export function beginningsOf(scheme) {
                     ),
                 )
                 .join();
-    // what a table comes from keeps its proportion to what it becomes
-    for (const name of Object.keys(example)) {
-        const target = name.replace(/^source_/, '');
-        if (target === name || !(target in example)) continue;
-        const share = Number(example[name]) / Number(example[target]);
-        comfortable[name] = String(Math.max(1, Math.round(comfortable[target] * share)));
-    }
-    return {example, comfortable};
+    // what a table comes from and becomes: the patches of images that people know
+    const [source] = Object.keys(example).filter((name) => /^source_/.test(name));
+    if (!source) return {example, comfortable, why: ''};
+    Object.assign(comfortable, {[source]: '14', [source.replace('source_', '')]: '24'});
+    const why =
+        'Begins with 14 × 14 cells, the patches of 16 pixels of an image of 224, which are ' +
+        'resized to 24 × 24, those of one of 384.';
+    return {example, comfortable, why};
 }
 
 const known = (effective) => ({

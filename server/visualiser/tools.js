@@ -25,13 +25,12 @@ export function createTools(element, update) {
         return labelled('tensor', select);
     }
 
-    function slices({leading, slice, tensor}, {slice: asked = ''}) {
+    function slices({leading, slice, tensor}) {
         return leading.map((extent, i) => {
             return numberField({
                 label: capital(`${axisTitle(tensor.axes[i])} (of ${extent})`),
                 max: extent - 1,
                 value: slice[i],
-                asked: asked.split(',')[i],
                 changed: (to) => update({slice: slice.with(i, to).join()}),
             });
         });
@@ -61,18 +60,20 @@ export function createTools(element, update) {
     }
 
     return {
-        show([table], {options}) {
+        // those that the view heeds
+        show([table], {options}, {tools = ['slice', 'row', 'mark']}) {
             const focused =
                 document.activeElement?.closest('#tools') &&
                 [...element.querySelectorAll('input, select, button')].indexOf(
                     document.activeElement,
                 );
+            const heeds = (tool) => tools.includes(tool);
             element.replaceChildren(
                 ...[
                     tensors(table),
-                    ...slices(table, options),
-                    windows(table),
-                    mark(table, options),
+                    ...(heeds('slice') ? slices(table) : []),
+                    heeds('row') && windows(table),
+                    heeds('mark') && mark(table, options),
                 ].filter(Boolean),
             );
             if (focused != null && focused >= 0)

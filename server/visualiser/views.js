@@ -6,6 +6,8 @@
 //     title: 'Heatmap',                   // its tab, or (tensor, scheme) => its tab
 //     linked: true,                       // whether it shows options.column, the highlighted
 // one
+//     options: ['columns'],               // its own part of the address: view.waves.columns
+//     tools: ['mark'],                    // which of slice, row and mark it heeds, if not all
 //     charts: true,                       // whether it draws charts, with Plot
 //     applies(tensor, scheme),            // whether it makes sense: by tensor.shape, .axes,
 // .dtype and
@@ -84,7 +86,8 @@ const SHARED = ['tensor', 'slice', 'row', 'mark', 'column', 'zoom'];
 
 // Whether some view, or all, has such an option.
 export const isViewOption = (name) =>
-    SHARED.includes(name) || VIEWS.some((view) => name.startsWith(`${view.name}.`));
+    SHARED.includes(name) ||
+    VIEWS.some((view) => view.options?.some((option) => name === `${view.name}.${option}`));
 
 export const viewsFor = (tensor, scheme) =>
     VIEWS.filter((view) => view.applies(tensor, scheme));

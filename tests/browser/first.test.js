@@ -128,6 +128,23 @@ test('a scheme begins with sizes that show something', () => {
     assert.equal(sizesOf('axial_rope'), '16,16');
 });
 
+pageTest('a resizing begins with images that people know, and says so', {}, async (page) => {
+    for (const go of [
+        () => open(page, '?scheme=resized'),
+        () => chooseScheme(page, 'resized'),
+    ]) {
+        await open(page);
+        await go();
+        await page.waitForFunction(() => location.search.includes('source_height=14'));
+        await drawn(page);
+        assert.match(
+            await page.innerText('#strangers'),
+            /^Begins with 14 × 14 cells.* 24 × 24/,
+        );
+        assert.match(page.url(), /height=24&source_height=14/);
+    }
+});
+
 pageTest('no scheme that has waves begins with rows that are all alike', {}, async (page) => {
     await open(page, '?scheme=sinusoidal&length=16&dim=8');
     for (const name of ['fourier', 'axial_rope', 'mrope', 'rotation_matrix']) {

@@ -203,6 +203,24 @@ pageTest('the page leads to its version, documents and licences', {}, async (pag
     }
 });
 
+pageTest('what a link asks of a view and is not there is told', {}, async (page) => {
+    const told = () => page.locator('#strangers, #view .chart-field .error').allInnerTexts();
+    for (const [address, pattern] of [
+        ['?scheme=alibi&length=9&heads=2&view.slice=7', /slice "7" is not there: 1 is shown/],
+        ['?scheme=rope&length=9&dim=8&view.slice=7', /cos has no slices: "7" is not used/],
+        ['?scheme=rope&length=9&dim=8&view.mark=far', /training length "far" is no number/],
+        ['?scheme=rope&length=9&dim=8&view.mark=-4', /training length "-4" is no number/],
+        ['?scheme=rope&length=9&dim=8&view.precision.how=1', /no setting "view.precision.how"/],
+        ['?scheme=rope&length=9&dim=8&view=precision&view.precision.stored=f8', /“f8” cannot/],
+        ['?scheme=rope&length=9&dim=8&view=precision&view.precision.recipe=no', /“no” cannot/],
+        ['?scheme=rope&length=9&dim=8&view=precision&view.precision.rows=0.5', /0.5 cannot/],
+        ['?scheme=rope&length=9&dim=8&view=scores&view.scores.key=mine', /“mine” cannot/],
+    ]) {
+        await open(page, address);
+        assert.match((await told()).join(' '), pattern, address);
+    }
+});
+
 // ---- in a frame ----
 
 // Whether a page of another origin has the picture in a frame of an address.

@@ -60,9 +60,9 @@ pageTest('interleaved beside halves: equal tables, other columns', {}, async (pa
     await open(page, `${BESIDE}&right.layout=interleaved`);
     await page.waitForFunction(() => document.querySelector('#strangers .told'));
     const told = await page.innerText('#strangers');
-    assert.match(told, /^half turns columns 0 and 16, 1 and 17 … together/);
+    assert.match(told, /^Layout half turns columns 0 and 16, 1 and 17 … together/);
     assert.match(told, /interleaved turns columns 0 and 1, 2 and 3 … together/);
-    assert.match(told, /so these tables are equal/);
+    assert.match(told, /so both tables are equal/);
     const [, ...numbers] = /correlation of ([\d.-]+), ([\d.-]+), ([\d.-]+) with/.exec(told);
     [1, 16, 256].forEach((distance, i) => {
         const exact = correlationOf(['half', 'interleaved'], anglesAt(distance, 32));
@@ -73,6 +73,13 @@ pageTest('interleaved beside halves: equal tables, other columns', {}, async (pa
     assert.doesNotMatch(await page.innerText('#strangers'), /tables are equal/);
     await open(page, BESIDE);
     assert.equal(await page.isVisible('#strangers'), false);
+    await open(page, '?scheme=rope&length=64&dim=32&layout=interleaved&view=rotation');
+    await page.waitForFunction(() => document.querySelector('#strangers .told'));
+    assert.match(await page.innerText('#strangers'), /^Layout interleaved turns .* 0 and 1/);
+    for (const scheme of ['xpos', 'complex_order']) {
+        await open(page, `?scheme=${scheme}&view=rotation`);
+        assert.doesNotMatch(await page.innerText('#strangers'), /Layout/, scheme);
+    }
 });
 
 pageTest('why two columns share a frequency leads to the rotations', {}, async (page) => {

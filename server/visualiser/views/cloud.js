@@ -423,6 +423,8 @@ export default {
     name: 'cloud',
     title: 'Cloud',
     // numbers of one column have no correlation
+    options: ['x', 'y', 'triangle'],
+    tools: ['row'],
     applies: (tensor, scheme) => hasSimilarity(tensor, scheme) && tensor.shape[1] > 1,
     render,
 };

@@ -256,6 +256,7 @@ function render(container, context) {
 export default {
     name: 'distances',
     title: 'Distances',
+    options: ['metric', 'positions', 'arrangement'],
     applies: (tensor, scheme) => hasSimilarity(tensor, scheme) && isLine(tensor, scheme),
     charts: true,
     render,

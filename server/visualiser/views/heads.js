@@ -6,7 +6,7 @@ import {h} from '../dom.js';
 import {pluralOf} from '../lists.js';
 import {headsNote} from '../notes.js';
 import {brief, clamp} from '../numbers.js';
-import {axisTitle} from '../schema.js';
+import {axisTitle, titlesOf} from '../schema.js';
 import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
 import {createLines} from './heads_lines.js';
 import {createMaps} from './heads_maps.js';
@@ -146,7 +146,7 @@ function show(container, context, sides, {form, indices, usable}) {
     const sets = sides.map((planes, side) => ({
         ...planes,
         letter: sides.length > 1 ? 'AB'[side] : '',
-        heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : '',
+        heading: sides.length > 1 ? titlesOf(context.tables)[side] : '',
     }));
     const scales = scalesOf(context, form, sides);
     const apart = scales.value === 'sides';
@@ -267,6 +267,8 @@ function render(container, context) {
 export default {
     name: 'heads',
     title: ({axes, shape}) => capital(pluralOf(axisTitle(axes[planesIn({axes, shape}).lead]))),
+    options: ['form', 'page', 'query', 'scale'],
+    tools: ['row', 'mark'],
     applies: (tensor) => Boolean(planesIn(tensor)),
     charts: true,
     render,

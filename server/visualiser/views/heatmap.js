@@ -12,6 +12,7 @@ import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {heatmapNote} from '../notes.js';
 import {brief, shortest, clamp} from '../numbers.js';
+import {titlesOf} from '../schema.js';
 import {MARGIN, createPanel} from './heatmap_panel.js';
 
 // pixels that the note, buttons, titles, axes and what stands below take of the height
@@ -246,11 +247,8 @@ function panelsOf({tables, difference, titles, colours, mark}, {choosable, shari
     const scaleFor = ({extent}) => (sharing ? all : scaleOf(colours, [extent]));
     const panelOf = (table, title, scale) =>
         createPanel(table, title, scale, {colours, mark, sameness: sameness(table), choosable});
-    const usual = (table, i) =>
-        tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`;
-    const panels = tables.map((table, i) =>
-        panelOf(table, titles?.[i] ?? usual(table, i), scaleFor(table)),
-    );
+    const names = titles ?? (tables.length > 1 ? titlesOf(tables) : [tables[0].tensor.name]);
+    const panels = tables.map((table, i) => panelOf(table, names[i], scaleFor(table)));
     if (!difference) return panels;
     const symmetric = scaleOf(colours, [
         difference.extent,
@@ -442,6 +440,7 @@ export default {
     name: 'heatmap',
     title: 'Heatmap',
     linked: true,
+    options: ['scales'],
     applies: ({shape}) => shape.length >= 1,
     render,
 };

@@ -498,6 +498,8 @@ function render(container, context) {
 export default {
     name: 'precision',
     title: 'Precision',
+    options: ['recipe', ...STAGES, 'offset', 'rows'],
+    tools: ['mark'],
     applies: (tensor, scheme) =>
         mayWave(tensor, scheme) && Boolean(baseOf(scheme)) && takesFloats(scheme),
     charts: true,

@@ -189,6 +189,8 @@ export default {
     name: 'profiles',
     title: 'Profiles',
     linked: true,
+    options: ['positions', 'arrangement'],
+    tools: ['slice', 'row'],
     applies: ({shape, dtype}) => isReal({dtype}) && shape.length >= 2 && shape.at(-1) > 1,
     charts: true,
     render,

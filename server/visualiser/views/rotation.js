@@ -548,6 +548,8 @@ export default {
     name: 'rotation',
     title: 'Rotation',
     linked: true,
+    options: ['pairs', 'position', 'speed'],
+    tools: ['mark'],
     applies: (tensor, scheme) => Boolean(coordinatesIn(tensor, scheme)),
     render,
 };

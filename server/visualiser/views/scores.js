@@ -340,6 +340,8 @@ const hasScores = (tensor, scheme) => Boolean(rotationOf(tensor, scheme)?.drawn)
 export default {
     name: 'scores',
     title: 'Scores',
+    options: ['key', 'draws', 'seed', 'axis', 'variants'],
+    tools: ['mark'],
     applies: hasScores,
     charts: true,
     render,

@@ -114,4 +114,10 @@ function render(container, context) {
     );
 }
 
-export default {name: 'similarity', title: 'Similarity', applies: hasSimilarity, render};
+export default {
+    name: 'similarity',
+    title: 'Similarity',
+    options: ['metric', 'row'],
+    applies: hasSimilarity,
+    render,
+};

@@ -386,6 +386,8 @@ function render(container, context) {
 export default {
     name: 'softmax',
     title: 'Softmax',
+    options: ['heads', 'query'],
+    tools: ['mark'],
     applies: hasLine,
     charts: true,
     render,

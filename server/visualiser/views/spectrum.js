@@ -194,6 +194,7 @@ export default {
     name: 'spectrum',
     title: 'Spectrum',
     linked: true,
+    tools: ['mark'],
     applies: mayWave,
     charts: true,
     render,

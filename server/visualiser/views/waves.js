@@ -229,6 +229,7 @@ export default {
     name: 'waves',
     title: (tensor, scheme) => (mayWave(tensor, scheme) ? 'Waves' : 'Lines'),
     linked: true,
+    options: ['columns', 'arrangement'],
     applies: ({shape, axes, dtype}) => {
         const at = shape.length === 1 ? -1 : -2;
         return isReal({dtype}) && shape.at(at) > 1 && !/dim|heads/.test(axes.at(at));
