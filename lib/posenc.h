@@ -879,6 +879,7 @@ typedef enum pe_transform_kind {
     PE_TRANSFORM_EACH,      /* each index of `axis` comes `count` times in a row */
     PE_TRANSFORM_FLATTENED, /* the first `count` axes are the rows */
     PE_TRANSFORM_CHANNELS_FIRST, /* the columns are the axis `axis`, before the others */
+    PE_TRANSFORM_HEADS_LAST,     /* the heads are the axis `axis`, behind the others */
     PE_TRANSFORM_TRANSPOSED,     /* rows and columns are exchanged */
     PE_TRANSFORM_COLUMNS,        /* the columns are in another order, as of pe_identity */
     PE_TRANSFORM_PAIR,           /* `axis` has two tensors, of its indices 0 and 1 */
@@ -887,12 +888,16 @@ typedef enum pe_transform_kind {
     PE_TRANSFORM_MATRICES, /* the last two axes are matrices [[cos, -sin], [sin, cos]]; the
                             * transposed ones if the second tensor has the other sign */
     PE_TRANSFORM_ANGLES,   /* the cosines and the sines of its entries are two tensors */
+    PE_TRANSFORM_OPPOSITE, /* the halves of the last axis are the table, the first one with the
+                            * other sign */
     PE_TRANSFORM_PARTS,  /* `axis` has two tables of unlike requests, at its indices 0 and 1 */
     PE_TRANSFORM_MASKED, /* keys after the query, or beyond a window of `first` keys (0: none;
                           * on both sides if `count` is 1), have `value`; if `constant` is not
                           * 0, it was added to theirs */
+    PE_TRANSFORM_MASKED_KEYS,  /* the last `count` indices of `axis`, from `first` on, have
+                                * `value`, or, if that is no number, less than -1000 */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */
-    PE_TRANSFORM_ZERO_COLUMNS, /* the same of columns */
+    PE_TRANSFORM_ZERO_COLUMNS, /* the same of the last indices of another axis */
     PE_TRANSFORM_OTHER_ROWS,   /* the first `count` rows are no rows of the tensor */
     PE_TRANSFORM_DECIMALS,     /* entries were rounded to `count` decimal places, or, if that is
                                 * 0, to multiples of `value` */
@@ -976,6 +981,7 @@ typedef struct pe_identity {
     const pe_scheme *scheme;           /* of the request; NULL: none */
     char query[PE_IDENTITY_QUERY_MAX]; /* its arguments, "length=4&dim=8" */
     char tensor[32];
+    bool is_complex; /* the table has complex numbers, whose parts are an axis of transforms */
     bool transposed; /* the table is the tensor with its axes exchanged */
     /* Of a table that has the tensor's columns in another order: column c of the tensor is
      * column columns[c] of the table, whose axes are exchanged first if it is transposed.

@@ -23,16 +23,18 @@ static json_t *describe_form(const pe_identity *identity, const pe_transform *fo
     char text[PE_FORM_TEXT] = "";
     pe_form_text(identity, form, text);
     json_t *document = json_pack("{s:s, s:s}", "kind", pe_form_name(form), "text", text);
-    if (form->kind <= PE_TRANSFORM_EACH || form->kind == PE_TRANSFORM_CHANNELS_FIRST ||
+    if ((form->kind <= PE_TRANSFORM_HEADS_LAST && form->kind != PE_TRANSFORM_FLATTENED) ||
         form->kind == PE_TRANSFORM_PARTS ||
-        (form->kind >= PE_TRANSFORM_ZERO_ROWS && form->kind <= PE_TRANSFORM_OTHER_ROWS) ||
-        (form->kind >= PE_TRANSFORM_PAIR && form->kind <= PE_TRANSFORM_ALTERNATING))
+        (form->kind >= PE_TRANSFORM_MASKED_KEYS && form->kind <= PE_TRANSFORM_OTHER_ROWS) ||
+        (form->kind >= PE_TRANSFORM_PAIR && form->kind <= PE_TRANSFORM_ALTERNATING) ||
+        form->kind == PE_TRANSFORM_OPPOSITE)
         json_object_set_new(document, "axis", json_integer((json_int_t)form->axis));
     if (form->first > 0 || form->kind == PE_TRANSFORM_ZERO_ROWS)
         json_object_set_new(document, "first", json_integer((json_int_t)form->first));
     if (form->count > 0)
         json_object_set_new(document, "count", json_integer((json_int_t)form->count));
     if (form->kind == PE_TRANSFORM_FACTOR || form->kind == PE_TRANSFORM_MASKED ||
+        (form->kind == PE_TRANSFORM_MASKED_KEYS && !isnan(form->value)) ||
         form->kind == PE_TRANSFORM_NOISE || form->kind == PE_TRANSFORM_DECIMALS)
         json_object_set_new(document, "value",
                             isfinite(form->value)

@@ -3,6 +3,7 @@
 #include "replies/comparison.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,9 @@ static void say_constant(const pe_claim *claim, const pe_view *view, api_text *t
     char printed[PE_PRINT_MAX];
     const float narrow = (float)claim->value;
     pe_dtype dtype;
-    if (pe_element_is_real(view->element, &dtype) && dtype != PE_F64)
+    if (isinf(claim->value))
+        snprintf(printed, sizeof printed, "%sinfinity", claim->value < 0 ? "-" : "");
+    else if (pe_element_is_real(view->element, &dtype) && dtype != PE_F64)
         pe_print_element(printed, PE_F32, &narrow);
     else
         pe_print_number(printed, claim->value);
@@ -80,8 +83,8 @@ static void say_equal_lines(const pe_claim *claim, const pe_view *view, api_text
     if (claim->count == 1)
         api_text_add(text, "all %llu %s are equal", (number)claim->total, what);
     else
-        api_text_add(text, "only %llu of %llu %s are different", (number)claim->count,
-                     (number)claim->total, what);
+        api_text_add(text, "the %llu %s are copies of %llu different ones",
+                     (number)claim->total, what, (number)claim->count);
 }
 
 static void say_smooth(const pe_claim *claim, const pe_view *view, api_text *text)

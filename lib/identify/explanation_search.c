@@ -18,6 +18,7 @@
 #define LAYER_WORK   0x1p20
 #define LAYERS_WORK  0x1p26 /* of all layers */
 #define COMPARED     0x1p26 /* entries that are compared in full */
+#define LAWS         0x1p25 /* entries that are compared with rotary laws */
 #define LARGE        0x1p21 /* entries of a table of which a match is enough */
 #define DEPTH_MAX    3      /* forms that are undone one after the other */
 #define PRICE_MAX    0.5    /* of an explanation, of the table's own bits */
@@ -32,6 +33,7 @@ typedef struct search {
     pe_candidates candidates;
     bool noisy;  /* the layer that is searched has noise */
     double left; /* entries that may still be compared in full */
+    double laws; /* the same with rotary laws */
     pe_identity *best, *found, *second, *first;
     pe_error *reterr;
 } search;
@@ -48,6 +50,7 @@ static bool begin_view(search *self, const pe_view *view, pe_observation *ret_se
     ret_seen->set = self->terms->set;
     ret_seen->set_name = self->terms->set_name;
     ret_seen->runner = &self->runner->own;
+    ret_seen->work = &self->laws;
     return true;
 }
 
@@ -428,6 +431,7 @@ bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
                          .second = &found[1],
                          .first = &found[2],
                          .left = COMPARED,
+                         .laws = LAWS,
                          .reterr = reterr};
         good = pe_layers_begin(&self->layers, view, reterr) && search_all(self);
         pe_layers_done(&self->layers);

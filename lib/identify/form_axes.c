@@ -34,25 +34,35 @@ bool pe_undo_grid(pe_layers *layers, const pe_layer *layer)
     return true;
 }
 
-/* Move the first axis of a view to the end. */
-static void move_first_axis(pe_view *view)
-{
-    for (size_t axis = 0; axis + 1 < view->rank; axis++)
-        *view = pe_view_transposed(view, axis, axis + 1);
-}
-
-bool pe_undo_channels_first(pe_layers *layers, const pe_layer *layer)
+/* Add the layer whose axis `axis` is this layer's axis (axis + first) % rank. */
+static void add_rotated(pe_layers *layers, const pe_layer *layer, pe_transform form,
+                        size_t first)
 {
     const size_t rank = layer->view.rank;
     pe_layer beneath = pe_layer_beneath(layer);
-    if (rank < 3 || layer->is != PE_OTHER_NONE ||
-        pe_layer_has(layer, PE_TRANSFORM_CHANNELS_FIRST) ||
-        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_CHANNELS_FIRST}))
-        return true;
-    move_first_axis(&beneath.view);
-    for (size_t axis = 0; axis < rank; axis++)
-        beneath.axes[axis] = layer->axes[(axis + 1) % rank];
+    if (!pe_layer_note(&beneath, form))
+        return;
+    for (size_t axis = 0; axis < rank; axis++) {
+        const size_t from = (axis + first) % rank;
+        beneath.view.shape[axis] = layer->view.shape[from];
+        beneath.view.strides[axis] = layer->view.strides[from];
+        beneath.axes[axis] = layer->axes[from];
+    }
     pe_layers_add(layers, &beneath);
+}
+
+bool pe_undo_moved_axis(pe_layers *layers, const pe_layer *layer)
+{
+    const pe_view *view = &layer->view;
+    const size_t last = view->rank - 1;
+    if (view->rank < 3 || layer->is != PE_OTHER_NONE ||
+        pe_layer_has(layer, PE_TRANSFORM_CHANNELS_FIRST) ||
+        pe_layer_has(layer, PE_TRANSFORM_HEADS_LAST))
+        return true;
+    add_rotated(layers, layer, (pe_transform){.kind = PE_TRANSFORM_CHANNELS_FIRST}, 1);
+    if (view->rank == 3 && view->shape[0] <= view->shape[1])
+        add_rotated(layers, layer,
+                    (pe_transform){.kind = PE_TRANSFORM_HEADS_LAST, .axis = last}, last);
     return true;
 }
 
@@ -83,6 +93,13 @@ void pe_write_channels_first(const pe_identity *identity, const pe_transform *fo
 {
     (void)identity;
     snprintf(dst, PE_FORM_TEXT, "its columns lie along axis %zu", form->axis);
+}
+
+void pe_write_heads_last(const pe_identity *identity, const pe_transform *form,
+                         char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    snprintf(dst, PE_FORM_TEXT, "its heads lie along axis %zu", form->axis);
 }
 
 void pe_write_transposed(const pe_identity *identity, const pe_transform *form,

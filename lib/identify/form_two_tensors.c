@@ -112,6 +112,29 @@ bool pe_undo_halves(pe_layers *layers, const pe_layer *layer)
     return read;
 }
 
+bool pe_undo_opposite(pe_layers *layers, const pe_layer *layer)
+{
+    const size_t rank = layer->view.rank;
+    pe_layer beneath = pe_layer_beneath(layer);
+    pe_view negated;
+    pe_mapped_view mapped;
+    bool same = false, constant = false;
+    if (layer->is != PE_OTHER_NONE || rank < 2 || layer->view.shape[rank - 1] % 2 != 0 ||
+        !pe_layer_note(&beneath,
+                       (pe_transform){.kind = PE_TRANSFORM_OPPOSITE, .axis = rank - 1}))
+        return true;
+    const pe_view first = pe_view_half(&layer->view, false, 0);
+    beneath.view = pe_view_half(&layer->view, false, 1);
+    beneath.copies *= 2;
+    if (!pe_mapped_view_init(&mapped, &first, PE_MAP_NEGATE, 1, 0, &negated) ||
+        !pe_views_compare(&negated, &beneath.view, &same) ||
+        (same && !pe_repeats_are_constant(&beneath.view, 0, &constant)))
+        return false;
+    if (same && !constant)
+        pe_layers_add(layers, &beneath);
+    return true;
+}
+
 /* The entries of matrices [[cos, -sin], [sin, cos]]: their others are compared in full. */
 bool pe_undo_matrices(pe_layers *layers, const pe_layer *layer)
 {
@@ -194,8 +217,20 @@ static const char *sign_of_second(const pe_identity *identity)
 void pe_write_pair(const pe_identity *identity, const pe_transform *form,
                    char dst[PE_FORM_TEXT])
 {
-    snprintf(dst, PE_FORM_TEXT, "axis %zu has %s, then %s%s", form->axis, identity->tensor,
-             sign_of_second(identity), identity->second.tensor);
+    if (identity->is_complex)
+        snprintf(dst, PE_FORM_TEXT, "its real part is %s, its imaginary part %s%s",
+                 identity->tensor, sign_of_second(identity), identity->second.tensor);
+    else
+        snprintf(dst, PE_FORM_TEXT, "axis %zu has %s, then %s%s", form->axis, identity->tensor,
+                 sign_of_second(identity), identity->second.tensor);
+}
+
+void pe_write_opposite(const pe_identity *identity, const pe_transform *form,
+                       char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    snprintf(dst, PE_FORM_TEXT, "axis %zu has it twice, at first with the other sign",
+             form->axis);
 }
 
 void pe_write_halves(const pe_identity *identity, const pe_transform *form,

@@ -1,44 +1,93 @@
 /* The forms of a table with zeros around it: padding, tokens without a position, columns that
- * no position turns; and with other rows before it, as those of tokens that were trained. */
+ * no position turns; of a bias whose last keys are masked; and with other rows before it, as
+ * those of tokens that were trained. */
 #include "identify/form.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define AT_ONCE 64 /* entries */
+#define AT_ONCE    64 /* entries */
+#define LEAST_MASK (-1000.0)
 
-/* Whether an index of an axis has zeros alone. */
-static bool is_zero(const pe_view *view, bool *ret_read)
+/* What fills lines: zeros, or what stands for minus infinity. */
+typedef struct filling {
+    bool masks;
+    double value; /* of all entries that were looked at; NaN: they are several */
+    bool begun;
+} filling;
+
+static bool is_filler(filling *self, double entry, double grain)
 {
-    double entries[AT_ONCE];
-    bool zero = true;
-    if (view->rank > 1) {
-        for (uint64_t i = 0; zero && *ret_read && i < view->shape[0]; i++) {
-            const pe_view line = pe_view_at(view, 0, i);
-            zero = is_zero(&line, ret_read);
-        }
-        return zero && *ret_read;
+    const bool filled = self->masks ? entry < LEAST_MASK : fabs(entry) <= grain;
+    if (filled) {
+        self->value = !self->begun || entry == self->value ? entry : (double)NAN;
+        self->begun = true;
     }
-    for (uint64_t at = 0, now; zero && *ret_read && at < view->shape[0]; at += now) {
-        now = view->shape[0] - at < AT_ONCE ? view->shape[0] - at : AT_ONCE;
-        *ret_read = pe_view_read(view, at, now, entries);
-        for (uint64_t i = 0; zero && *ret_read && i < now; i++)
-            zero = fabs(entries[i]) <= view->grain;
-    }
-    return zero && *ret_read;
+    return filled;
 }
 
-/* How many indices of an axis have zeros alone, from one end on; 0 of zeros alone. */
-static uint64_t count_zeros(const pe_view *view, size_t axis, bool last, bool *ret_read)
+/* Whether an index of an axis is filled alone. */
+static bool is_filled(const pe_view *view, filling *with, bool *ret_read)
+{
+    double entries[AT_ONCE];
+    bool filled = true;
+    if (view->rank > 1) {
+        for (uint64_t i = 0; filled && *ret_read && i < view->shape[0]; i++) {
+            const pe_view line = pe_view_at(view, 0, i);
+            filled = is_filled(&line, with, ret_read);
+        }
+        return filled && *ret_read;
+    }
+    for (uint64_t at = 0, now; filled && *ret_read && at < view->shape[0]; at += now) {
+        now = view->shape[0] - at < AT_ONCE ? view->shape[0] - at : AT_ONCE;
+        *ret_read = pe_view_read(view, at, now, entries);
+        for (uint64_t i = 0; filled && *ret_read && i < now; i++)
+            filled = is_filler(with, entries[i], view->grain);
+    }
+    return filled && *ret_read;
+}
+
+/* How many indices of an axis are filled, from one end on; 0 if all are. `value`: as of a
+ * filling. */
+static uint64_t count_filled(const pe_view *view, size_t axis, bool last, bool masks,
+                             double *ret_value, bool *ret_read)
 {
     const uint64_t extent = view->shape[axis];
+    filling with = {.masks = masks};
     uint64_t count = 0;
     for (; *ret_read && count < extent; count++) {
         const pe_view part = pe_view_at(view, axis, last ? extent - 1 - count : count);
-        if (!is_zero(&part, ret_read))
-            return count;
+        filling own = with;
+        if (!is_filled(&part, &own, ret_read))
+            break;
+        with = own;
     }
-    return 0; /* all are */
+    *ret_value = with.value;
+    return *ret_read && count < extent ? count : 0;
+}
+
+static uint64_t count_zeros(const pe_view *view, size_t axis, bool last, bool *ret_read)
+{
+    double value;
+    return count_filled(view, axis, last, false, &value, ret_read);
+}
+
+bool pe_undo_masked_keys(pe_layers *layers, const pe_layer *layer)
+{
+    const size_t last = layer->view.rank - 1;
+    pe_layer beneath = pe_layer_beneath(layer);
+    bool read = true;
+    double value;
+    if (layer->is != PE_OTHER_NONE || last < 1 || pe_layer_has(layer, PE_TRANSFORM_MASKED_KEYS))
+        return true;
+    const uint64_t keys = count_filled(&layer->view, last, true, true, &value, &read);
+    const uint64_t left = layer->view.shape[last] - keys;
+    if (keys > 0 && pe_layer_note(&beneath, (pe_transform){PE_TRANSFORM_MASKED_KEYS, last, left,
+                                                           keys, value, 0})) {
+        beneath.view = pe_view_part(&layer->view, last, 0, left);
+        pe_layers_add(layers, &beneath);
+    }
+    return read;
 }
 
 static bool has_room(const pe_layer *layer)
@@ -50,19 +99,21 @@ static bool has_room(const pe_layer *layer)
 
 bool pe_undo_zero_columns(pe_layers *layers, const pe_layer *layer)
 {
-    const size_t last = layer->view.rank - 1;
     pe_layer beneath = pe_layer_beneath(layer);
-    bool read = true;
+    bool read = true, noted = true;
     if (!has_room(layer) || pe_layer_has(layer, PE_TRANSFORM_ZERO_COLUMNS))
         return true;
-    const uint64_t columns = count_zeros(&layer->view, last, true, &read);
-    const uint64_t left = layer->view.shape[last] - columns;
-    if (read && columns > 0 &&
-        pe_layer_note(&beneath,
-                      (pe_transform){PE_TRANSFORM_ZERO_COLUMNS, last, left, columns, 0, 0})) {
-        beneath.view = pe_view_part(&layer->view, last, 0, left);
-        pe_layers_add(layers, &beneath);
+    for (size_t axis = layer->view.rank - 1; read && noted && axis > 0; axis--) {
+        const uint64_t columns = count_zeros(&beneath.view, axis, true, &read);
+        const uint64_t left = layer->view.shape[axis] - columns;
+        if (!read || columns == 0)
+            continue;
+        noted = pe_layer_note(
+            &beneath, (pe_transform){PE_TRANSFORM_ZERO_COLUMNS, axis, left, columns, 0, 0});
+        beneath.view = pe_view_part(&beneath.view, axis, 0, left);
     }
+    if (read && noted && beneath.count > layer->count)
+        pe_layers_add(layers, &beneath);
     return read;
 }
 
@@ -141,38 +192,67 @@ bool pe_undo_other_rows(pe_layers *layers, const pe_layer *layer)
     return read;
 }
 
-void pe_write_other_rows(const pe_identity *identity, const pe_transform *form,
-                         char dst[PE_FORM_TEXT])
+/* ---- saying ---- */
+
+/* What the table that was given calls rows of the layer that a form was undone in, or columns.
+ */
+static const char *name_lines(const pe_identity *identity, const pe_transform *form, bool rows)
 {
-    (void)identity;
-    if (form->count == 1)
-        snprintf(dst, PE_FORM_TEXT, "row 0 is another");
-    else
-        snprintf(dst, PE_FORM_TEXT, "rows 0 to %llu are others",
-                 (unsigned long long)(form->count - 1));
+    for (const pe_transform *t = identity->transforms; t < form; t++)
+        rows ^= t->kind == PE_TRANSFORM_TRANSPOSED;
+    return rows ? "row" : "column";
 }
 
 /* Write "row 0 is zero", or of several "rows 0 to 3 are zero". */
-static void write_zeros(const pe_transform *form, const char *what, char dst[PE_FORM_TEXT])
+static void write_lines(const pe_transform *form, const char *what, const char *one,
+                        const char *several, char dst[PE_FORM_TEXT])
 {
     if (form->count == 1)
-        snprintf(dst, PE_FORM_TEXT, "%s %llu is zero", what, (unsigned long long)form->first);
+        snprintf(dst, PE_FORM_TEXT, "%s %llu is %s", what, (unsigned long long)form->first,
+                 one);
     else
-        snprintf(dst, PE_FORM_TEXT, "%ss %llu to %llu are zero", what,
+        snprintf(dst, PE_FORM_TEXT, "%ss %llu to %llu are %s", what,
                  (unsigned long long)form->first,
-                 (unsigned long long)(form->first + form->count - 1));
+                 (unsigned long long)(form->first + form->count - 1), several);
+}
+
+void pe_write_other_rows(const pe_identity *identity, const pe_transform *form,
+                         char dst[PE_FORM_TEXT])
+{
+    write_lines(form, name_lines(identity, form, true), "another", "others", dst);
+}
+
+void pe_write_masked_keys(const pe_identity *identity, const pe_transform *form,
+                          char dst[PE_FORM_TEXT])
+{
+    const unsigned long long first = form->first, last = first + form->count - 1;
+    int used = last > first
+                   ? snprintf(dst, PE_FORM_TEXT, "keys %llu to %llu have ", first, last)
+                   : snprintf(dst, PE_FORM_TEXT, "key %llu has ", first);
+    (void)identity;
+    if (isnan(form->value))
+        snprintf(dst + used, PE_FORM_TEXT - (size_t)used, "less than %g", LEAST_MASK);
+    else
+        snprintf(dst + used, PE_FORM_TEXT - (size_t)used, "%g", form->value);
 }
 
 void pe_write_zero_rows(const pe_identity *identity, const pe_transform *form,
                         char dst[PE_FORM_TEXT])
 {
-    (void)identity;
-    write_zeros(form, "row", dst);
+    const char *zero = identity->noise > 0 ? "noise alone" : "zero";
+    write_lines(form, name_lines(identity, form, true), zero, zero, dst);
 }
 
 void pe_write_zero_columns(const pe_identity *identity, const pe_transform *form,
                            char dst[PE_FORM_TEXT])
 {
-    (void)identity;
-    write_zeros(form, "column", dst);
+    const char *zero = identity->noise > 0 ? "noise alone" : "zero";
+    char what[32];
+    if (identity->is_complex && form->count == 1 && form->first == 1) {
+        snprintf(dst, PE_FORM_TEXT, "its imaginary part is %s", zero);
+        return;
+    }
+    snprintf(what, sizeof what, "axis %zu: column", form->axis);
+    write_lines(form, identity->rank > 2 ? what : name_lines(identity, form, false), zero, zero,
+                dst);
 }

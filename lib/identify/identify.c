@@ -38,6 +38,7 @@ pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const ch
     note_others(narrow.others, ret_identity);
     ret_identity->wider = narrow.others;
     ret_identity->element = seen.element;
+    ret_identity->is_complex = view->is_complex;
     ret_identity->tf32 = seen.unit > 0;
     if (own.ended) { /* what could not be read or computed since then is no failure */
         pe_error_init(reterr);

@@ -62,7 +62,8 @@ static bool have_ties(const pe_first_rows *self, uint64_t count, uint64_t step, 
 bool pe_looks_random(const pe_first_rows *self)
 {
     const uint64_t rows = self->rows, columns = self->columns;
-    if (rows * columns < LEAST || self->not_finite > 0)
+    if (rows * columns < LEAST || self->not_finite > 0 ||
+        !isnormal(self->deviation * self->deviation)) /* products overflow, or are 0 */
         return false;
     for (uint64_t lag = 1; lag <= LAGS; lag++)
         if (!pe_search_may_continue(self->runner) || are_tied(self, lag, 0) ||

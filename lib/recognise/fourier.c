@@ -7,8 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#define TEXT 48
-#define ROWS 4 /* that pairs are looked at in */
+#define TEXT         48
+#define ROWS         4    /* that pairs are looked at in */
+#define NEAR_NYQUIST 1e-5 /* relative: half a whole number of points is that */
 
 typedef unsigned long long number;
 
@@ -107,9 +108,12 @@ static double measure_frequency(const pe_observation *seen, const feature_layout
     }
     const double middle = sum / (last + 1), half = 6 * moment / ((last + 1) * (last + 2));
     const double first = middle - half, error = 2 * pe_observation_unit(&seen->view) / first;
-    return bands > 2 && first > 0 && half > 0
-               ? pe_find_decimal((middle + half) / first, fmin(error, 0.05) + 1e-6)
-               : 0;
+    if (bands < 3 || first <= 0 || half <= 0)
+        return 0;
+    const double ratio = (middle + half) / first, nyquist = rint(2 * ratio) / 2;
+    return fabs(nyquist - ratio) <= NEAR_NYQUIST * ratio
+               ? nyquist
+               : pe_find_decimal(ratio, fmin(error, 0.05) + 1e-6);
 }
 
 /* Propose the published frequencies and layouts for points of a grid. */

@@ -44,6 +44,7 @@ typedef struct pe_observation {
     const pe_set *set; /* schemes with trained numbers propose requests with this set, borrowed;
                           NULL: none */
     const char *set_name;
+    double *work; /* entries that rotary laws may still be compared with; NULL: any number */
     const pe_runner *runner; /* of computations for the search, borrowed; NULL: none */
 } pe_observation;
 

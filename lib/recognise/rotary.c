@@ -93,6 +93,7 @@ static void propose_laws(pe_observation *seen, const pe_rotary_table *table,
                                           fmax(2e-6, pe_observation_unit(&seen->view)),
                                       .offset = wave->offset,
                                       .sines = table->sines,
+                                      .work = seen->work,
                                       .unit = pe_observation_unit(&seen->view),
                                       .still = still_columns(seen, table->columns)};
     if (read_entries(seen, table->columns, entries, row, &measured)) {

@@ -149,7 +149,7 @@ static void search_laws(pe_rotary_trial *self)
     search_fine(self);
     if (measure_theta(self, self->seen->count))
         search_grown(self);
-    for (size_t t = 0; t < count; t++) {
+    for (size_t t = 0; t < count && pe_rotary_may_continue(self->seen); t++) {
         self->theta = thetas[t];
         pe_rotary_predict_base(self, thetas[t]);
         list_factors(self);
@@ -163,7 +163,7 @@ size_t pe_rotary_search(const pe_rotary_observation *seen,
                         pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT])
 {
     pe_rotary_trial self = {.seen = seen, .ranking = {.seen = seen, .laws = ret_laws}};
-    if (seen->count < 2 || seen->frequencies[0] == 0)
+    if (seen->count < 2 || seen->frequencies[0] == 0 || !pe_rotary_may_continue(seen))
         return 0;
     self.base = malloc(2 * seen->count * sizeof *self.base);
     self.ranking.columns =

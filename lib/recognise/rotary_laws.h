@@ -26,6 +26,7 @@ typedef struct pe_rotary_observation {
     size_t row_count;
     double rows[PE_ROTARY_ROWS];           /* their numbers */
     const double *entries[PE_ROTARY_ROWS]; /* [count] each */
+    double *work;                          /* as of pe_observation */
 } pe_rotary_observation;
 
 /* A law as a request says it: `law.mscale` and `law.mscale_all_dim`, or `law.attention`, give

@@ -9,10 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-#define FAR        5.0    /* errors: a measured frequency that is further off does not fit */
-#define CAP        16.0   /* of an entry's square, so that one bad entry does not decide */
-#define DIGIT      1e-3   /* what a digit of a law's numbers costs in rank */
+#define FAR        5.0  /* errors: a measured frequency that is further off does not fit */
+#define CAP        16.0 /* of an entry's square, so that one bad entry does not decide */
+#define FARTHEST   (0.75 * CAP) /* of a law that is kept, the mean of these */
+#define DIGIT      1e-3         /* what a digit of a law's numbers costs in rank */
 #define LOOKED_MAX 100000 /* laws whose entries are looked at: short tables fit very many */
+#define PREDICTED  8      /* frequencies that take as long as an entry */
 #define FLOAT_NOISE                                                                            \
     0.25 /* mean square, in errors, of what float32 arithmetic moves frequencies by */
 #define ANGLE_ERROR 3e-7 /* relative: how far float32 arithmetic moves an angle */
@@ -30,6 +32,11 @@ int pe_rotary_digits(double number)
 }
 
 /* ---- comparing a law ---- */
+
+bool pe_rotary_may_continue(const pe_rotary_observation *seen)
+{
+    return !seen->work || *seen->work > 0;
+}
 
 /* Whether all but a few of the measured frequencies are those of a law. */
 static bool frequencies_fit(const pe_rotary_ranking *self, double step)
@@ -89,6 +96,8 @@ static double known_distance(pe_rotary_ranking *self, size_t column, const pe_ro
     memcpy(before, known->numbers, sizeof before);
     if (memcmp(before, bits, sizeof bits) != 0) {
         memcpy(known->numbers, numbers, sizeof numbers);
+        if (self->seen->work)
+            *self->seen->work -= (double)self->seen->row_count;
         known->distance =
             column_distance(self->seen, column, self->predicted[column], law, amplitude);
     }
@@ -190,9 +199,13 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     const pe_rotary_observation *seen = self->seen;
     pe_rotary_law law = {.law = *rotary, .step = step};
     double amplitude;
-    double most = self->kept < PE_ROTARY_LAWS_KEPT ? CAP : self->laws[self->kept - 1].rank;
-    if (!frequencies_fit(self, step) || self->looked++ >= LOOKED_MAX)
+    double most = self->kept < PE_ROTARY_LAWS_KEPT ? FARTHEST : self->laws[self->kept - 1].rank;
+    if (seen->work)
+        *seen->work -= (double)seen->count / PREDICTED;
+    if (self->looked >= LOOKED_MAX || !pe_rotary_may_continue(seen) ||
+        !frequencies_fit(self, step))
         return;
+    self->looked++;
     if (rotary->type == PE_ROTARY_YARN)
         amplitude = choose_attention(self, &law);
     else
@@ -201,6 +214,6 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
     law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + price_law(&law);
-    if (law.distance < 0.75 * CAP)
+    if (law.distance < FARTHEST)
         keep_best_law(self, &law);
 }

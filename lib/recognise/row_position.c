@@ -1,6 +1,7 @@
 #include "recognise/row_position.h"
 
 #include "numerics/dd.h"
+#include "numerics/decimal.h"
 #include "recognise/observation.h"
 #include "recognise/quick_cosine.h"
 
@@ -11,6 +12,8 @@
 #define PERIODS_MAX   40     /* of the slowest column: as many positions look alike to it */
 #define PRODUCT_ERROR 1.2e-7 /* relative: of an angle whose frequency is 1 */
 #define ARC_ERROR     3e-8
+#define BESIDE        1e-13 /* relative: float64 moves frequencies, and positions seem moved */
+#define FEWER_DIGITS  5     /* that tell a number beside an interval from one within it */
 
 typedef struct interval {
     double low, high;
@@ -145,11 +148,20 @@ pe_row_position pe_row_position_fit(const pe_row_law *law, const double *row)
     return choose_interval(now, law->any);
 }
 
+static int count_digits(double number)
+{
+    char text[PE_PRINT_MAX];
+    pe_print_number(text, number);
+    return pe_count_significant(text);
+}
+
 double pe_row_position_number(pe_row_position position)
 {
     const double middle = (position.low + position.high) / 2, whole = rint(middle);
     const double half = (position.high - position.low) / 2;
     if (whole >= position.low && whole <= position.high)
         return whole + 0.0; /* no negative zero */
-    return pe_find_decimal(middle, fmax(half / fabs(middle), 1e-16));
+    const double within = pe_find_decimal(middle, fmax(half / fabs(middle), 1e-16));
+    const double beside = pe_find_decimal(middle, BESIDE);
+    return count_digits(beside) + FEWER_DIGITS <= count_digits(within) ? beside : within;
 }

@@ -142,9 +142,15 @@ SENTENCES = [
         rf"(?: to {NUMBER})? radians a row\.",
         has_waves,
     ),
-    (r"only (\d+) of (\d+) rows are different\.", lambda t, r, *n: are_different(r, *n)),
+    (
+        r"the (\d+) rows are copies of (\d+) different ones\.",
+        lambda t, r, *n: are_different(r, *n[::-1]),
+    ),
     (r"all (\d+) rows are equal\.", lambda t, r, n: are_different(r, 1, n)),
-    (r"only (\d+) of (\d+) columns are different\.", lambda t, r, *n: are_different(r.T, *n)),
+    (
+        r"the (\d+) columns are copies of (\d+) different ones\.",
+        lambda t, r, *n: are_different(r.T, *n[::-1]),
+    ),
     (r"all (\d+) columns are equal\.", lambda t, r, n: are_different(r.T, 1, n)),
     (rf"neighbouring rows have the correlation {NUMBER}\.", is_smooth),
     (rf"it looks random, with mean {NUMBER} and deviation {NUMBER}\.", looks_random),

@@ -28,6 +28,8 @@ def order(count, said):
     for form in said["forms"]:
         if form["kind"] == "channels_first":
             axes.append(axes.pop(axes.index(form["axis"])))
+        if form["kind"] == "heads_last":
+            axes.insert(0, axes.pop(axes.index(form["axis"])))
     return axes
 
 
@@ -191,6 +193,16 @@ def zeros(values, form, _):
     return numpy.delete(values, range(first, first + count), axis)
 
 
+def opposite(values, form, _):
+    count = values.shape[form["axis"]] // 2
+    first, second = (
+        values[part(form["axis"], 0, count)],
+        values[part(form["axis"], count, None)],
+    )
+    assert (first == -second).all()
+    return second
+
+
 UNDO = {
     "repeated": lambda values, form, _: values[part(form["axis"], 0, 1)],
     "tiled": lambda values, form, _: values[part(form["axis"], 0, form["first"])],
@@ -199,6 +211,8 @@ UNDO = {
     ],
     "grid": lambda values, *_: values,
     "masked": masked,
+    "masked_keys": lambda values, form, _: values[part(form["axis"], 0, form["first"])],
+    "opposite": opposite,
     "zero_rows": zeros,
     "zero_columns": zeros,
     "other_rows": lambda values, form, _: numpy.delete(
@@ -207,6 +221,7 @@ UNDO = {
     "decimals": lambda values, *_: values,
     "noise": lambda values, *_: values,
     "channels_first": lambda values, *_: values,
+    "heads_last": lambda values, *_: values,
     "transposed": lambda values, *_: values,
     "columns": lambda values, *_: values,
     "factor": lambda values, form, _: (values - form.get("constant", 0)) / form["value"],
@@ -235,8 +250,16 @@ AGAIN = {
     "noise": lambda values, *_: values,
     "decimals": lambda values, form, _: numpy.rint(values / form["value"]) * form["value"],
     "channels_first": lambda values, *_: values,
+    "heads_last": lambda values, *_: values,
     "transposed": lambda values, *_: values,
     "columns": lambda values, *_: values,
+    "masked_keys": lambda values, form, _: numpy.insert(  # or numbers that are not told
+        values,
+        [form["first"]] * form["count"],
+        float(form.get("value", numpy.nan)),
+        form["axis"],
+    ),
+    "opposite": lambda values, form, _: numpy.concatenate([-values, values], form["axis"]),
     "zero_rows": with_zeros,
     "zero_columns": with_zeros,
     "other_rows": lambda values, form, _: numpy.insert(  # numbers that are not told

@@ -73,6 +73,7 @@ CLAIMS = {
             with_entry(numpy.full((2000, 800), 3, F), (1999, 799), 2),
         ],
     ),
+    "All entries are -infinity.": ([numpy.full((8, 8), -numpy.inf, F)], []),
     "rows, as many requests make": ([normal(3, 64)], [normal(4, 64)]),
     "is not finite": ([with_entry(RANDOM, (7, 5), numpy.nan)], [RANDOM]),
     "Diagonals of axes 0 and 1 are constant": (
@@ -94,11 +95,11 @@ CLAIMS = {
         ],
     ),
     "16 rows are equal": ([numpy.repeat(normal(1, 64), 16, 0)], [RANDOM[:16]]),
-    "Only 20 of 60 rows are different": (
+    "The 60 rows are copies of 20 different ones": (
         [numpy.tile(normal(20, 9), (3, 1))],
         [with_entry(numpy.tile(normal(20, 9), (3, 1)), (59, 8), 0)],
     ),
-    "Only 16 of 256 columns are different": (
+    "The 256 columns are copies of 16 different ones": (
         [numpy.tile(waves(100, 16), (1, 16))],
         [with_entry(numpy.tile(waves(100, 16), (1, 16)), (99, 255), 0)],
     ),

@@ -60,6 +60,12 @@ class Forms(ServerCase):
             ("2x2 matrices", ("rotation matrices",)),
             ("angles", ("angles, before cosine and sine",)),
             ("mask -1e9", ("keys after the query have -1e+09",)),
+            ("complex64", ("its real part is cos, its imaginary part sin",)),
+            ("heads last", ("its heads lie along axis 2",)),
+            ("padded keys", ("have -inf",)),
+            ("padding added", ("have less than -1000",)),
+            ("opposite sines", ("axis 1 has it twice, at first with the other sign",)),
+            ("grid with padding", ("axis 1: columns", "axis 2: columns")),
             ("zero row before", ("row 0 is zero",)),
         ):
             scheme, table = ROWS[name](source)
@@ -89,6 +95,8 @@ class Forms(ServerCase):
             self.assertEqual((said["status"], said["reason"]["kind"]), ("unknown", kind))
             self.assertIn(said["reason"]["text"], said["summary"])
         self.assertEqual(self.identify(broken)["reason"]["claims"][0]["at"], [7, 5])
+        for size in (1e300, 1e-310):  # of which no product can be told
+            self.assertNotIn("random", self.identify(noise.astype("f8") * size)["summary"])
 
     def test_a_batch_is_compared_as_its_table(self):
         scheme = "/v1/compare/rope?length=40&dim=16&table=full&tensor=cos"

@@ -190,6 +190,29 @@ def masked_keys(source):
     return "alibi", (bias + after).astype(F)
 
 
+def heads_last(source):
+    bias, after = source.alibi()
+    return "alibi", numpy.moveaxis(numpy.where(after, F(-numpy.inf), bias), 0, -1)
+
+
+def padded_keys(value, added=0):
+    def pad(source):
+        bias = source.slopes()[:, None, None] * numpy.arange(source.rows, dtype=F)
+        padded = numpy.arange(source.rows) >= source.rows - 5
+        return "alibi", numpy.where(padded, F(value) + F(added) * bias, bias).astype(F)
+
+    return pad
+
+
+def opposite_sines(source):
+    return "rope", numpy.concatenate([-source.sin, source.sin], -1)
+
+
+def grid_with_padding(source):
+    _, tables = batch_of_grids(source)
+    return "sinusoidal_2d", numpy.pad(tables[0], ((0, 0), (0, 3), (0, 5)))
+
+
 def zero_row_before(source):
     table = source.encoding()
     return "sinusoidal", numpy.concatenate([numpy.zeros_like(table[:1]), table])
@@ -301,6 +324,11 @@ ROWS = {
     "mask 0": masked(0),
     "mask -10000 added": mask_added,
     "mask of keys": masked_keys,
+    "heads last": heads_last,
+    "padded keys": padded_keys(-numpy.inf),
+    "padding added": padded_keys(-1e4, 1),
+    "opposite sines": opposite_sines,
+    "grid with padding": grid_with_padding,
     "zero row before": zero_row_before,
     "zero row inside": zero_row_inside,
     "zero column": zero_column,
