@@ -229,10 +229,12 @@ bool pe_repeats_are_constant(const pe_view *view, size_t axis, bool *ret_constan
     return self.read;
 }
 
-bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same)
+bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same,
+                      uint64_t *differing)
 {
     blocks self = {.one = NULL};
     *ret_same = allocate_blocks(&self) && are_same(&self, one, other);
+    *differing += self.differing;
     free_blocks(&self);
     return self.read;
 }

@@ -21,8 +21,9 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats);
 bool pe_repeats_are_constant(const pe_view *view, size_t axis, bool *ret_constant);
 
 /* Whether two views of one shape and element type have the same elements, but for their grain
- * and few of them. False: as above. */
-bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same);
+ * and few of them, whose number is added to *differing. False: as above. */
+bool pe_views_compare(const pe_view *one, const pe_view *other, bool *ret_same,
+                      uint64_t *differing);
 
 /* The view with each of its indices once; an axis of one index stays. */
 pe_view pe_repeats_once(const pe_view *view, size_t axis, const pe_repeats *repeats);

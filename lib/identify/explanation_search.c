@@ -290,7 +290,8 @@ static bool search_view(search *self, const pe_view *view, const pe_view *other,
  * others differ from it. */
 static void note_differing(const pe_layer *layer, pe_identity *found)
 {
-    const uint64_t others = found->misfits.count * (layer->copies - 1);
+    const uint64_t others =
+        (found->misfits.count + found->second.misfits) * (layer->copies - 1);
     if (found->noise > 0 || layer->differing <= others)
         return;
     found->misfits.count += layer->differing - others;

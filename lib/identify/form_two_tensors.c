@@ -127,7 +127,7 @@ bool pe_undo_opposite(pe_layers *layers, const pe_layer *layer)
     beneath.view = pe_view_half(&layer->view, false, 1);
     beneath.copies *= 2;
     if (!pe_mapped_view_init(&mapped, &first, PE_MAP_NEGATE, 1, 0, &negated) ||
-        !pe_views_compare(&negated, &beneath.view, &same) ||
+        !pe_views_compare(&negated, &beneath.view, &same, &beneath.differing) ||
         (same && !pe_repeats_are_constant(&beneath.view, 0, &constant)))
         return false;
     if (same && !constant)
@@ -139,6 +139,7 @@ bool pe_undo_opposite(pe_layers *layers, const pe_layer *layer)
 bool pe_undo_matrices(pe_layers *layers, const pe_layer *layer)
 {
     const pe_view *view = &layer->view;
+    pe_layer own = *layer;
     pe_view corners[4], negated;
     bool read = true, same = false;
     if (layer->is != PE_OTHER_NONE || view->rank < 3 || view->shape[view->rank - 1] != 2 ||
@@ -149,15 +150,16 @@ bool pe_undo_matrices(pe_layers *layers, const pe_layer *layer)
         corners[i] = pe_view_at(&row, row.rank - 1, i % 2);
     }
     const pe_view views[] = {corners[0], corners[2]};
-    if (!are_turned(views, &read) || !pe_views_compare(&corners[0], &corners[3], &same) ||
-        !same)
+    own.copies *= 2;
+    if (!are_turned(views, &read) ||
+        !pe_views_compare(&corners[0], &corners[3], &same, &own.differing) || !same)
         return read;
     pe_mapped_view mapped;
     if (!pe_mapped_view_init(&mapped, &corners[1], PE_MAP_NEGATE, 1, 0, &negated) ||
-        !pe_views_compare(&negated, &corners[2], &same))
+        !pe_views_compare(&negated, &corners[2], &same, &own.differing))
         return false;
     if (same)
-        add_tensors(layers, layer,
+        add_tensors(layers, &own,
                     (pe_transform){.kind = PE_TRANSFORM_MATRICES, .axis = view->rank - 1},
                     views);
     return true;

@@ -75,6 +75,19 @@ class Forms(ServerCase):
             self.assertEqual(said["misfits"], 0, said["summary"])
             self.assertEqual(said["request"]["scheme"], scheme)
 
+    def test_a_wrong_entry_of_what_is_there_twice_does_not_fit(self):
+        source = Source(numpy.random.default_rng(1))
+        for name, places in (
+            ("2x2 matrices", ((0, 0, 7, 3, i, j) for i in range(2) for j in range(2))),
+            ("opposite sines", ((7, 3), (7, source.pairs + 3))),
+        ):
+            for place in places:
+                table = ROWS[name](source)[1].copy()
+                table[place] += F(0.5)
+                said = self.identify(table)
+                misfits = said["misfits"] + said.get("second", {}).get("misfits", 0)
+                self.assertEqual((said["status"], misfits), ("near", 1), (name, place))
+
     def test_unknown_says_why(self):
         random = numpy.random.default_rng(2)
         noise = random.normal(size=(48, 24)).astype(F)
