@@ -86,15 +86,11 @@ static void divide_by_factor(const pe_rotary *rotary, pe_wide *frequencies)
         frequencies[i] = pe_wide_div_double(frequencies[i], rotary->factor);
 }
 
-const double *pe_rotary_divisors(const pe_rotary *rotary)
-{
-    return rotary->seq_len > rotary->original ? rotary->long_factor : rotary->short_factor;
-}
-
 /* longrope: divide each frequency by its own divisor. */
 static void divide_each(const pe_rotary *rotary, pe_wide *frequencies)
 {
-    const double *divisors = pe_rotary_divisors(rotary);
+    const double *divisors =
+        rotary->seq_len > rotary->original ? rotary->long_factor : rotary->short_factor;
     for (size_t i = 0; i < rotary->width / 2; i++)
         frequencies[i] = pe_wide_div_double(frequencies[i], divisors[i]);
 }

@@ -38,9 +38,6 @@ typedef struct pe_rotary_part {
 
 extern const pe_rotary_part pe_rotary_parts[PE_ROTARY_COUNT];
 
-/* longrope: a divisor for each frequency. */
-const double *pe_rotary_divisors(const pe_rotary *rotary);
-
 /* Compute the width/2 frequencies as turns per position, with an error of about 2^-190. NULL if
  * memory ran out. */
 pe_wide *pe_rotary_frequencies(const pe_rotary *rotary);
