@@ -417,6 +417,9 @@ pe_problem *pe_options_refuse(const pe_options *options, size_t row, pe_error *r
 /* The default of a row that is no list and no text; absent if it has none. */
 pe_value pe_default_value(const pe_parameter *row);
 
+/* The case of a row for a choice of the parameter `when`; NULL if it is not legal with that. */
+const pe_case *pe_parameter_case(const pe_parameter *row, const char *choice);
+
 /* A checked request: a scheme, the values of all its parameters, and the shapes of its tensors.
  * Immutable and reference-counted. */
 typedef struct pe_request pe_request;

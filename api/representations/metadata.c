@@ -152,16 +152,13 @@ static pe_parameter find_row(const pe_request *request, size_t index)
 {
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     pe_parameter row = info->parameters[index];
-    for (size_t i = 0; row.cases && i < index; i++) {
-        if (strcmp(info->parameters[i].name, row.when) != 0)
-            continue;
-        const char *choice = info->parameters[i].choices[pe_request_value(request, i)->integer];
-        for (const pe_case *legal = row.cases; legal->choice; legal++)
-            if (strcmp(legal->choice, choice) == 0) {
-                row.required = legal->required;
-                row.default_text = legal->default_text;
-            }
-    }
+    if (!row.when)
+        return row;
+    const pe_parameter *decides = pe_parameter_find(info, row.when);
+    const pe_value *chosen = pe_request_value(request, (size_t)(decides - info->parameters));
+    const pe_case *legal = pe_parameter_case(&row, decides->choices[chosen->integer]);
+    row.required = legal && legal->required;
+    row.default_text = legal ? legal->default_text : NULL;
     return row;
 }
 

@@ -44,9 +44,9 @@ const char *pe_value_text(const pe_parameter *parameter, const pe_value *value, 
     return "";
 }
 
-const pe_case *pe_parameter_case(const pe_parameter *parameter, const char *choice)
+const pe_case *pe_parameter_case(const pe_parameter *row, const char *choice)
 {
-    for (const pe_case *legal = parameter->cases; legal->choice; legal++)
+    for (const pe_case *legal = row->cases; legal->choice; legal++)
         if (strcmp(legal->choice, choice) == 0)
             return legal;
     return NULL;

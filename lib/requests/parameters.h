@@ -14,9 +14,6 @@ bool pe_parameter_has_name(const pe_parameter *parameter, const char *name);
  * pe_all_parameter_count if there is none. */
 size_t pe_stored_index(const pe_scheme_info *info);
 
-/* The case of a parameter for a choice; NULL if the parameter is not legal with it. */
-const pe_case *pe_parameter_case(const pe_parameter *parameter, const char *choice);
-
 /* A value with the memory and the set that it points to; each is NULL where there is none. */
 typedef struct pe_owned_value {
     pe_value value;
