@@ -29,8 +29,6 @@ LIMITS = {
 VERB_AND_OBJECT = (
     r"\A(get|list|post|put|delete|compare|identify|convert|apply|plan|check)_[a-z0-9_]+\Z"
 )
-# it is needed, but its old name will do, so that none of the two is required
-EITHER = ("/v1/identify", "set")
 
 
 class Info(ServerCase):
@@ -180,7 +178,7 @@ class OpenApi(ServerCase):
             "/v1/parameters/{name}": {"get", "put", "delete"},
             "/v1/batch": {"post"},
             "/v1/compare/{scheme}": {"post"},
-            "/v1/identify": {"get", "post"},
+            "/v1/identify": {"post"},
             "/v1/convert/rope": {"post"},
             "/v1/apply/{scheme}": {"post"},
             "/v1/apply": {"post"},
@@ -455,9 +453,7 @@ class OpenApi(ServerCase):
                 for parameter in operation["parameters"]:
                     if parameter.get("style") == "form" and parameter["explode"]:
                         asked.update(parameter["example"])  # the scheme's own parameters
-                    elif parameter["in"] == "query" and (
-                        parameter.get("required") or (path, parameter["name"]) == EITHER
-                    ):
+                    elif parameter["in"] == "query" and parameter.get("required"):
                         (asked[parameter["name"]],) = parameter["schema"]["examples"]
                 path += "?" * bool(asked) + "&".join(
                     f"{name}={value}" for name, value in asked.items()
