@@ -68,17 +68,11 @@ class OldNames(StoreCase):
         posted = self.assert_ok(self.post("/v1/encodings/learned", body))
         echoed = self.assert_ok(self.post("/v1/encodings/learned", posted.json()["parameters"]))
         self.assertEqual(echoed.body, posted.body)
-        found = [
-            self.assert_ok(self.get(f"/v1/identify?{name}=mine&tensor=table")).json()
-            for name in ("set", "parameters")
-        ]
-        self.assertEqual(found[0], found[1])
-        self.assertEqual(found[1]["file"]["set"], "mine")
 
     def test_a_request_by_both_names_is_refused(self):
         self.put("mine", rich())
         both = "set=mine&parameters=mine"
-        for target in ("encodings/learned?length=2&", "identify?", "models/gpt2?length=2&"):
+        for target in ("encodings/learned?length=2&", "models/gpt2?length=2&"):
             self.assert_problem(self.get(f"/v1/{target}{both}"), 400, "parameters")
         body = {"length": 2, "parameters": "mine", "set": "mine"}
         self.assert_problem(self.post("/v1/encodings/learned", body), 400, "set")
