@@ -243,6 +243,7 @@ static bool find_weight(const choosing *self, const char *name, char dst[NAME_RO
     size_t cuts = 0, end = strlen(name);
     if (end >= NAME_ROOM - sizeof "weight" || is_in_a_list(self, name))
         return false;
+    memcpy(dst, name, end + 1);
     while (end-- > 1 && cuts < CUTS_MAX) {
         const bool is_word = name[end] == '_';
         if (!is_word && name[end] != '.' && name[end] != '/')
@@ -250,8 +251,10 @@ static bool find_weight(const choosing *self, const char *name, char dst[NAME_RO
         cuts++;
         *ret_relation = api_relation_find(name + end + 1);
         for (size_t i = 0; i < (is_word ? 1 : 3); i++) {
-            snprintf(dst, NAME_ROOM, "%.*s%s", (int)(i > 0 ? end + 1 : end), name, ENDS[i]);
-            if ((!is_word || *ret_relation != API_RELATION_UNKNOWN) && is_in_a_list(self, dst))
+            dst[end] = i > 0 ? name[end] : '\0';
+            memcpy(dst + end + 1, ENDS[i], strlen(ENDS[i]) + 1);
+            if ((!is_word || *ret_relation != API_RELATION_UNKNOWN) && strcmp(dst, name) != 0 &&
+                is_in_a_list(self, dst))
                 return true;
         }
     }

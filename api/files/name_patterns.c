@@ -76,7 +76,8 @@ bool api_names_have(const api_names *names, const char *name)
     for (size_t i = 0; i < names->pattern_count && !found; i++) {
         const char *pattern = names->patterns[i];
         const size_t end = names->end_sizes[i];
-        found = end > 0 ? size >= end && memcmp(name + size - end, pattern + 1, end) == 0
+        found = end > 0 ? size >= end && name[size - end] == pattern[1] &&
+                              memcmp(name + size - end, pattern + 1, end) == 0
                         : matches_pattern(name, pattern);
     }
     return found;
