@@ -347,15 +347,16 @@ bool pe_find_scaling(pe_trial *trial)
 bool pe_find_preset(pe_trial *trial)
 {
     const pe_scheme_info *info = &trial->scheme->info;
-    char text[PE_IDENTITY_QUERY_MAX];
+    char text[PE_IDENTITY_QUERY_MAX], type[PE_PRINT_MAX];
     if (pe_find_query_text(trial->query, "preset", text))
         return false;
+    const bool unscaled = strcmp(pe_trial_value_text(trial, "rope_type", type), "default") == 0;
     for (size_t i = 0; i < info->preset_count; i++) {
         const char *const changes[] = {"preset", info->presets[i].name, NULL};
         if (!pe_trial_fits_changed(trial, changes))
             continue;
         for (const char *const *value = info->presets[i].values; *value; value += 2)
-            if (strcmp(value[0], "rope_type") == 0)
+            if (unscaled && strcmp(value[0], "rope_type") == 0)
                 return pe_trial_say(trial, "scaling",
                                     "A scaling is forgotten: the table is that of preset=%s, "
                                     "with rope_type=%s.",

@@ -140,6 +140,14 @@ PLANTED = (
         "forgotten",
     ),
     (
+        "preset",
+        "rope",
+        YARN,
+        rotary(1e6, order="pairs", ramp=yarn()) / (0.1 * numpy.log(4) + 1),
+        {"preset": "deepseek_v3"},
+        "The table is that of preset=deepseek_v3.",
+    ),
+    (
         "columns",
         "sinusoidal",
         WAVES,
