@@ -31,6 +31,15 @@ typedef struct changed_view {
     pe_view view;
 } changed_view;
 
+/* Room for one; NULL, with a problem: memory ran out. */
+static changed_view *make_room(pe_trial *trial)
+{
+    changed_view *self = calloc(1, sizeof *self);
+    if (!self)
+        pe_error_add(trial->reterr, PE_NO_MEMORY, "", "", "memory for the explanation");
+    return self;
+}
+
 /* The column of the exact table that stands in a column of the other one. */
 static uint64_t find_column(size_t order, uint64_t column, uint64_t columns)
 {
@@ -64,7 +73,7 @@ static bool undo_change(changed_view *self, const pe_view *view, size_t change)
 /* Columns in another order, where no layout has it. */
 bool pe_find_columns(pe_trial *trial)
 {
-    changed_view *self = malloc(sizeof *self);
+    changed_view *self = make_room(trial);
     bool found = false;
     for (size_t i = 0; self && i < ORDERS && !found; i++) {
         found = undo_change(self, &trial->view, i) &&
@@ -97,7 +106,7 @@ static size_t find_nearest_change(pe_trial *trial, changed_view *self, double fa
 
 bool pe_find_besides_change(pe_trial *trial, double far, bool (*find)(pe_trial *))
 {
-    changed_view *self = malloc(sizeof *self);
+    changed_view *self = make_room(trial);
     const pe_view view = trial->view;
     pe_explanation *found = trial->found;
     char sentence[sizeof found->sentence];
