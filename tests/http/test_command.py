@@ -85,12 +85,6 @@ class CommandCase(ServerCase):
 
 
 class Answers(CommandCase):
-    def test_every_scheme_gives_the_bytes_of_the_server(self):
-        for scheme in self.get("/v1/schemes").json()["schemes"]:
-            target = f"/v1/encodings/{scheme['name']}?{scheme['example']}"
-            for form in ("json", "safetensors"):
-                with self.subTest(scheme=scheme["name"], form=form):
-                    self.same(f"{target}&format={form}")
 
     def test_every_format_and_document_is_that_of_the_server(self):
         table = "/v1/encodings/sinusoidal?length=33&offset=1e6&dim=10"
