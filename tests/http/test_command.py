@@ -85,7 +85,6 @@ class CommandCase(ServerCase):
 
 
 class Answers(CommandCase):
-
     def test_every_format_and_document_is_that_of_the_server(self):
         table = "/v1/encodings/sinusoidal?length=33&offset=1e6&dim=10"
         for form in ("npy", "raw", "csv", "png", "json&dtype=bf16", "npy&dtype=f64"):
