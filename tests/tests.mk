@@ -340,7 +340,7 @@ tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
 VALGRIND_SUITES := error shortcuts preparations workers job_list deadlines load_shedding
-VALGRIND_SLOW   := $(VALGRIND_SUITES) cache coding 
+VALGRIND_SLOW   := $(VALGRIND_SUITES) cache coding
 valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
 	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)
 
