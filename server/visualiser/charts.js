@@ -7,7 +7,7 @@
 // a series too, is what is drawn between them in place of straight lines.
 //
 // Views that draw charts say so (`charts: true`): Plot is there when they render.
-import {h} from './dom.js';
+import {h, isModified} from './dom.js';
 import {brief} from './numbers.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -44,7 +44,7 @@ export function indexOf(series, value) {
 }
 
 // The points of a series. If many share a pixel, only the least and the greatest of them.
-export function pointsOf(series, width) {
+function pointsOf(series, width) {
     const {length, x, y} = series;
     const points = [];
     if (length <= 4 * width || series.dots || series.ring) {
@@ -177,34 +177,26 @@ const lineMark = (series, width) =>
         strokeOpacity: series.faint ? 0.4 : null,
         strokeDasharray: series.dashed === true ? '6 4' : series.dashed || null,
     });
-// The values themselves, where the line between them is none.
-const valuesMark = (series, width) =>
+// The points themselves, of such a size.
+const pointsMark = (series, width, r, look) =>
     globalThis.posencPlot.dot(pointsOf(series, width), {
         x: '0',
         y: '1',
         stroke: series.colour,
         fill: series.dashed ? 'none' : series.colour,
-        strokeWidth: 1,
         fillOpacity: series.faint ? 0.4 : null,
         strokeOpacity: series.faint ? 0.4 : null,
-        r: series.strong ? 3.5 : 2.2,
+        r,
+        ...look,
     });
-const ringMark = (series, width) =>
-    globalThis.posencPlot.dot(pointsOf(series, width), {
-        x: '0',
-        y: '1',
-        stroke: series.colour,
-        strokeWidth: 2,
-        r: 9,
-    });
-const dotMark = (series, width) =>
-    globalThis.posencPlot.dot(pointsOf(series, width), {
-        x: '0',
-        y: '1',
-        stroke: series.colour,
-        fill: series.dashed ? 'none' : series.colour,
-        r: series.length > MOST_DOTS ? 1 : series.dashed ? 4 : 2.5,
-    });
+function marksOf(series, width) {
+    const {ring, dots, dashed, strong, length} = series;
+    if (ring) return [pointsMark(series, width, 9, {strokeWidth: 2, fill: 'none'})];
+    if (dots) return [pointsMark(series, width, length > MOST_DOTS ? 1 : dashed ? 4 : 2.5)];
+    if (!isDotted(series, width)) return [lineMark(series, width)];
+    const values = pointsMark(series, width, strong ? 3.5 : 2.2, {strokeWidth: 1});
+    return [lineMark(series, width), values];
+}
 
 function element(name, attributes) {
     const made = document.createElementNS(SVG, name);
@@ -213,7 +205,7 @@ function element(name, attributes) {
 }
 
 // A group without a role may have no label: its mark is its `data-mark`.
-export function nameMarks(svg) {
+function nameMarks(svg) {
     for (const each of svg.querySelectorAll('[aria-label]')) {
         each.dataset.mark = each.getAttribute('aria-label');
         each.removeAttribute('aria-label');
@@ -222,7 +214,7 @@ export function nameMarks(svg) {
 }
 
 // How many ticks an axis has at most; between whole numbers there are none.
-export function ticksFor(most, [from, to], series) {
+function ticksFor(most, [from, to], series) {
     const wanted = Math.max(2, Math.round(most));
     const whole = series.every(({length, x}) =>
         [0, 1, length - 1].every((i) => i < 0 || i >= length || Number.isInteger(x(i))),
@@ -260,15 +252,7 @@ export function createChart({series, x, y, rules, colours, label, width, height 
         },
         y: {...axis(y, height / 50), labelAnchor: 'top', labelArrow: 'none', grid: true},
         marks: [
-            ...series.flatMap((each) =>
-                each.ring
-                    ? [ringMark(each, width)]
-                    : each.dots
-                      ? [dotMark(each, width)]
-                      : isDotted(each, width)
-                        ? [lineMark(each, width), valuesMark(each, width)]
-                        : [lineMark(each, width)],
-            ),
+            ...series.flatMap((each) => marksOf(each, width)),
             ...ruleMarks({rules, colours, x, y}),
         ],
     });
@@ -385,7 +369,7 @@ export function linkCharts(charts, {tell, choose, signal}) {
         svg.addEventListener(
             'keydown',
             (event) => {
-                if (event.ctrlKey || event.metaKey || event.altKey) return;
+                if (isModified(event)) return;
                 if (event.key === 'Enter' && at != null) choose?.(at);
                 if (!(event.key in STEPS)) return;
                 event.preventDefault();
@@ -396,28 +380,27 @@ export function linkCharts(charts, {tell, choose, signal}) {
     }
 }
 
+// How a line is drawn.
+export function sampleOf({colour, dashed, dots}) {
+    const style = dashed === true ? 'dashed' : dashed ? 'dotted' : 'solid';
+    const sample = h('span', {
+        class: `${dots ? 'chart-dot ' : ''}chart-${style}`,
+        'aria-hidden': 'true',
+    });
+    sample.style.borderColor = colour;
+    if (dots && !dashed) sample.style.background = colour;
+    return sample;
+}
+
 // A legend of the lines: [{name, colour, dashed, dots, strong, more: an element}].
-export function legendOf(entries) {
-    return h(
+export const legendOf = (entries) =>
+    h(
         'ul',
         {class: 'chart-legend'},
-        ...entries.map(({name, colour, dashed, dots, strong, more}) => {
-            const sample = h('span', {
-                class:
-                    (dots ? 'chart-dot ' : '') +
-                    (dashed === true
-                        ? 'chart-dashed'
-                        : dashed
-                          ? 'chart-dotted'
-                          : 'chart-solid'),
-                'aria-hidden': 'true',
-            });
-            sample.style.borderColor = colour;
-            if (dots && !dashed) sample.style.background = colour;
-            return h('li', {class: strong ? 'chart-strong' : null}, sample, name, more);
-        }),
+        ...entries.map(({name, strong, more, ...line}) =>
+            h('li', {class: strong ? 'chart-strong' : null}, sampleOf(line), name, more),
+        ),
     );
-}
 
 // A chart with its title.
 export const titled = (title, chart) =>

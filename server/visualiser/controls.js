@@ -28,7 +28,7 @@ export function listField({id, label, value, mistake, size = 18, changed}) {
 }
 
 // A labelled choice of [value, title] pairs.
-export function choiceField({id, label, value, asked = value, choices, changed}) {
+function choiceField({id, label, value, asked = value, choices, changed}) {
     const select = h(
         'select',
         {id, onchange: () => changed(select.value)},

@@ -1,7 +1,7 @@
 // Places to begin: addresses of the page, each with a small picture and what to look for. To
 // add one, add a line.
 import {pictureAt} from './api.js';
-import {h} from './dom.js';
+import {h, within} from './dom.js';
 import {createSection} from './sections.js';
 
 export const EXAMPLES = [
@@ -81,12 +81,13 @@ export function createExamples(button, section, {open, visit}) {
     const {set, close} = createSection(button, section, {open, opened: () => draw()});
     const cards = EXAMPLES.map((example) => ({
         example,
-        element: card(example, (event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
-            event.preventDefault();
-            close();
-            visit(example.address);
-        }),
+        element: card(
+            example,
+            within(() => {
+                close();
+                visit(example.address);
+            }),
+        ),
     }));
     let known = null;
     function draw() {

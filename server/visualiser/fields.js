@@ -87,7 +87,7 @@ const labelOf = (name) => plain(name[0].toUpperCase() + name.slice(1));
 // What fields tell their form: edit(name, text, done, kind), where `done` says that the gesture
 // has ended, and rest() when it ends without a change.
 
-export function createChoice(name, options, label, {edit}) {
+function createChoice(name, options, label, {edit}) {
     const select = h('select', {onchange: () => edit(name, select.value, true)});
     const standard = h('option', {value: ''}, label);
     select.append(standard, ...options.map((option) => h('option', {value: option}, option)));

@@ -3,7 +3,7 @@
 // their difference side by side. The page then shows the request.
 import {Problem, describe, getDocument, getElements, serviceInfo} from './api.js';
 import {scaleOf} from './colours.js';
-import {h} from './dom.js';
+import {h, within} from './dom.js';
 import {adviceOn} from './files.js';
 import {brief} from './numbers.js';
 import {createSection} from './sections.js';
@@ -220,12 +220,7 @@ export function createIdentify(button, section, {visit, colours}) {
             'a',
             {
                 href: address,
-                onclick(event) {
-                    // into another tab
-                    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                    event.preventDefault();
-                    visit(address);
-                },
+                onclick: within(() => visit(address)),
             },
             text,
         );

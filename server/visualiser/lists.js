@@ -1,7 +1,7 @@
 // Lists of numbers as people type them: "0, 4, 8..11".
 import {brief} from './numbers.js';
 
-export const MOST_LINES = 24; // of one chart
+const MOST_LINES = 24; // of one chart
 
 // {numbers, mistake}: the allowed numbers, and a message about the first that is not allowed.
 export function parseList(text, allowed, rule) {

@@ -1,8 +1,9 @@
 // The plan of a model, from a config.json or by a well-known name, as a table of its position
 // tensors, and two models compared. A tensor leads to its picture, a trained one to the file
 // that has it.
+import {tableOf} from './controls.js';
 import {getDocument} from './api.js';
-import {h} from './dom.js';
+import {h, within} from './dom.js';
 import {dependents} from './prefill.js';
 import {rangesText} from './lists.js';
 import {byteText} from './numbers.js';
@@ -36,7 +37,7 @@ export const addressOfTensor = (part, tensor) =>
     ]);
 
 // The address of the wavelengths of a part before and after its scaling; null if it has none.
-export function addressOfScaling(part, schemeOf) {
+function addressOfScaling(part, schemeOf) {
     const scaled = settingsOf(part),
         scheme = schemeOf(scaled[0][1]);
     const steering = scheme && steeringOf(scheme);
@@ -90,12 +91,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
             {
                 href: address,
                 title,
-                onclick(event) {
-                    // into another tab
-                    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                    event.preventDefault();
-                    visit(address);
-                },
+                onclick: within(() => visit(address)),
             },
             text,
         );
@@ -260,7 +256,6 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     }
 
     function showComparison(place, {equal, differences, tables = []}, names, plans) {
-        const cells = (tag, texts) => texts.map((text) => h(tag, {}, text));
         const rows = [
             ...differences.map(({part, about, first, second}) => [
                 `${part}: ${about.replace(/_/g, ' ')}`,
@@ -284,18 +279,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
                     ? `${names.join(' and ')} have the same positions.`
                     : `${names.join(' and ')} differ:`,
             ),
-            rows.length > 0
-                ? h(
-                      'table',
-                      {},
-                      h('thead', {}, h('tr', {}, ...cells('th', ['', ...names]))),
-                      h(
-                          'tbody',
-                          {},
-                          ...rows.map((texts) => h('tr', {}, ...cells('td', texts))),
-                      ),
-                  )
-                : '',
+            rows.length > 0 ? tableOf(['', ...names], rows) : '',
             one && other
                 ? h('p', {}, linkTo(addressOfTwo(one, other), 'Show both beside each other'))
                 : '',

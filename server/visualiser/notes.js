@@ -16,7 +16,7 @@ const STRONG = 0.9, // correlations that hold for nearly all pairs, and …
     LOOSE = 0.5; // … for most of them
 
 // The line; `notice` may be a promise of a text, which then comes later.
-export function noteOf(what, notice, {signal} = {}) {
+function noteOf(what, notice, {signal} = {}) {
     const more = h('span', {class: 'note-notice'});
     const put = (text) => {
         if (text && !signal?.aborted) more.textContent = ` ${text}`;
@@ -26,7 +26,7 @@ export function noteOf(what, notice, {signal} = {}) {
     return h('p', {class: `note${typeof notice === 'string' ? '' : ' note-late'}`}, what, more);
 }
 
-export function percentText(part) {
+function percentText(part) {
     return `${Number((100 * part).toPrecision(2))} %`;
 }
 
@@ -51,6 +51,10 @@ const sidedAmong = (all, items, tableOf, write) =>
             return item === undefined ? '' : write(item);
         }),
     );
+
+// What is true of all pairs of places, of each table that has a matrix of them.
+const pairsSided = (tables, matrices) =>
+    sidedAmong(tables, matrices, ({source}) => source, pairsText);
 
 // "rows 0 to 9 of 20: ", of a window.
 function scopeOf({rows, totalRows, numbers = (i) => i}) {
@@ -96,7 +100,7 @@ export function waveNotice(wavelengths, span) {
 }
 
 // After a rest, a text from the wavelengths of each table: `write(wavelengths, table)`.
-export async function fromWavelengths(tables, write, signal) {
+async function fromWavelengths(tables, write, signal) {
     await new Promise((rested) => setTimeout(rested, PATIENCE));
     if (signal.aborted) return '';
     await Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown));
@@ -105,7 +109,7 @@ export async function fromWavelengths(tables, write, signal) {
     );
 }
 
-export const wavesLater = (tables, mark, signal) =>
+const wavesLater = (tables, mark, signal) =>
     fromWavelengths(
         tables,
         (wavelengths, table) => waveNotice(wavelengths, lengthOf(table, mark)),
@@ -219,22 +223,12 @@ const turnedOf = (drawing) =>
 
 export function similarityNote(matrices, tables, {metric, drawing}) {
     const [{row, tensor, source, places}] = matrices;
-    if (!places) {
-        const what =
-            `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ` +
-            `${pluralOf(row.title)} are: their ${metric}.`;
-        return noteOf(
-            what,
-            sidedAmong(tables, matrices, (each) => each.source, pairsText),
-        );
-    }
-    const what =
-        `The ${tensor.name} ${turnedOf(drawing)}, turned to every two ` +
-        `${pluralOf(source.row.title)}.`;
-    return noteOf(
-        what,
-        sidedAmong(tables, matrices, (each) => each.source, pairsText),
-    );
+    const what = places
+        ? `The ${tensor.name} ${turnedOf(drawing)}, turned to every two ` +
+          `${pluralOf(source.row.title)}.`
+        : `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ` +
+          `${pluralOf(row.title)} are: their ${metric}.`;
+    return noteOf(what, pairsSided(tables, matrices));
 }
 
 export function mapNote(maps, tables, drawing) {
@@ -242,15 +236,8 @@ export function mapNote(maps, tables, drawing) {
     const what =
         `The ${tensor.name} ${turnedOf(drawing)}, downwards over the ${row.title} and ` +
         `rightwards over the ${column.title}, query minus key.`;
-    return noteOf(
-        what,
-        sidedAmong(
-            tables,
-            maps,
-            (each) => each.source,
-            ({scores}) => pairsText(scores),
-        ),
-    );
+    const scores = maps.map((map) => map.scores);
+    return noteOf(what, pairsSided(tables, scores));
 }
 
 // ---- lines ----
@@ -346,7 +333,7 @@ export function distancesNote(curves, {tables: matrices, metric, title, vectors}
             `Each curve: the ${metric} ${turnedOf(vectors)}, ` +
                 `${vectors ? 'the query ' : ''}at one ${title} and ` +
                 `${vectors ? 'the key ' : ''}at every ${title}.`,
-            sidedAmong(all, matrices, (each) => each.source, pairsText),
+            pairsSided(all, matrices),
         );
     return noteOf(
         `Each curve: the ${metric} of one ${title} to all others.`,
@@ -414,19 +401,19 @@ export function cloudNote(clouds, drawing, tables) {
         `right, ${y.tensor.name} ${turned ? `${turnedOf(drawing)} ` : ''}upwards.`;
     return noteOf(
         what,
-        sidedAmong(
-            tables,
-            clouds,
-            (cloud) => cloud.x.source,
-            turned ? (cloud) => pairsText(cloud.y) : correlationText,
-        ),
+        turned
+            ? pairsSided(
+                  tables,
+                  clouds.map((cloud) => cloud.y),
+              )
+            : sidedAmong(tables, clouds, (cloud) => cloud.x.source, correlationText),
     );
 }
 
 export const spectrumNote = () =>
     noteOf('A dot for each column that is a wave: after how many positions it repeats.', '');
 export const precisionNote = () =>
-    noteOf('The exact table beside what usual float32 code computes.', '');
+    noteOf('The exact table beside what usual code computes.', '');
 
 function turnsText({turning, table}, mark) {
     const span = lengthOf(table, mark);

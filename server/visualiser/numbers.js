@@ -11,7 +11,7 @@ const FORMATS = {
 export const BYTES = {f64: 8, f32: 4, f16: 2, bf16: 2, i32: 4};
 
 // The exponent of |x|: 2^e <= |x| < 2^(e + 1).
-function exponentOf(x) {
+export function exponentOf(x) {
     let e = Math.floor(Math.log2(Math.abs(x)));
     if (2 ** e > Math.abs(x)) e--;
     if (2 ** (e + 1) <= Math.abs(x)) e++;

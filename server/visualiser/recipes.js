@@ -2,7 +2,7 @@
 // computes them on a CPU. Math.fround after each operation gives float32's result. The
 // exponential, the power and the sines are assumed to be rounded correctly; torch's are, to
 // within one unit in the last place.
-import {round} from './numbers.js';
+import {round, exponentOf} from './numbers.js';
 
 const {fround} = Math;
 
@@ -54,12 +54,7 @@ export function entryOf({frequency, sine, amplitude}, position, formats = SINGLE
 
 // The distance of neighbours of float32 at a value.
 export function unitOf(value) {
-    const size = Math.abs(value);
-    if (!(size > 2 ** -126)) return 2 ** -149;
-    let exponent = Math.floor(Math.log2(size));
-    if (2 ** exponent > size) exponent--;
-    if (2 ** (exponent + 1) <= size) exponent++;
-    return 2 ** (exponent - 23);
+    return Math.abs(value) > 2 ** -126 ? 2 ** (exponentOf(value) - 23) : 2 ** -149;
 }
 
 const NEAR = 1e-5; // of an index of a frequency to an integer

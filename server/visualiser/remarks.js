@@ -6,10 +6,10 @@ import {isViewOption} from './views.js';
 
 // Whether it is told which columns turn together: of two layouts, and where pairs are shown.
 export const asksForLayout = ([one, other], view) =>
-    other ? one.effective.layout !== other.effective.layout : view.name === 'rotation';
+    other ? one.effective.layout !== other.effective.layout : view?.name === 'rotation';
 
 // `tables` and `view` are what is shown.
-export function remarksOn({options, repeated = [], left, view: wanted}, tables, view) {
+export function remarksOn({options, repeated = [], left, tour, view: wanted}, tables, view) {
     const [table] = tables;
     const remarks = [
         ...repeated.map((name) => `${name} is given twice: the last one is taken.`),
@@ -38,5 +38,7 @@ export function remarksOn({options, repeated = [], left, view: wanted}, tables, 
         remarks.push(
             `There is no view "${wanted}" of this table: ${titleOf(view, table)} is shown.`,
         );
-    return [...remarks, asksForLayout(tables, view) && layoutRemark(tables)].filter(Boolean);
+    return [...remarks, !tour && asksForLayout(tables, view) && layoutRemark(tables)].filter(
+        Boolean,
+    );
 }

@@ -143,8 +143,8 @@ export function beginningsOf(scheme) {
     if (!source) return {example, comfortable, why: ''};
     Object.assign(comfortable, {[source]: '14', [source.replace('source_', '')]: '24'});
     const why =
-        'Begins with 14 × 14 cells, the patches of 16 pixels of an image of 224, which are ' +
-        'resized to 24 × 24, those of one of 384.';
+        'Begins with the 14 × 14 patches of an image of 224 pixels, resized to the 24 × 24 of ' +
+        'one of 384 pixels.';
     return {example, comfortable, why};
 }
 

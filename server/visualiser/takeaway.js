@@ -233,31 +233,23 @@ export function createTakeaway(details, place, shownThere) {
         h('div', {class: 'takeaway-bar'}, h('span', {}, 'Copy as'), languages, news),
         h('div', {class: 'takeaway-bar'}, h('span', {}, 'This picture as'), pictures.element),
         sides,
-        h(
-            'div',
-            {class: 'takeaway-bar'},
-            copyButton(
-                'Copy permalink',
-                () => {
-                    refreshLink();
-                    return link;
-                },
-                () => 'Permalink',
+        ...[
+            ['permalink', link],
+            ['frame', frame],
+        ].map(([what, code]) =>
+            h(
+                'div',
+                {class: 'takeaway-bar'},
+                copyButton(
+                    `Copy ${what}`,
+                    () => {
+                        refreshLink();
+                        return code;
+                    },
+                    () => what[0].toUpperCase() + what.slice(1),
+                ),
+                code,
             ),
-            link,
-        ),
-        h(
-            'div',
-            {class: 'takeaway-bar'},
-            copyButton(
-                'Copy frame',
-                () => {
-                    refreshLink();
-                    return frame;
-                },
-                () => 'Frame',
-            ),
-            frame,
         ),
     );
     details.addEventListener('toggle', render);

@@ -1,6 +1,6 @@
 // The guided tour: addresses of the page with two or three sentences each, in an order in which
 // one leads to the next. Each word of the field is explained where it comes first.
-import {h} from './dom.js';
+import {h, within} from './dom.js';
 import {recall, remember} from './storage.js';
 
 export const TOUR = [
@@ -94,7 +94,7 @@ const stepOf = (text) =>
     /^[1-9]\d*$/.test(text ?? '') && Number(text) <= TOUR.length ? Number(text) : 0;
 
 // The address of a step, "?tour=3&scheme=…".
-export const addressOfStep = (step) => `?tour=${step}&${TOUR[step - 1].address.slice(1)}`;
+const addressOfStep = (step) => `?tour=${step}&${TOUR[step - 1].address.slice(1)}`;
 
 // The whole address if one names nothing but a step, "?tour=3"; else ''.
 export function wholeAddress(search) {
@@ -162,11 +162,7 @@ export function createTour(link, section, {visit, leave}) {
         );
         return {count, title, text, previous, next};
     }
-    link.addEventListener('click', (event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
-        event.preventDefault();
-        begin();
-    });
+    link.addEventListener('click', within(begin));
     document.addEventListener('keydown', (event) => {
         const {key, target, defaultPrevented} = event;
         const to = step + ({ArrowRight: 1, ArrowLeft: -1}[key] ?? 0);

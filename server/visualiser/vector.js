@@ -39,7 +39,7 @@ export function textWidth(text, font) {
     return scratch.measureText(text);
 }
 
-export const fontOf = (font) => {
+const fontOf = (font) => {
     const [, weight, size, family] = /^(?:(\d+|bold) )?([\d.]+)px (.*)$/.exec(font);
     return {'font-size': Number(size), 'font-family': family, 'font-weight': weight};
 };

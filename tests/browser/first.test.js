@@ -139,7 +139,7 @@ pageTest('a resizing begins with images that people know, and says so', {}, asyn
         await drawn(page);
         assert.match(
             await page.innerText('#strangers'),
-            /^Begins with 14 × 14 cells.* 24 × 24/,
+            /^Begins with the 14 × 14 patches.* 24 × 24/,
         );
         assert.match(page.url(), /height=24&source_height=14/);
     }

@@ -1,9 +1,10 @@
 // The cloud of all pairs of positions: their distance against their correlation. The upper
 // triangle of the matrices (j > i) and the lower one (j < i) have colours of their own, and a
 // third where they meet.
+import {legendOf, roomy} from '../charts.js';
 import {optionField} from '../controls.js';
 import {scaleLinear} from 'd3-scale';
-import {h} from '../dom.js';
+import {h, gridMove} from '../dom.js';
 import {brief, clamp} from '../numbers.js';
 import {pluralOf, rangeText} from '../lists.js';
 import {cloudNote} from '../notes.js';
@@ -45,12 +46,6 @@ const inksOf = ({categorical}) => ({
     [LOWER]: categorical[1],
     [UPPER | LOWER]: categorical[2],
 });
-
-// A domain with a margin at both ends.
-function roomy([least, most]) {
-    const room = least < most ? (most - least) * 0.03 : 0.5;
-    return [least - room, most + room];
-}
 
 // The more points there are, the smaller they are.
 const sizeOf = (count) => (count < 4e3 ? 4 : count < 4e4 ? 3 : count < 2e5 ? 2 : 1);
@@ -239,14 +234,12 @@ function legend(colours) {
         [LOWER]: 'lower triangle (j < i)',
         [UPPER | LOWER]: 'both at this place',
     };
-    return h(
-        'p',
-        {class: 'cloud-legend'},
-        ...Object.entries(inksOf(colours)).map(([mark, hex]) => {
-            const swatch = h('span', {class: 'cloud-swatch', 'aria-hidden': 'true'});
-            swatch.style.background = hex;
-            return h('span', {}, swatch, titles[mark]);
-        }),
+    return legendOf(
+        Object.entries(inksOf(colours)).map(([mark, colour]) => ({
+            name: titles[mark],
+            colour,
+            dots: true,
+        })),
     );
 }
 
@@ -292,20 +285,11 @@ function connect(panels, {hover, signal}) {
     }
     const pairAt = ({x}, index) =>
         index < 0 ? null : {i: x.numbers(Math.floor(index / x.columns)), j: index % x.columns};
-    const MOVES = {
-        ArrowUp: [-1, 0],
-        ArrowDown: [1, 0],
-        ArrowLeft: [0, -1],
-        ArrowRight: [0, 1],
-        PageUp: [-16, 0],
-        PageDown: [16, 0],
-        Home: [0, -Infinity],
-        End: [0, Infinity],
-    };
     function press(event, {x, rowsBy}) {
-        if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in MOVES)) return;
+        const move = gridMove(event);
+        if (!move) return;
         event.preventDefault();
-        const [down, right] = MOVES[event.key];
+        const [down, right] = move;
         if (!pair || !rowsBy.has(pair.i))
             return show({i: x.numbers(0), j: Math.min(1, x.columns - 1)});
         show({

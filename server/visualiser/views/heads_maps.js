@@ -1,6 +1,6 @@
 // A small heatmap for each head, with one crosshair in all of them.
 import {clamp} from '../numbers.js';
-import {h} from '../dom.js';
+import {h, gridMove, isModified} from '../dom.js';
 import {coverOf, paint, spansOf} from '../raster.js';
 
 const GAP = 10;
@@ -159,23 +159,13 @@ export function createMaps(context) {
         row: clamp(Math.floor((offsetY / size.high) * set.rows), 0, set.rows - 1),
         column: clamp(Math.floor((offsetX / size.wide) * set.columns), 0, set.columns - 1),
     });
-    const MOVES = {
-        ArrowUp: [-1, 0],
-        ArrowDown: [1, 0],
-        ArrowLeft: [0, -1],
-        ArrowRight: [0, 1],
-        PageUp: [-16, 0],
-        PageDown: [16, 0],
-        Home: [0, -Infinity],
-        End: [0, Infinity],
-    };
     function press(event, {index}) {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        if (event.key === 'Enter')
+        const step = gridMove(event);
+        if (event.key === 'Enter' && !isModified(event))
             return open(cell ? {...cell, index} : {index, row: 0, column: 0});
-        if (!(event.key in MOVES)) return;
+        if (!step) return;
         event.preventDefault();
-        const [down, right] = MOVES[event.key];
+        const [down, right] = step;
         move(
             cell ? {row: cell.row + down, column: cell.column + right} : {row: 0, column: 0},
             index,

@@ -2,7 +2,7 @@
 // to the greatest where all have one sign, else about 0. Infinite and undefined values have a
 // colour of their own.
 import {scaleOf} from '../colours.js';
-import {h} from '../dom.js';
+import {h, swatchOf} from '../dom.js';
 import {brief, reachOf, shortest} from '../numbers.js';
 import {scaleBar} from './heatmap_panel.js';
 
@@ -50,40 +50,23 @@ export function addScales(colours, sets, indices, each) {
     for (const set of sets) Object.assign(set, {scaleAt: (index) => scales.get(index), shared});
 }
 
-const infiniteKey = (colours) => {
-    const swatch = h('span', {class: 'heads-swatch', 'aria-hidden': 'true'});
-    swatch.style.background = colours.missing;
-    return [swatch, 'infinite or undefined'];
-};
+const infiniteKey = ({missing}) => [swatchOf('heads-swatch', missing), 'infinite or undefined'];
 
 // What the colours of a set mean.
 export function legendOf(set, indices, title, colours) {
     const scales = indices.map(set.scaleAt);
     const infinite = scales.some((scale) => scale.infinite) ? infiniteKey(colours) : [];
     const {shared} = set;
-    if (set.identical) return h('span', {class: 'scale'}, 'A and B are identical');
-    if (!shared)
-        return h(
-            'span',
-            {class: 'scale'},
-            `${title}: each ${set.title} from its least to its greatest value`,
-            ...infinite,
-        );
-    if (shared.constant !== null)
-        return h(
-            'span',
-            {class: 'scale'},
-            `${title}: each value is ${shortest(set.dtype, shared.constant)}`,
-            ...infinite,
-        );
-    if (shared.invented)
-        return h(
-            'span',
-            {class: 'scale'},
-            `${title}: each finite value is ${brief(shared.domain[0] + 0.5)}`,
-            ...infinite,
-        );
-    const legend = scaleBar(shared, `${title} `);
-    legend.append(...infinite);
+    const said = set.identical
+        ? 'A and B are identical'
+        : !shared
+          ? `${title}: each ${set.title} from its least to its greatest value`
+          : shared.constant !== null
+            ? `${title}: each value is ${shortest(set.dtype, shared.constant)}`
+            : shared.invented
+              ? `${title}: each finite value is ${brief(shared.domain[0] + 0.5)}`
+              : '';
+    const legend = said ? h('span', {class: 'scale'}, said) : scaleBar(shared, `${title} `);
+    if (!set.identical) legend.append(...infinite);
     return legend;
 }

@@ -8,7 +8,7 @@ import {scaleOf} from '../colours.js';
 import {sharesByItself} from '../arrangement.js';
 import {refusalOf} from '../difference.js';
 import {later} from '../busy.js';
-import {h} from '../dom.js';
+import {h, gridMove, isModified} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {heatmapNote} from '../notes.js';
 import {brief, shortest, clamp} from '../numbers.js';
@@ -32,7 +32,7 @@ const placeOf = ({row: rows, column: columns}, {row, column}) =>
 const has = (table, {row, column}) => row < table.rows && column < table.columns;
 
 // A line of text about a cell. Where both sides have other axes, each names its own place.
-export function describeCell(tables, difference, cell) {
+function describeCell(tables, difference, cell) {
     const {row, column} = cell;
     const wavelengths = tables
         .map((each) => each.wavelengths?.[column])
@@ -257,17 +257,6 @@ function panelsOf({tables, difference, titles, colours, mark}, {choosable, shari
     return [...panels, panelOf(difference, 'A − B', symmetric)];
 }
 
-const MOVES = {
-    ArrowUp: [-1, 0],
-    ArrowDown: [1, 0],
-    ArrowLeft: [0, -1],
-    ArrowRight: [0, 1],
-    PageUp: [-16, 0],
-    PageDown: [16, 0],
-    Home: [0, -Infinity],
-    End: [0, Infinity],
-};
-
 const wholeOf = (tables) => ({
     rows: Math.max(...tables.map(({rows}) => rows)),
     columns: Math.max(...tables.map(({columns}) => columns)),
@@ -283,16 +272,11 @@ function connect(shown, seen, whole, {signal, cell, point, choose}) {
         Enter: () => choose(cell()),
     };
     function press(event) {
-        if (
-            event.ctrlKey ||
-            event.metaKey ||
-            event.altKey ||
-            !(event.key in MOVES || event.key in KEYS)
-        )
-            return;
+        const move = gridMove(event);
+        if (isModified(event) || !(move || event.key in KEYS)) return;
         event.preventDefault();
-        if (event.key in KEYS) return void KEYS[event.key]();
-        const [down, right] = MOVES[event.key],
+        if (!move) return void KEYS[event.key]();
+        const [down, right] = move,
             at = cell();
         point(
             at

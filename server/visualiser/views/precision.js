@@ -50,7 +50,7 @@ async function exactRows(table, rows, patch, signal) {
 
 // Recipe minus exact at each entry of the waves: {entries, wrong, rowWorst, columnWorst,
 // worst}; the worst are {row, column, exact, recipe, error}, null where there is no entry.
-export function compareWaves(waves, {frequencies, formats}, exact, positions, columns) {
+function compareWaves(waves, {frequencies, formats}, exact, positions, columns) {
     const rowWorst = positions.map(() => null),
         columnWorst = Array.from({length: columns}, () => null);
     let worst = null,
@@ -189,7 +189,7 @@ const entryText = (entry) =>
 const plural = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 // The result as a sentence.
-export function describeLoss(judged, columns) {
+function describeLoss(judged, columns) {
     if (!judged)
         return (
             'No column is a sine or a cosine of the position, so that there is no recipe ' +
@@ -220,7 +220,8 @@ export function describeLoss(judged, columns) {
               `${brief(Math.abs(middle.error))}, in dimension ${middle.column}.`
             : '';
     if (worst.error === 0) return `${span} the recipe gives the exact table.${omitted}`;
-    const share = Number(((100 * wrong) / entries).toPrecision(3));
+    const all = wrong === entries ? 100 : 99.9; // what is not all is not rounded to it
+    const share = Math.min(all, Number(((100 * wrong) / entries).toPrecision(3)));
     return [
         `${span} the recipe is wrong by up to ${brief(Math.abs(worst.error))}: at position ` +
             `${worst.position}, dimension ${worst.column}, it gives ` +

@@ -1,8 +1,8 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings
 // both vectors of a pair stand in one circle, at the same position.
-import {scrolled, tableOf} from '../controls.js';
+import {scrolled, tableOf, optionField} from '../controls.js';
 import {later} from '../busy.js';
-import {h} from '../dom.js';
+import {h, isModified, swatchOf} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief, clamp, sixDigits} from '../numbers.js';
@@ -47,21 +47,14 @@ function chosenPairs(text, count) {
 const withPair = (pairs, pair) =>
     pair == null || pairs.includes(pair) ? pairs : [...pairs, pair].sort((a, b) => a - b);
 
-function pairChooser({options, update}, count) {
-    const current = options['rotation.pairs'] ?? '';
+function pairChooser(context, count) {
+    const current = context.options['rotation.pairs'] ?? '';
     const choices = {'': count <= DOZEN ? `all ${count}` : `a dozen of ${count}, across`};
     if (count > DOZEN) choices.first = 'the first dozen';
     if (count > DOZEN)
         choices.all = count > DIALS_MOST ? `the first ${DIALS_MOST}` : `all ${count}`;
-    if (!(current in choices)) choices[current] = current;
-    const select = h(
-        'select',
-        {onchange: () => update({'rotation.pairs': select.value})},
-        ...Object.entries(choices).map(([value, title]) =>
-            h('option', {value, selected: value === current}, title),
-        ),
-    );
-    return h('label', {}, 'pairs ', select);
+    if (/^\d+(,\d+)*$/.test(current)) choices[current] = current;
+    return optionField(context, 'rotation.pairs', 'pairs', Object.entries(choices)).field;
 }
 
 // ---- one pair ----
@@ -293,14 +286,16 @@ function createSides({tables, load}, listeners) {
 }
 
 function legendOf(sides, tables, colours, mark) {
-    const entry = ({side}) => {
-        const swatch = h('span', {
-            class: `rotation-swatch ${side ? 'square' : ''}`,
-            'aria-hidden': 'true',
-        });
-        swatch.style.background = side ? colours.right : colours.left;
-        return h('span', {}, swatch, titlesOf(tables)[side]);
-    };
+    const entry = ({side}) =>
+        h(
+            'span',
+            {},
+            swatchOf(
+                `rotation-swatch ${side ? 'square' : ''}`,
+                side ? colours.right : colours.left,
+            ),
+            titlesOf(tables)[side],
+        );
     const lacking =
         tables.length > sides.length
             ? h('span', {class: 'quiet'}, 'B has no cosines and sines of positions.')
@@ -525,13 +520,7 @@ function connect(dials, {signal, choose, move, selected}) {
     const PAIRS = {ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity};
     const ROWS = {ArrowUp: 1, ArrowDown: -1, PageUp: 16, PageDown: -16};
     function press(event) {
-        if (
-            event.ctrlKey ||
-            event.metaKey ||
-            event.altKey ||
-            !(event.key in PAIRS || event.key in ROWS)
-        )
-            return;
+        if (isModified(event) || !(event.key in PAIRS || event.key in ROWS)) return;
         event.preventDefault();
         if (event.key in ROWS) return move(ROWS[event.key]);
         choose(selected() + PAIRS[event.key]);

@@ -2,7 +2,7 @@
 // distance: for the settings as they are, and for the other choices that their scheme has, one
 // line each.
 import {drawLoaded, optionField} from '../controls.js';
-import {createChart, indexOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
+import {createChart, indexOf, linkCharts, reachOf, roomy, sampleOf, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {scoresNote} from '../notes.js';
 import {brief, clamp, sixDigits} from '../numbers.js';
@@ -190,16 +190,7 @@ function chooser(sides, lines, {update, tables}) {
                 disabled: shown.size === 1 && shown.has(choice),
                 onchange: () => toggle(choice, box.checked),
             });
-            const samples = mine
-                .filter(({refused, same}) => !refused && !same)
-                .map(({colour, dashed}) => {
-                    const sample = h('span', {
-                        class: dashed ? 'chart-dashed' : 'chart-solid',
-                        'aria-hidden': 'true',
-                    });
-                    sample.style.borderColor = colour;
-                    return sample;
-                });
+            const samples = mine.filter(({refused, same}) => !refused && !same).map(sampleOf);
             const told = mine
                 .map(
                     ({same, side}) =>

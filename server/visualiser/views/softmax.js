@@ -1,6 +1,6 @@
 // What biases of the attention scores do to one query: their softmax over the keys, a line for
 // each head.
-import {listField, scrolled, tableOf} from '../controls.js';
+import {listField, scrolled, tableOf, drawLoaded} from '../controls.js';
 import {isDistances} from '../axes.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
@@ -68,7 +68,7 @@ async function biasesOf(table, head, query, load) {
 const isMasked = (bias) => bias === -Infinity;
 
 // The share of the attention on keys that are less than n positions away, over n.
-function withinOf({keys, weights}, position) {
+function withinOf(keys, weights, position) {
     const byDistance = new Map();
     keys.forEach((key, i) => {
         const n = Math.abs(key - position) + 1;
@@ -96,6 +96,8 @@ function lineOf({keys, biases}, position) {
         half++;
     }
     return {
+        keys,
+        within: withinOf(keys, weights, position),
         length: keys.length,
         x: (i) => keys[i],
         y: (i) => (isMasked(biases[i]) ? NaN : weights[i]),
@@ -184,11 +186,7 @@ function createPlaces() {
     return {
         note: softmaxNote([]),
         frame,
-        body: h(
-            'div',
-            {class: 'softmax-body', 'aria-busy': 'true'},
-            h('p', {class: 'quiet'}, 'Loading …'),
-        ),
+        body: h('div', {class: 'softmax-body'}, h('p', {class: 'quiet'}, 'Loading …')),
         numbers: h('details', {}, h('summary', {}, 'Numbers of these heads'), frame),
     };
 }
@@ -300,11 +298,6 @@ async function loadLines(usable, heads, row, {tables, load, colours: {apart}}) {
                     const found = await biasesOf(table, head, query, loadSide);
                     return {
                         ...lineOf(found, extents.at(query)),
-                        within: withinOf(
-                            {keys: found.keys, weights: softmax(found.biases)},
-                            extents.at(query),
-                        ),
-                        keys: found.keys,
                         name: `${sideName(tables, side)}head ${head}`,
                         given: given(head),
                         colour: apart[i % apart.length],
@@ -318,7 +311,7 @@ async function loadLines(usable, heads, row, {tables, load, colours: {apart}}) {
 }
 
 function render(container, context) {
-    const {tables, options, update, colours, signal, until} = context;
+    const {tables, options, update, colours, signal} = context;
     const usable = tables.filter(({tensor, scheme}) => hasLine(tensor, scheme));
     const extents = extentsOf(usable[0]);
     const count = Math.max(...usable.map(({tensor}) => tensor.shape[0]));
@@ -346,13 +339,8 @@ function render(container, context) {
             {'softmax.query': row === extents.queries - 1 ? '' : String(extents.at(row))},
             {quiet: sliding},
         );
-        if (sliding) draw().catch(fail);
+        if (sliding) drawLoaded(context, places.body, draw(), () => {});
     });
-    function fail(error) {
-        if (signal.aborted || error.name === 'AbortError') return;
-        if (error.status === undefined) console.error(error);
-        places.body.replaceChildren(h('p', {class: 'failed'}, error.message));
-    }
     container.append(
         places.note,
         h(
@@ -376,11 +364,7 @@ function render(container, context) {
         places.body,
         places.numbers,
     );
-    until(
-        draw()
-            .catch(fail)
-            .finally(() => places.body.removeAttribute('aria-busy')),
-    );
+    drawLoaded(context, places.body, draw(), () => {});
 }
 
 export default {

@@ -1,5 +1,6 @@
 // The wavelength of each column over the dimension: which columns never complete a turn in
 // training.
+import {drawLoaded} from '../controls.js';
 import {heightOf} from '../arrangement.js';
 import {createChart, decadesOf, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
@@ -18,7 +19,7 @@ const AROUND = 130; // pixels that the words and titles take of the height
 export const NOT_MEASURED = 'The wavelengths of this table could not be measured.';
 
 // A description of one table's spectrum.
-export function describeSpectrum(wavelengths, limit, limitName) {
+function describeSpectrum(wavelengths, limit, limitName) {
     if (!wavelengths) return NOT_MEASURED;
     const finite = Array.from(wavelengths).filter(Number.isFinite);
     if (finite.length === 0) return 'No column is a wave of the position.';
@@ -176,17 +177,18 @@ function draw(container, context) {
 function render(container, context) {
     const body = h(
         'div',
-        {class: 'spectrum-body', 'aria-busy': 'true'},
+        {class: 'spectrum-body'},
         h('p', {class: 'quiet'}, 'Measuring wavelengths …'),
     );
     container.append(spectrumNote(), body);
-    context.until(
-        Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
-            if (context.signal.aborted) return;
+    drawLoaded(
+        context,
+        body,
+        Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)),
+        () => {
             body.replaceChildren();
             draw(body, context);
-            body.removeAttribute('aria-busy');
-        }),
+        },
     );
 }
 

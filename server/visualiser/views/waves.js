@@ -1,5 +1,5 @@
 // Single columns (mostly dimensions) as lines over the rows (mostly positions).
-import {listField} from '../controls.js';
+import {listField, drawLoaded} from '../controls.js';
 import {arrangementOf, groupsOf, heightOf} from '../arrangement.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
@@ -15,7 +15,7 @@ const FINE = 2 ** 20; // elements of a table of curves
 const SPARSE = 3; // pixels between rows from which a line through them is no curve
 
 export const isReal = ({dtype}) => /^b?f\d/.test(dtype);
-export const hasPositions = ({axis}) => axis === 'n' || axis === 'queries';
+const hasPositions = ({axis}) => axis === 'n' || axis === 'queries';
 
 // The rows of a table sorted by the position they stand for: {length, x(i), row(i)}.
 export function orderOf({rows, row}) {
@@ -194,7 +194,7 @@ function show(body, between, chosen, arrangement, context) {
 }
 
 function render(container, context) {
-    const {tables, refusal, colours, signal, until, width} = context;
+    const {tables, refusal, colours, signal, width} = context;
     const chosen = chosenOf(context);
     const arrangement = arrangementOf(context, 'waves.arrangement');
     const names = titlesOf(tables, 'column').filter(Boolean);
@@ -214,14 +214,11 @@ function render(container, context) {
         ),
         body,
     );
-    until(
-        Promise.all(tables.map((table) => loadBetween(table, width, signal)))
-            .then((between) => {
-                if (!signal.aborted) show(body, between, chosen, arrangement, context);
-            })
-            .catch((error) => {
-                if (error.name !== 'AbortError') console.error(error);
-            }),
+    drawLoaded(
+        context,
+        body,
+        Promise.all(tables.map((table) => loadBetween(table, width, signal))),
+        (between) => show(body, between, chosen, arrangement, context),
     );
 }
 
