@@ -109,13 +109,6 @@ async function fromWavelengths(tables, write, signal) {
     );
 }
 
-const wavesLater = (tables, mark, signal) =>
-    fromWavelengths(
-        tables,
-        (wavelengths, table) => waveNotice(wavelengths, lengthOf(table, mark)),
-        signal,
-    );
-
 // ---- matrices ----
 
 // What rows, or columns, are: "those of the grid", "positions".
@@ -189,7 +182,12 @@ export function heatmapNote(tables, mark, signal) {
     const what = sided(tables.map(axesText));
     const notice = sided(tables.map(heatmapNotice));
     if (notice || tables.every(({constant}) => constant !== null)) return noteOf(what, notice);
-    return noteOf(what, wavesLater(tables, mark, signal), {signal});
+    const waves = fromWavelengths(
+        tables,
+        (wavelengths, table) => waveNotice(wavelengths, lengthOf(table, mark)),
+        signal,
+    );
+    return noteOf(what, waves, {signal});
 }
 
 // What counts, and of what there is the same or not.

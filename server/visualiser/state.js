@@ -1,8 +1,7 @@
 // The state of the page and its address. The address's query is
 //
-//   tour=3 & scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap &
-// view.row=1024 …
-//   & embed=1 & theme=dark
+//   tour=3 & scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap
+//   & view.row=1024 … & embed=1 & theme=dark
 //
 // : the left settings by the parameters' own names, the right ones, if any, with `right.`
 // before them, what concerns views with `view.`, and the step of the tour if it is taken. No
@@ -10,8 +9,7 @@
 // alone, `theme` says in which theme; `tour` and these are no parameters.
 
 // view members that every view shares; all others belong to the view that set them.
-//   tensor  name, '' for the scheme's first      slice  indices of the leading axes, "3" or
-// "0,3"
+//   tensor  name, '' for the scheme's first      slice  indices of the leading axes: "0,3"
 //   row     the window's first row               mark   the training length, a position
 //   column  the index of the highlighted one
 export const PLACES = ['tensor', 'slice', 'row']; // those that decide which elements are loaded

@@ -15,7 +15,7 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 // A matrix of elements: rows [firstRow, firstRow + rows) of a slice of a tensor.
 //
 //   data            a typed array of rows * columns elements, row-major; f16 and bf16 as
-// Float32Array
+//                   Float32Array
 //   dtype           'f32', 'f64', 'f16', 'bf16', 'i32'
 //   tensor          {name, dtype, shape (of the whole), axes (a name for each), primary}
 //   available       the scheme's documented tensors that these settings make
@@ -24,10 +24,8 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 //   totalRows       of the whole tensor; `slice` the indices of its leading axes
 //   coordinates     for each axis of the tensor what its indices stand for: see axes.js
 //   row, column     {axis, title, at(i)}: what an index of the window stands for
-//   wavelengths     of the columns in positions, NaN where a column is no wave of the position;
-// null
-//                   until known (await `wavelengthsKnown`, which measures them) or where it
-// makes no sense
+//   wavelengths     of the columns in positions, NaN where one is no wave; null until known
+//                   (await `wavelengthsKnown`, which measures them) or where it has no sense
 //   reply           {cache: 'hit' | 'miss', timing, bytes, milliseconds}; null for a difference
 //   described       all tensors of these settings: see describe
 export class Table {

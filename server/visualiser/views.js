@@ -2,48 +2,37 @@
 // list.
 //
 //   export default {
-//     name: 'heatmap',                    // in the address: ?view=heatmap
-//     title: 'Heatmap',                   // its tab, or (tensor, scheme) => its tab
-//     linked: true,                       // whether it shows options.column, the highlighted
-// one
-//     options: ['columns'],               // its own part of the address: view.waves.columns
-//     tools: ['mark'],                    // which of slice, row and mark it heeds, if not all
-//     charts: true,                       // whether it draws charts, with Plot
-//     applies(tensor, scheme),            // whether it makes sense: by tensor.shape, .axes,
-// .dtype and
-//                                         // the scheme's document, never by the scheme's name
-//     render(container, context),         // fill the empty element; may return a function that
-// is
-//   }                                     // called before the next render or when the view is
-// left
+//     name: 'heatmap',            // in the address: ?view=heatmap
+//     title: 'Heatmap',           // its tab, or (tensor, scheme) => its tab
+//     linked: true,               // whether it shows options.column, the highlighted one
+//     options: ['columns'],       // its own part of the address: view.waves.columns
+//     tools: ['mark'],            // which of slice, row and mark it heeds, if not all
+//     charts: true,               // whether it draws charts, with Plot
+//     applies(tensor, scheme),    // whether it makes sense: by tensor.shape, .axes, .dtype and
+//                                 // the scheme's document, never by the scheme's name
+//     render(container, context), // fill the empty element; may return a function that is
+//   }                             // called before the next render or when the view is left
 //
 // render is called anew whenever tables, options or colours change. The context:
 //
 //   tables        [left] or [left, right]: Table of tables.js; exact values in typed arrays
 //   difference    left minus right as a Table; null without a right one, or if they cannot be
-// subtracted
+//                 subtracted
 //   refusal       why they cannot be, as a sentence, or ''
-//   options       {name: text}: this view's own part of the address and what all views share
+//   options       {name: text}: the view's own part of the address and what all views share
 //                 (tensor, slice, row, mark, column: see state.js)
-//   update(patch, {quiet})  change options: {zoom: '2,0,0'}; '' removes one. It makes an entry
-// of the
-//                 history and renders anew; `quiet` does neither (pan, zoom, what lies under
-// the mouse).
-//                 Prefix what is your own with the view's name: {'waves.columns': '0,1'}.
-//                 {view: 'heatmap'} goes to another view
+//   update(patch, {quiet, view})  change options: {'waves.columns': '0,1'}; '' removes one. It
+//                 makes an entry of the history and renders anew; `quiet` does neither (pan,
+//                 zoom, what lies under the mouse). {view: 'heatmap'} goes to another view
 //   mark          the training length as a number, or null
 //   hover(text)   the line under the view, which screen readers hear; '' empties it
-//   load(side, options)  another table of the same settings: load(0, {tensor: 'sin', row: 0,
-// rows: 64});
-//                 see loadTable. Rejects with a Problem, or an AbortError when the view is left
-//   taken(tables) what "Take it away" offers instead of the tables: what the view has loaded to
-// draw
+//   load(side, options)  another table of the same settings, see loadTable: load(0, {tensor:
+//                 'sin'}). Rejects with a Problem, or an AbortError when the view is left
+//   taken(tables) what "Take it away" offers instead of the tables
 //   colours       of the theme: see coloursOf and scaleOf in colours.js
 //   signal        aborted when the view is rendered anew or left: pass it to addEventListener
-//   until(promise)  the picture is complete when all of these have settled: as long as the same
-// view is shown
-//                 before, that stays on the screen. The container is not in the document
-// before.
+//   until(promise)  the picture is complete when all of these have settled; until then the one
+//                 of the same view stays, and the container is not in the document
 //   width         of the container in CSS pixels; a change of it renders anew
 //   height        that the window leaves for a picture and the view's own controls
 //

@@ -502,7 +502,7 @@ const CLAIMS = {
     'Base 10 and 10000': [/^sinusoidal heatmap$/, /All waves repeat/],
     'The decay of RoPE': [/^rope scores$/, /./],
     'The heads of ALiBi': [/^alibi softmax$/, /./],
-    'RoPE beside YaRN': [/^rope spectrum$/, /./],
+    'RoPE beside YaRN, NTK …': [/^rope spectrum$/, /./],
     'Float32 far out': [/^sinusoidal precision$/, /wrong by up to/],
 };
 

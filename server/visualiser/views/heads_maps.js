@@ -2,6 +2,7 @@
 import {clamp} from '../numbers.js';
 import {h, gridMove, isModified} from '../dom.js';
 import {coverOf, paint, spansOf} from '../raster.js';
+import {markOn} from './heatmap_panel.js';
 
 const GAP = 10;
 const WIDE = 320,
@@ -30,14 +31,6 @@ function sizeOf({rows, columns}, {width, height}, count) {
                 ? LINE_HEIGHT
                 : Math.round(clamp((wide * rows) / columns, 24, wide * 1.25)),
     };
-}
-
-// The pixel where an axis reaches the training length, or null.
-function markOn(axis, extent, mark, pixels) {
-    if (mark == null || !axis || !['n', 'queries', 'keys'].includes(axis.axis)) return null;
-    let cell = 0;
-    while (cell < extent && axis.at(cell) < mark) cell++;
-    return cell === 0 || cell === extent ? null : (cell / extent) * pixels;
 }
 
 function createMap(set, index, {wide, high}, {colours, mark}) {
@@ -73,8 +66,8 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
         context.setTransform(1, 0, 0, 1, 0, 0);
         context.putImageData(picture, 0, 0);
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
-        const x = markOn(set.column, set.columns, mark, wide),
-            y = markOn(set.row, set.rows, mark, high);
+        const x = markOn(mark, set.column, set.columns, [0, set.columns], wide),
+            y = set.row && markOn(mark, set.row, set.rows, [0, set.rows], high);
         context.fillStyle = colours.mark;
         if (x != null) context.fillRect(x - 0.75, 0, 1.5, high);
         if (y != null) context.fillRect(0, y - 0.75, wide, 1.5);

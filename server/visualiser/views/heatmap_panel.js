@@ -72,8 +72,8 @@ function tellSameness(context, {sameness, size, colours}) {
 }
 
 // The pixel of an axis where the positions reach the training length, or null.
-function markOn(mark, axis, extent, [from, to], pixels) {
-    if (mark == null || !['n', 'queries'].includes(axis.axis)) return null;
+export function markOn(mark, axis, extent, [from, to], pixels) {
+    if (mark == null || !['n', 'queries', 'keys'].includes(axis.axis)) return null;
     let cell = 0;
     while (cell < extent && axis.at(cell) < mark) cell++;
     const at = ((cell - from) / (to - from)) * pixels;
