@@ -2,6 +2,8 @@
  * axes exchanged. */
 #include "identify/form.h"
 
+#include "recognise/distances.h"
+
 #include <stdio.h>
 
 bool pe_undo_grid(pe_layers *layers, const pe_layer *layer)
@@ -60,7 +62,8 @@ bool pe_undo_moved_axis(pe_layers *layers, const pe_layer *layer)
         pe_layer_has(layer, PE_TRANSFORM_HEADS_LAST))
         return true;
     add_rotated(layers, layer, (pe_transform){.kind = PE_TRANSFORM_CHANNELS_FIRST}, 1);
-    if (view->rank == 3 && view->shape[0] <= view->shape[1])
+    const pe_view head = pe_view_at(view, last, 0);
+    if (view->rank == 3 && pe_distances_are_diagonals(&head))
         add_rotated(layers, layer,
                     (pe_transform){.kind = PE_TRANSFORM_HEADS_LAST, .axis = last}, last);
     return true;

@@ -59,8 +59,7 @@ static double read_entry(const pe_view *matrix, uint64_t row, uint64_t column)
     return pe_view_read(&line, column, 1, &entry) ? entry : (double)NAN;
 }
 
-/* Whether most diagonals of a matrix are constant, as those of distances are. */
-static bool has_diagonals(const pe_view *matrix)
+bool pe_distances_are_diagonals(const pe_view *matrix)
 {
     const uint64_t rows = matrix->shape[0], columns = matrix->shape[1];
     size_t constant = 0;
@@ -86,7 +85,7 @@ bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_di
         own.queries = view->shape[view->rank - 2];
     const pe_view head = has_heads ? pe_view_at(view, 0, 0) : *view;
     if (own.queries > DISTANCES_MAX || own.keys > DISTANCES_MAX ||
-        (axes == 2 && !has_diagonals(&head)))
+        (axes == 2 && !pe_distances_are_diagonals(&head)))
         return false;
     own.count = (size_t)(own.queries + own.keys - 1);
     uint64_t lines = ENTRIES_MAX / own.count < PE_DISTANCE_LINES ? ENTRIES_MAX / own.count

@@ -39,6 +39,9 @@ bool pe_distances_read_vectors(const pe_view *view, bool has_columns,
                                pe_distances *ret_distances);
 void pe_distances_done(pe_distances *distances);
 
+/* Whether most diagonals of a matrix are constant, as those of distances are. */
+bool pe_distances_are_diagonals(const pe_view *matrix);
+
 /* Whether the entries of all distances are the same. */
 bool pe_distances_are_equal(const pe_distances *distances);
 

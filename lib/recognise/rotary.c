@@ -271,26 +271,44 @@ static bool has_pairs(const pe_observation *seen)
     return true;
 }
 
+/* Whether most columns have the same again some columns further on, in the last rows that have
+ * been read. */
+static bool has_copies(const pe_observation *seen, pe_columns columns, uint64_t apart)
+{
+    size_t far = 0, looked = 0;
+    for (size_t row = seen->sampled; row-- > 0 && looked < 4 * columns.count;)
+        for (uint64_t i = 0; i < columns.count; i++, looked++) {
+            const uint64_t column = columns.first + i * columns.stride;
+            const double one = pe_observation_entry(seen, row, column);
+            const double other = pe_observation_entry(seen, row, column + apart);
+            far += !(fabs(one - other) <= 0x1p-5 * fmax(fabs(one), fabs(other)));
+        }
+    return 4 * far <= looked;
+}
+
 /* List the arrangements that so many columns may have; returns how many. */
 static size_t list_arrangements(const pe_observation *seen,
                                 pe_rotary_table ret_tables[ARRANGEMENTS])
 {
     static const char *const NAMES[] = {"cos", "sin"};
     const uint64_t columns = seen->columns, half = columns / 2, rows = seen->rows;
+    const pe_columns halves = {0, 1, half}, neighbours = {0, 2, half};
+    const bool even = columns % 2 == 0, by_halves = even && has_copies(seen, halves, half);
+    const bool interleaved = even && has_copies(seen, neighbours, 1);
     size_t count = 0;
     for (int sine = 0; sine < 2; sine++) {
         ret_tables[count++] =
             (pe_rotary_table){NAMES[sine], "&table=half_width", {0, 1, columns}, sine, rows};
-        if (columns % 2 != 0)
-            continue;
-        ret_tables[count++] =
-            (pe_rotary_table){NAMES[sine], "&table=full&layout=half", {0, 1, half}, sine, rows};
-        ret_tables[count++] = (pe_rotary_table){
-            NAMES[sine], "&table=full&layout=interleaved", {0, 2, half}, sine, rows};
+        if (by_halves)
+            ret_tables[count++] =
+                (pe_rotary_table){NAMES[sine], "&table=full&layout=half", halves, sine, rows};
+        if (interleaved)
+            ret_tables[count++] = (pe_rotary_table){
+                NAMES[sine], "&table=full&layout=interleaved", neighbours, sine, rows};
     }
-    if (columns % 2 == 0 && has_pairs(seen))
+    if (even && has_pairs(seen))
         ret_tables[count++] =
-            (pe_rotary_table){"cos_sin", "&cos_sin=true", {0, 1, half}, false, rows};
+            (pe_rotary_table){"cos_sin", "&cos_sin=true", halves, false, rows};
     return count;
 }
 

@@ -202,6 +202,23 @@ static bool are_rounded(const double *numbers, size_t count, pe_dtype dtype)
     return true;
 }
 
+/* Fit a row by all columns, or, if a few are of no position, by one half of them or the other.
+ */
+static pe_row_position fit_row(const pe_row_law *law, const double *row)
+{
+    pe_row_position at = pe_row_position_fit(law, row);
+    for (size_t half = 0; !at.found && half < 2; half++) {
+        pe_row_law part = *law;
+        part.count = 0;
+        for (size_t i = 0; i < law->count; i++)
+            if (i / 2 % 2 == half)
+                part.signals[part.count++] = law->signals[i];
+        if (part.count >= LISTED)
+            at = pe_row_position_fit(&part, row);
+    }
+    return at;
+}
+
 /* Find the position of each row; a few rows may be of no position, and are said to be at 0. */
 static bool find_list(const pe_observation *seen, const pe_row_law *law,
                       pe_table_positions *ret)
@@ -214,7 +231,7 @@ static bool find_list(const pe_observation *seen, const pe_row_law *law,
         return false;
     double *numbers = malloc(count * sizeof *numbers);
     for (size_t row = 0; numbers && row < count && (double)lost <= lost_max; row++) {
-        pe_row_position at = pe_row_position_fit(law, seen->sample + row * seen->columns);
+        pe_row_position at = fit_row(law, seen->sample + row * seen->columns);
         numbers[row] = at.found ? pe_row_position_number(at) : 0;
         lost += !at.found;
     }
