@@ -1,10 +1,10 @@
 // Line charts that several views share: Observable Plot draws them; a cursor moves over one or
 // several linked charts by pointer and keyboard.
 //
-// A series: {name, colour, dashed: true or its dashes, length, x(i) ascending, y(i)}, `dots` for points instead of
-// a line, `ring` for a ring around a point, `strong` for the one that is highlighted and
-// `faint` for the others. A line has a dot on each of its points if these are apart; `curve`,
-// a series too, is what is drawn between them in place of straight lines.
+// A series: {name, colour, dashed: true or its dashes, length, x(i) ascending, y(i)}, `dots`
+// for points instead of a line, `ring` for a ring around a point, `strong` for the one that is
+// highlighted and `faint` for the others. A line has a dot on each of its points if these are
+// apart; `curve`, a series too, is what is drawn between them in place of straight lines.
 //
 // Views that draw charts say so (`charts: true`): Plot is there when they render.
 import {h, isModified} from './dom.js';

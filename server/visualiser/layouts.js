@@ -61,8 +61,8 @@ export function layoutRemark([one, other = otherwise(one)]) {
         (layout) => `${layout} turns columns ${listOf(layout, dim / 2)} … together`,
     );
     return (
-        `Layout ${pairs}, ${others}${equal ? EQUAL : ''}. A kernel with the wrong layout gives ` +
-        'other scores: over random queries and keys they ' +
+        `Layout ${pairs}, ${others}${equal ? EQUAL : ''}. A kernel with the wrong layout ` +
+        'gives other scores: over random queries and keys they ' +
         `have a correlation of ${correlations.join(', ')} with the right ones at distances ` +
         `${DISTANCES.join(', ')}.`
     );

@@ -27,7 +27,8 @@ export function withinRules(settings, name, before) {
     return String(Number(wanted) + (Number(wanted) < Number(before) ? -1 : 1));
 }
 
-// `ask` is accepts or describe: what the service says of a request before it computes, and after.
+// `ask` is accepts or describe: what the service says of a request before it computes, and
+// after.
 async function takes(ask, settings, name, value, signal) {
     try {
         await ask(

@@ -143,8 +143,8 @@ export function beginningsOf(scheme) {
     if (!source) return {example, comfortable, why: ''};
     Object.assign(comfortable, {[source]: '14', [source.replace('source_', '')]: '24'});
     const why =
-        'Begins with the 14 × 14 patches of an image of 224 pixels, resized to the 24 × 24 of ' +
-        'one of 384 pixels.';
+        'Begins with the 14 × 14 patches of an image of 224 pixels, resized to the 24 × 24 ' +
+        'of one of 384 pixels.';
     return {example, comfortable, why};
 }
 
