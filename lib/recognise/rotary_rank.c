@@ -187,7 +187,8 @@ static double price_law(const pe_rotary_law *law)
 {
     const double numbers[] = {
         law->law.theta,           law->law.factor,           law->law.attention,
-        law->law.low_freq_factor, law->law.high_freq_factor, law->step == 1 ? 0 : law->step};
+        law->law.low_freq_factor, law->law.high_freq_factor, (double)law->law.seq_len,
+        law->step == 1 ? 0 : law->step};
     int digits = 0;
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
         digits += pe_rotary_digits(numbers[i]);
