@@ -48,15 +48,19 @@ static bool read_entries(const pe_observation *seen, pe_columns columns, double 
     return good;
 }
 
-static void read_waves(pe_observation *seen, pe_columns columns, double *frequencies,
+/* Read the waves of some columns. False without memory for waves. */
+static bool read_waves(pe_observation *seen, pe_columns columns, double *frequencies,
                        double *errors)
 {
     const pe_observed_wave *waves = pe_observation_waves(seen);
-    for (uint64_t i = 0; waves && i < columns.count; i++) {
+    if (!waves)
+        return false;
+    for (uint64_t i = 0; i < columns.count; i++) {
         const pe_observed_wave *wave = &waves[columns.first + i * columns.stride];
         frequencies[i] = wave->found ? wave->frequency : 0;
         errors[i] = wave->found ? pe_observation_wave_error(seen, wave) : 1;
     }
+    return true;
 }
 
 /* Replace the first frequency, from which all others are reckoned, if it is missing or bad:
@@ -96,8 +100,8 @@ static void propose_laws(pe_observation *seen, const pe_rotary_table *table,
                                       .work = seen->work,
                                       .unit = pe_observation_unit(&seen->view),
                                       .still = still_columns(seen, table->columns)};
-    if (read_entries(seen, table->columns, entries, row, &measured)) {
-        read_waves(seen, table->columns, numbers, errors);
+    if (read_entries(seen, table->columns, entries, row, &measured) &&
+        read_waves(seen, table->columns, numbers, errors)) {
         mend_first(numbers, errors, count);
         size_t found = pe_rotary_search(&measured, laws);
         for (size_t i = 0; i < found; i++)

@@ -375,12 +375,10 @@ pageTest(
     'the whole page and the reference are in no frame of others',
     {expected: /frame-ancestors|ERR_BLOCKED_BY_RESPONSE/},
     async (page) => {
-        await page.goto(around(SHOWN.heatmap));
-        const [, frame] = page.frames();
-        await eventually(async () => assert.match(await frame.innerText('p'), /embed=1/));
-        assert.equal(await frame.$('#view'), null);
-        await page.goto(around('docs?embed=1'));
-        await eventually(() => assert.match(page.frames()[1].url(), /^chrome-error:/));
+        for (const address of [SHOWN.heatmap, 'docs?embed=1']) {
+            await page.goto(around(address));
+            await eventually(() => assert.match(page.frames()[1].url(), /^chrome-error:/));
+        }
     },
 );
 
