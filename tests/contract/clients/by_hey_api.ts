@@ -61,7 +61,7 @@ export async function sendsTables() {
     ).data;
     const found: posenc.Identity[] = [
         (await posenc.identifyTable({body: bytes, ...raised})).data,
-        (await posenc.identifyStoredTable({query: {set: 'mine'}, ...raised})).data,
+        (await posenc.identifyTable({query: {set: 'mine'}, body: bytes, ...raised})).data,
     ];
     const model = {parameters, model: 'llama-3.1-8b'};
     const applied: posenc.Judgement[] = [

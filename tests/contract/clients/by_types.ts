@@ -74,7 +74,7 @@ export async function sendsTables() {
     });
     const found: Schemas['Identity'][] = [
         await ask('post', '/v1/identify', {body}),
-        await ask('get', '/v1/identify', {query: {set: 'mine'}}),
+        await ask('post', '/v1/identify', {query: {set: 'mine'}, body}),
     ];
     const model = {parameters, model: 'llama-3.1-8b'};
     const applied: (Schemas['Judgement'] | Blob)[] = [
