@@ -5,6 +5,8 @@ import {clamp} from './numbers.js';
 
 const mistakeOf = (text, id) => text && h('span', {class: 'error', id: `${id}-error`}, text);
 const instead = (asked, value) => ` “${asked}” cannot be had: ${value} is shown`;
+const labelled = (id, label, control, told) =>
+    h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', control, told);
 
 // A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {
@@ -17,14 +19,7 @@ export function listField({id, label, value, mistake, size = 18, changed}) {
         'aria-describedby': mistake ? `${id}-error` : null,
         onchange: () => changed(input.value.trim()),
     });
-    return h(
-        'span',
-        {class: 'chart-field'},
-        h('label', {for: id}, label),
-        ' ',
-        input,
-        mistakeOf(mistake, id),
-    );
+    return labelled(id, label, input, mistakeOf(mistake, id));
 }
 
 // A labelled choice of [value, title] pairs.
@@ -37,14 +32,8 @@ function choiceField({id, label, value, asked = value, choices, changed}) {
         ),
     );
     const [, title] = choices.find(([each]) => each === value);
-    return h(
-        'span',
-        {class: 'chart-field'},
-        h('label', {for: id}, label),
-        ' ',
-        select,
-        asked !== value && mistakeOf(instead(asked, title), id),
-    );
+    const told = asked !== value && mistakeOf(instead(asked, title), id);
+    return labelled(id, label, select, told);
 }
 
 // A choice that is an option of a view: {value, field}. The standard one is not in the address.
