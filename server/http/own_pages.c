@@ -85,11 +85,13 @@ void own_pages_log(void *cls, const char *format, va_list arguments)
     http_exchange *exchange = of_chunks ? found.with_chunks : found.whole_head;
     if (!exchange)
         return;
+    /* libmicrohttpd 1.0.1 gives this status to the extension of a chunk, too */
+    const bool is_too_large =
+        status == MHD_HTTP_CONTENT_TOO_LARGE && !strstr(page, "chunk size line");
     api_reply *reply =
-        status == MHD_HTTP_CONTENT_TOO_LARGE
-            ? api_fault_reply(exchange->shared->service, API_FAULT_PAYLOAD_TOO_LARGE)
-        : of_chunks ? refuse_chunks(exchange)
-                    : refuse_head(exchange);
+        is_too_large ? api_fault_reply(exchange->shared->service, API_FAULT_PAYLOAD_TOO_LARGE)
+        : of_chunks  ? refuse_chunks(exchange)
+                     : refuse_head(exchange);
     char *response = http_exchange_refuse(exchange, reply);
     if (response)
         send_last(exchange->connection, response);
