@@ -17,25 +17,35 @@ void api_forms_add(const pe_identity *identity, api_text *text)
     }
 }
 
-/* What is known of a form beside its text. */
+/* Which kinds have an axis, and which have a value. */
+static const bool HAS_AXIS[PE_TRANSFORM_KINDS] = {
+    [PE_TRANSFORM_REPEATED] = true,     [PE_TRANSFORM_TILED] = true,
+    [PE_TRANSFORM_EACH] = true,         [PE_TRANSFORM_CHANNELS_FIRST] = true,
+    [PE_TRANSFORM_HEADS_LAST] = true,   [PE_TRANSFORM_PAIR] = true,
+    [PE_TRANSFORM_HALVES] = true,       [PE_TRANSFORM_ALTERNATING] = true,
+    [PE_TRANSFORM_OPPOSITE] = true,     [PE_TRANSFORM_PARTS] = true,
+    [PE_TRANSFORM_MASKED_KEYS] = true,  [PE_TRANSFORM_ZERO_ROWS] = true,
+    [PE_TRANSFORM_ZERO_COLUMNS] = true, [PE_TRANSFORM_OTHER_ROWS] = true,
+};
+static const bool HAS_VALUE[PE_TRANSFORM_KINDS] = {
+    [PE_TRANSFORM_MASKED] = true,   [PE_TRANSFORM_MASKED_KEYS] = true,
+    [PE_TRANSFORM_DECIMALS] = true, [PE_TRANSFORM_NOISE] = true,
+    [PE_TRANSFORM_FACTOR] = true,
+};
+
+/* What is known of a form beside its text; a value that is no number is none. */
 static json_t *describe_form(const pe_identity *identity, const pe_transform *form)
 {
     char text[PE_FORM_TEXT] = "";
     pe_form_text(identity, form, text);
     json_t *document = json_pack("{s:s, s:s}", "kind", pe_form_name(form), "text", text);
-    if ((form->kind <= PE_TRANSFORM_HEADS_LAST && form->kind != PE_TRANSFORM_FLATTENED) ||
-        form->kind == PE_TRANSFORM_PARTS ||
-        (form->kind >= PE_TRANSFORM_MASKED_KEYS && form->kind <= PE_TRANSFORM_OTHER_ROWS) ||
-        (form->kind >= PE_TRANSFORM_PAIR && form->kind <= PE_TRANSFORM_ALTERNATING) ||
-        form->kind == PE_TRANSFORM_OPPOSITE)
+    if (HAS_AXIS[form->kind])
         json_object_set_new(document, "axis", json_integer((json_int_t)form->axis));
     if (form->first > 0 || form->kind == PE_TRANSFORM_ZERO_ROWS)
         json_object_set_new(document, "first", json_integer((json_int_t)form->first));
     if (form->count > 0)
         json_object_set_new(document, "count", json_integer((json_int_t)form->count));
-    if (form->kind == PE_TRANSFORM_FACTOR || form->kind == PE_TRANSFORM_MASKED ||
-        (form->kind == PE_TRANSFORM_MASKED_KEYS && !isnan(form->value)) ||
-        form->kind == PE_TRANSFORM_NOISE || form->kind == PE_TRANSFORM_DECIMALS)
+    if (HAS_VALUE[form->kind] && !isnan(form->value))
         json_object_set_new(document, "value",
                             isfinite(form->value)
                                 ? json_real(form->value)
