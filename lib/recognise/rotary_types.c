@@ -129,31 +129,38 @@ static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, 
     consider_scaled(self, rotary);
 }
 
+/* Consider the original length with which the ramp blends the frequency at `at` as measured,
+ * its ends being moved by `away`. */
+static void consider_yarn_length(pe_rotary_trial *self, pe_rotary *rotary, size_t at,
+                                 double away)
+{
+    const double indices = (double)self->seen->count / pe_log_double(self->theta);
+    const double width = indices * pe_log_double(rotary->beta_fast / rotary->beta_slow);
+    const double part = measure_part(self, rotary->factor, at);
+    const double low = (double)at - part * (width + rotary->truncate) + away;
+    const double length = PE_TURN * rotary->beta_fast * pe_exp_double(low / indices);
+    rotary->original =
+        (int64_t)rint(pe_find_decimal(length, rotary->truncate ? 0.05 / indices : 1e-3));
+    const double whole = (double)rotary->original / PE_TURN;
+    if (whole > 1 && whole < 0x1p40)
+        consider_yarn(self, rotary, indices * pe_log_double(whole / rotary->beta_fast),
+                      indices * pe_log_double(whole / rotary->beta_slow));
+}
+
 /* Consider original lengths that a blended frequency tells, more of them where the ends of the
  * ramp are truncated to whole numbers. */
 static void try_yarn_lengths(pe_rotary_trial *self, pe_rotary *rotary)
 {
-    const double indices = (double)self->seen->count / pe_log_double(self->theta);
     for (size_t f = 0; self->theta > LEAST_THETA && f < self->factor_count; f++) {
-        const size_t at = find_blended(self, self->factors[f]);
-        for (size_t t = 0; at < self->seen->count && t < 10 * PE_COUNT(TURNS); t++) {
-            const double *turns = TURNS[t / 10], away = (double)(t % 5) - 2;
-            const double width = indices * pe_log_double(turns[0] / turns[1]);
-            const double part = measure_part(self, self->factors[f], at);
-            rotary->truncate = t % 10 < 5;
-            if (!rotary->truncate && away != 0)
-                continue;
-            const double low = (double)at - part * (width + rotary->truncate) + 0.3 * away;
-            const double length = PE_TURN * turns[0] * pe_exp_double(low / indices);
-            rotary->factor = self->factors[f];
-            rotary->beta_fast = turns[0];
-            rotary->beta_slow = turns[1];
-            rotary->original = (int64_t)rint(
-                pe_find_decimal(length, rotary->truncate ? 0.05 / indices : 1e-3));
-            const double whole = (double)rotary->original / PE_TURN;
-            if (whole > 1 && whole < 0x1p40)
-                consider_yarn(self, rotary, indices * pe_log_double(whole / turns[0]),
-                              indices * pe_log_double(whole / turns[1]));
+        const size_t at = find_blended(self, rotary->factor = self->factors[f]);
+        for (size_t t = 0; at < self->seen->count && t < PE_COUNT(TURNS); t++) {
+            rotary->beta_fast = TURNS[t][0];
+            rotary->beta_slow = TURNS[t][1];
+            rotary->truncate = true;
+            for (int away = -2; away <= 2; away++)
+                consider_yarn_length(self, rotary, at, 0.3 * away);
+            rotary->truncate = false;
+            consider_yarn_length(self, rotary, at, 0);
         }
     }
 }
