@@ -249,14 +249,16 @@ static bool try_all_moved(pe_trial *trial, const char *name, double *items, size
 /* Try a list whose items have the same sum, nearer and nearer. */
 static bool try_moved_items(pe_trial *trial, const pe_parameter *row)
 {
-    char text[PE_PRINT_MAX];
+    char text[PE_PRINT_MAX], *rest = text;
     double items[ITEMS_MAX], far = INFINITY, before;
     size_t count = 0;
     bool found = false;
     const bool measures = trial->measures;
     pe_trial_value_text(trial, row->name, text);
-    for (char *rest = text, *item; count < ITEMS_MAX && (item = strsep(&rest, ","));)
+    for (char *item; count < ITEMS_MAX && (item = strsep(&rest, ","));)
         items[count++] = strtod(item, NULL);
+    if (rest) /* a longer list, of which the first items are none */
+        return false;
     trial->measures = true;
     do {
         before = far;
