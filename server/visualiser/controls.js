@@ -8,6 +8,10 @@ const instead = (asked, value) => ` “${asked}” cannot be had: ${value} is sh
 const labelled = (id, label, control, told) =>
     h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', control, told);
 
+// What is told where an address asks for another number than `value`; false where it does not.
+export const insteadOf = (asked, value, id) =>
+    asked && Number(asked) !== value && mistakeOf(instead(asked, value), id);
+
 // A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {
     const input = h('input', {
@@ -57,24 +61,20 @@ export function numberField({id, label, min = 0, max, value, asked, changed}) {
         value,
         onchange: () => changed(clamp(Math.trunc(Number(input.value)) || 0, min, max)),
     });
-    return h(
-        'label',
-        {},
-        `${label} `,
-        input,
-        asked && Number(asked) !== value && mistakeOf(instead(asked, value), id),
-    );
+    return h('label', {}, `${label} `, input, insteadOf(asked, value, id));
 }
 
 // Which `count` of `total` are seen, from `first` on; null where all are.
-export function pager({id, title, label, first, count, total, last = total - count, go}) {
-    if (count >= total) return null;
+// `asked` is the text in the address.
+export function pager({id, title, label, first, count, total, asked, ...more}) {
+    const {last = total - count, go} = more;
+    if (count >= total) return insteadOf(asked, 0, id) || null;
     const button = (text, to, disabled) =>
         h('button', {type: 'button', disabled, onclick: () => go(clamp(to, 0, last))}, text);
     return h(
         'span',
         {class: 'window', role: 'group', 'aria-label': title},
-        numberField({id, label, max: last, value: first, changed: go}),
+        numberField({id, label, max: last, value: first, asked, changed: go}),
         ` to ${Math.min(total, first + count) - 1} of ${total} `,
         button('Back', first - count, first === 0),
         button('On', first + count, first + count >= total),

@@ -204,7 +204,7 @@ pageTest('the page leads to its version, documents and licences', {}, async (pag
 });
 
 pageTest('what a link asks of a view and is not there is told', {}, async (page) => {
-    const told = () => page.locator('#strangers, #view .chart-field .error').allInnerTexts();
+    const told = () => page.locator('#strangers, #view .error').allInnerTexts();
     for (const [address, pattern] of [
         ['?scheme=alibi&length=9&heads=2&view.slice=7', /slice "7" is not there: 1 is shown/],
         ['?scheme=rope&length=9&dim=8&view.slice=7', /cos has no slices: "7" is not used/],
@@ -215,6 +215,11 @@ pageTest('what a link asks of a view and is not there is told', {}, async (page)
         ['?scheme=rope&length=9&dim=8&view=precision&view.precision.recipe=no', /“no” cannot/],
         ['?scheme=rope&length=9&dim=8&view=precision&view.precision.rows=0.5', /0.5 cannot/],
         ['?scheme=rope&length=9&dim=8&view=scores&view.scores.key=mine', /“mine” cannot/],
+        ['?scheme=rope&length=9&dim=8&view=rotation&view.rotation.position=99', /“99” cannot/],
+        ['?scheme=rope&length=9&dim=8&view=rotation&view.rotation.speed=99', /“99” cannot/],
+        ['?scheme=alibi&length=9&heads=2&view=softmax&view.softmax.query=9', /“9” cannot/],
+        ['?scheme=alibi&length=9&heads=2&view=heads&view.heads.page=2', /“2” cannot/],
+        ['?scheme=integer&length=9&view=similarity&view.similarity.row=9', /“9” cannot/],
     ]) {
         await open(page, address);
         assert.match((await told()).join(' '), pattern, address);

@@ -1,6 +1,6 @@
 // Heads side by side: a small heatmap for each, on one scale, or a line for each against the
 // distance. With two settings A stands above B, and their difference below.
-import {drawLoaded, optionField, pager, scrolled, tableOf} from '../controls.js';
+import {drawLoaded, insteadOf, optionField, pager, scrolled, tableOf} from '../controls.js';
 import {refusalOf} from '../difference.js';
 import {h} from '../dom.js';
 import {pluralOf} from '../lists.js';
@@ -236,6 +236,7 @@ function render(container, context) {
             ...[
                 lines ? forms({update}, form, standard) : null,
                 pages({update}, page, count, title),
+                insteadOf(options['heads.page'], page, 'heads-page'),
             ].filter(Boolean),
         ),
         news,

@@ -1,6 +1,6 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings
 // both vectors of a pair stand in one circle, at the same position.
-import {scrolled, tableOf, optionField} from '../controls.js';
+import {insteadOf, optionField, scrolled, tableOf} from '../controls.js';
 import {later} from '../busy.js';
 import {h, isModified, swatchOf} from '../dom.js';
 import {highlighted} from '../highlight.js';
@@ -209,22 +209,20 @@ function createPlayer(speed, advance) {
 
 // ---- the view ----
 
-function createControls(context, source, {go, toggle, setSpeed}) {
-    const {mark, options} = context;
+function createControls(context, source, row, {go, toggle}) {
+    const {mark, options, update} = context;
     const last = source.totalRows - 1;
     const play = h(
         'button',
         {type: 'button', 'aria-pressed': 'false', onclick: toggle},
         'Play',
     );
-    const speed =
-        options['rotation.speed'] in SPEEDS ? options['rotation.speed'] : STANDARD_SPEED;
-    const speeds = h(
-        'select',
-        {onchange: () => setSpeed(speeds.value)},
-        ...Object.entries(SPEEDS).map(([value, title]) =>
-            h('option', {value, selected: value === speed}, title),
-        ),
+    const {field: speeds} = optionField(
+        {options, update: (changes) => update(changes, {quiet: true})},
+        'rotation.speed',
+        'speed',
+        Object.entries(SPEEDS),
+        STANDARD_SPEED,
     );
     const slider = h('input', {
         type: 'range',
@@ -242,23 +240,27 @@ function createControls(context, source, {go, toggle, setSpeed}) {
         value: 0,
         onchange: () => go(source.rowOf(Number(entry.value))),
     });
+    const told =
+        insteadOf(options['rotation.position'], source.at(row), 'rotation-position') || '';
     const status = h('p', {class: 'rotation-status'});
     const track = h('div', {class: 'rotation-track'}, slider);
-    const row = mark == null ? -1 : source.rowOf(mark);
-    if (row > 0) {
+    const marked = mark == null ? -1 : source.rowOf(mark);
+    if (marked > 0) {
         const tick = h('span', {class: 'rotation-mark', title: `trained to ${brief(mark)}`});
-        tick.style.left = `calc(8px + ${row / last} * (100% - 16px))`;
+        tick.style.left = `calc(8px + ${marked / last} * (100% - 16px))`;
         track.append(tick);
     }
     const element = h(
         'div',
         {class: 'buttons rotation-controls'},
         play,
-        h('label', {}, 'speed ', speeds),
+        speeds,
         h('label', {}, 'position ', entry),
+        told,
         pairChooser(context, source.count),
     );
-    return {element, track, status, play, slider, entry, speed: () => Number(speeds.value)};
+    const speed = () => Number(speeds.querySelector('select').value);
+    return {element, track, status, play, slider, entry, told, speed};
 }
 
 // The longest vector of the pairs among the first rows, so that all circles have one scale.
@@ -361,14 +363,9 @@ class Rotation {
             () => this.controls.speed(),
             (rows) => this.advance(rows),
         );
-        this.controls = createControls(context, this.source, {
+        this.controls = createControls(context, this.source, this.row, {
             go: (to) => this.go(to),
             toggle: () => (this.player.playing() ? this.pause() : this.play()),
-            setSpeed: (speed) =>
-                update(
-                    {'rotation.speed': speed === STANDARD_SPEED ? '' : speed},
-                    {quiet: true},
-                ),
         });
         this.numbers = h(
             'details',
@@ -430,6 +427,7 @@ class Rotation {
     // Go to a row; -1 stands for a position without a row.
     go(to) {
         if (to >= 0) this.row = this.rowWithin(Math.round(to));
+        if (this.controls.told) this.controls.told.remove();
         this.draw();
         this.remember();
     }

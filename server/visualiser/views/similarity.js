@@ -30,7 +30,7 @@ function windowOf(table, text) {
     return {first, count, n};
 }
 
-const windowPager = ({first, count, n}, update) =>
+const windowPager = ({first, count, n}, {options, update}) =>
     pager({
         id: 'similarity-row',
         title: 'Window of the matrix',
@@ -38,6 +38,7 @@ const windowPager = ({first, count, n}, update) =>
         first,
         count,
         total: n,
+        asked: options[OPTION],
         go: (to) => update({[OPTION]: String(to || ''), zoom: ''}),
     });
 
@@ -56,7 +57,7 @@ async function loadMap(table, drawing, signal) {
 }
 
 function render(container, context) {
-    const {options, update, signal} = context;
+    const {options, signal} = context;
     const {having, note} = comparable(context.tables);
     const turned = rotationIn(having[0]),
         grid = turned && isGrid(having[0].scheme);
@@ -82,8 +83,11 @@ function render(container, context) {
         container,
         context,
         turned
-            ? [...drawingControls(drawing, context), grid ? null : windowPager(longest, update)]
-            : [metric.field, windowPager(longest, update)],
+            ? [
+                  ...drawingControls(drawing, context),
+                  grid ? null : windowPager(longest, context),
+              ]
+            : [metric.field, windowPager(longest, context)],
         () => Promise.all(having.map(loadOne)),
         (place, loaded, news) => {
             const tables = grid ? loaded.map(mapOfDistances) : loaded;

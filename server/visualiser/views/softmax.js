@@ -1,6 +1,6 @@
 // What biases of the attention scores do to one query: their softmax over the keys, a line for
 // each head.
-import {listField, scrolled, tableOf, drawLoaded} from '../controls.js';
+import {drawLoaded, insteadOf, listField, scrolled, tableOf} from '../controls.js';
 import {isDistances} from '../axes.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
@@ -117,8 +117,9 @@ function rowOf({queries, at}, text) {
         : queries - 1;
 }
 
-function queryControls(extents, row, move) {
+function queryControls(extents, row, asked, move) {
     const {queries, at} = extents;
+    const told = insteadOf(asked, at(row), 'softmax-query') || '';
     const entry = h('input', {
         type: 'number',
         id: 'softmax-query',
@@ -138,8 +139,15 @@ function queryControls(extents, row, move) {
         oninput: () => move(Number(slider.value), true),
     });
     return {
-        element: h('span', {class: 'softmax-query'}, h('label', {}, 'query ', entry), slider),
+        element: h(
+            'span',
+            {class: 'softmax-query'},
+            h('label', {}, 'query ', entry),
+            slider,
+            told,
+        ),
         show(to) {
+            if (told && Number(entry.value) !== at(to)) told.remove();
             entry.value = at(to);
             slider.value = to;
             slider.setAttribute('aria-valuetext', `query ${at(to)}`);
@@ -333,7 +341,7 @@ function render(container, context) {
         controls.show(row);
         show(places, lines, extents.at(row), context);
     }
-    const controls = queryControls(extents, row, (to, sliding) => {
+    const controls = queryControls(extents, row, options['softmax.query'], (to, sliding) => {
         row = to;
         update(
             {'softmax.query': row === extents.queries - 1 ? '' : String(extents.at(row))},
