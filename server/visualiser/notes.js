@@ -471,15 +471,10 @@ export function scoresNote(lines, drawing) {
                 `with them every score by ${brief(threeDigits(query * key))}.`
             );
         });
-    return noteOf(
-        what,
-        lines.length > 0 && lines[0].length > 1
-            ? (halved.every((text) => text.endsWith(' nowhere'))
-                  ? 'Half of the score is lost at none of these distances.'
-                  : 'The first distance at which half of the score is lost: ' +
-                    `${halved.join(', ')}.`) + stretched.join('')
-            : '',
-    );
+    const lost = halved.every((text) => text.endsWith(' nowhere'))
+        ? ''
+        : `The first distance at which half of the score is lost: ${halved.join(', ')}.`;
+    return noteOf(what, (lost + stretched.join('')).trim());
 }
 
 // Lines of weights: {name, weights, reach: the mean distance of the keys}, of one query.

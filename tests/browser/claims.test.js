@@ -333,7 +333,6 @@ const CHECKS = [
         },
         bump,
     ],
-    [/^\d+ further columns? (?:is|are) no waves? of the position\.$/, () => {}],
     [
         /^(?:No column is a wave|The wavelengths of this table could not be measured).*\.$/,
         () => {},
@@ -504,7 +503,6 @@ const CHECKS = [
         },
         (said) => bump(said).slice(0, 1),
     ],
-    [/^Half of the score is lost at none of these distances\.$/, () => {}],
 ];
 
 // The axis whose indices are planes.

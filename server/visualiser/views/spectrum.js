@@ -24,10 +24,6 @@ function describeSpectrum(wavelengths, limit, limitName) {
     const finite = Array.from(wavelengths).filter(Number.isFinite);
     if (finite.length === 0) return 'No column is a wave of the position.';
     const longer = finite.filter((each) => each > limit).length;
-    const others = wavelengths.length - finite.length;
-    const rest =
-        ` ${countText(others, 'further column')} ` +
-        `${others === 1 ? 'is no wave' : 'are no waves'} of the position.`;
     const which = longer > 1 && longer === finite.length ? 'All' : `${longer} of`;
     const turns =
         longer === 0
@@ -39,7 +35,7 @@ function describeSpectrum(wavelengths, limit, limitName) {
     return (
         turns +
         `Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ` +
-        `${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? rest : ''}`
+        `${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.`
     );
 }
 
