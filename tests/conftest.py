@@ -26,7 +26,7 @@ def pytest_configure(config):
         config.pluginmanager.register(module)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(summary.LastLine(config), "last-line")
-        if config.getoption("part") in parts.SHARE:
+        if config.getoption("part") in parts.SHARES:
             print(f"SEED={seed} draws what is sampled: make test SEED={seed} draws it again")
         if config.getoption("part") == "sanitized":
             print(*parts.left_out(), sep="\n")

@@ -225,7 +225,7 @@ check-builds: $(BITS_SOURCES:%.c=$(BUILD)/%.o) ## clang builds without a warning
 	@$(call pytest,$(BUILD)/clang/bits) $(PARALLEL) --name clang $(HOLD_BITS)
 	@$(call pytest,$(BUILD)/clang) --name hardening tests/support/hardening.sh
 
-check-dist: dist ## the archive: packed twice, built without node, with the page
+check-dist: dist ## packing the archive again gives the same bytes; check-bare builds it
 	sh tests/support/check_dist.sh $(ARCHIVE) $(BUILD)
 
 check-deb: ## the packages: built twice, lintian, installed, tried, upgraded and purged in a copy of this system
@@ -390,9 +390,9 @@ check-page: ## the bundle that git tracks is what the pages' sources give
 
 # Debian's release after that of this machine
 NEXT_DEBIAN := trixie
-check-bare: ## README.md's first commands on a bare machine, and the first of them on Debian 13 (BARE_ONLY=run: everywhere)
+check-bare: check-dist ## README.md's first commands on a bare machine, and the first of them, in the archive, on Debian 13 (BARE_ONLY=run: everywhere)
 	$(PYTHON) -B tests/support/bare.py $(BUILD)
-	BARE_RELEASE=$(NEXT_DEBIAN) BARE_ONLY=run $(PYTHON) -B tests/support/bare.py $(BUILD)
+	BARE_RELEASE=$(NEXT_DEBIAN) BARE_ONLY=run $(PYTHON) -B tests/support/bare.py $(BUILD) $(ARCHIVE)
 
 check-bare-next: ## both commands, with all tests, on Debian 13
 	BARE_RELEASE=$(NEXT_DEBIAN) BARE_SHARE=1 $(PYTHON) -B tests/support/bare.py $(BUILD)

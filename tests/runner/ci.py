@@ -35,7 +35,6 @@ COMPUTING = (
     "tsan",
     "check",
     "valgrind",
-    "check-dist",
     "check-page",
 )
 LANES = 2  # of what computes

@@ -1,14 +1,14 @@
 """The first minutes of a new user: README.md's two commands of "Start", word for word, on a
-bare Debian: bare.py BUILD.
+bare Debian: bare.py BUILD [ARCHIVE]. They run in a clone, or in what the archive holds.
 
 A root that mmdebstrap makes has a minimal Debian of this machine's release or of BARE_RELEASE,
-git, make and ca-certificates, and no name localhost. Its mirror is the one that this machine
-uses. The commands run in it by chroot,
-in namespaces whose mounts and processes end with this program. BARE_ONLY=run leaves the second
-command out. Of the tests it runs a share (BARE_SHARE=1: all), since what is tried here is
-whether they find what they need: at least one of each class runs. For the same reason make
-finds flags in its environment, by which the build has no debug information. What is kept is
-BUILD/bare/root.tar, for the next time; each run unpacks it anew."""
+git, make and ca-certificates, no node and no name localhost. Its mirror is the one that this
+machine uses. The commands run in it by chroot, in namespaces whose mounts and processes end
+with this program. BARE_ONLY=run leaves the second command out. Of the tests it runs a share
+(BARE_SHARE=1: all), since what is tried here is whether they find what they need: at least one
+of each class runs. For the same reason make finds flags in its environment, by which the build
+has no debug information. What is kept is BUILD/bare/root.tar, for the next time; each run
+unpacks it anew."""
 
 import json
 import os
@@ -114,8 +114,8 @@ class Watch:
 class Bare:
     """A checkout in the bare root."""
 
-    def __init__(self, folder):
-        self.folder, self.root = folder, folder / "root"
+    def __init__(self, folder, archive=None):
+        self.folder, self.root, self.archive = folder, folder / "root", archive
         self.clone = self.root / "posenc"
         self.failures = []
         self.downloaded = 0  # bytes of packages so far
@@ -134,7 +134,12 @@ class Bare:
 
     def check_out(self):
         shutil.rmtree(self.clone, ignore_errors=True)
-        subprocess.run(["git", "clone", "--quiet", ROOT, self.clone], check=True)
+        if self.archive:
+            self.clone.mkdir()
+            unpacking = ["tar", "-C", self.clone, "--strip-components=1", "-xf", self.archive]
+            subprocess.run(unpacking, check=True)
+        else:
+            subprocess.run(["git", "clone", "--quiet", ROOT, self.clone], check=True)
 
     def start(self, command, log, **variables):
         """Start a line of shell in the checkout, in a session of its own as in a terminal."""
@@ -274,9 +279,9 @@ def run_second(bare, command):
     say(f"its last line: {printed.splitlines()[-1] if printed else 'none'}")
 
 
-def inside(folder):
+def inside(folder, archive):
     """Everything that needs the root, in namespaces of its own."""
-    bare = Bare(folder)
+    bare = Bare(folder, archive)
     bare.root.mkdir()
     unpack(folder / "root.tar", bare.root)
     subprocess.run(["mount", "-t", "proc", "proc", bare.root / "proc"], check=True)
@@ -303,9 +308,10 @@ def inside(folder):
 
 
 def main():
-    folder = Path(sys.argv[1]).resolve() / "bare" / RELEASE
+    given = [text for text in sys.argv[1:] if text != "--inside"]
+    folder = Path(given[0]).resolve() / "bare" / RELEASE
     if "--inside" in sys.argv:
-        inside(folder)
+        inside(folder, given[1] if len(given) > 1 else None)
         return
     if os.geteuid() != 0:
         say("not done: only root can make and enter a bare root")
@@ -317,7 +323,7 @@ def main():
     make_archive(folder / "root.tar")
     # whatever ends this program ends all that is inside
     alone = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork"]
-    command = [sys.executable, "-B", __file__, sys.argv[1], "--inside"]
+    command = [sys.executable, "-B", __file__, *given, "--inside"]
     try:
         ended = subprocess.run([*alone, "--kill-child", *command], check=False)
     finally:
