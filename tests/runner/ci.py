@@ -2,8 +2,9 @@
 
 Tests wait for servers, browsers and time to pass; compilers and analysers only compute. So
 tests run one after the other, and what computes runs beside them in two lanes, since some of it
-keeps one processor busy or waits for packages. All have the same priority: what computes would
-stand still for hours beside other work. Each part is a target of make, whose output goes to
+keeps one processor busy or waits for packages. When nothing is left to compute, these lanes
+take tests, too, the last ones first. All have the same priority: what computes would stand
+still for hours beside other work. Each part is a target of make, whose output goes to
 LOGS/TARGET.log; what failed is shown last."""
 
 import os
@@ -90,16 +91,18 @@ class Part:
         return passed or int(self.status == 0), sum(int(count or 0) for _, count in pairs)
 
 
-def next_of(waiting):
-    try:
-        return waiting.popleft()
-    except IndexError:
-        return None
+def parts_of(*takes):
+    """The parts that no other lane has taken, until none is left."""
+    for take in takes:
+        try:
+            while True:
+                yield take()
+        except IndexError:
+            pass
 
 
 def run_lane(waiting, all_parts):
-    """Run the first part that no other lane has taken, until none is left."""
-    while part := next_of(waiting):
+    for part in waiting:
         if part.target in AFTER:
             all_parts[AFTER[part.target]].ended.wait()
         part.run()
@@ -117,12 +120,13 @@ def show(failed):
 def main(logs):
     logs = Path(logs)
     logs.mkdir(parents=True, exist_ok=True)
-    queues = [
+    tests, computing = (
         deque(Part(target, logs / f"{target}.log") for target in targets)
         for targets in (TESTS, COMPUTING)
-    ]
-    parts = {part.target: part for queue in queues for part in queue}
-    lanes = [queues[0], *[queues[1]] * LANES]
+    )
+    parts = {part.target: part for part in (*tests, *computing)}
+    lanes = [parts_of(tests.popleft)]
+    lanes += [parts_of(computing.popleft, tests.pop) for _ in range(LANES)]
     threads = [threading.Thread(target=run_lane, args=(lane, parts)) for lane in lanes]
     for thread in threads:
         thread.start()
