@@ -1,15 +1,15 @@
 """What /v1/identify says of random requests' own tables, of all schemes, and of tables that
 were spoilt. `make confusion` runs it:
 
-    confusion.py SERVER [REQUESTS [CORRUPTIONS [SEED [TRANSFORMED]]]]
+    confusion.py SERVER [REQUESTS [CORRUPTIONS [SEED]]]
 
 Every answer is checked. `exact` is wrong unless the request that is answered gives the table
 bit for bit; `match` is wrong unless all entries are within the bound of the arithmetic that is
 named, around the exact values of that request in float64. Both are wrong where another request
 or value that is said to make the same table does not. Columns are compared in the order that is
-answered. `near` and `unknown` claim nothing. Of tables of libraries that were transformed
-(transformed.py), TRANSFORMED of each kind, the request is known: another one is wrong. The
-program fails if an answer is wrong."""
+answered. `near` and `unknown` claim nothing. Of tables of libraries after what happens to them
+(transformations.py) the request is known: another one is wrong. The program fails if an answer
+is wrong."""
 
 import io
 import random
@@ -26,7 +26,6 @@ from draws import PATIENT, Draw, Goal, Query, Scout, patient_wire
 from forms import undone
 from registry import query_of
 from server import Server
-from transformed import TRANSFORMED, judge
 
 DTYPES = ("f32", "f64", "f16", "bf16")
 TYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "bf16": "<u2", "i32": "<i4"}
@@ -433,42 +432,7 @@ def of_libraries(asker, tables):
     return found
 
 
-VERDICTS = ("right", "near", "unknown", "wrong")
-
-
-def of_transformed(asker, each, seed):
-    """What is said of tables of libraries after what happens to tables: (counts of verdicts by
-    transformation, what is wrong)."""
-    counts, wrong = {}, []
-    for name, make in TRANSFORMED.items():
-        generator = numpy.random.default_rng([seed, *name.encode()])
-        counts[name] = Counter()
-        for i in range(each):
-            made = make(generator)
-            table = Table(
-                f"{name} {i} of seed {seed}",
-                f"f{8 * made.table.itemsize}",
-                made.table.shape,
-                made.table.tobytes(),
-            )
-            said = asker.identify(table)
-            verdict = judge(made, said)
-            held = said["status"] in ("exact", "match") and asker.misses(table, said)
-            counts[name]["wrong" if held else verdict] += 1
-            if held or verdict == "wrong":
-                url = said.get("request", {}).get("url")
-                wrong.append(f"{table.origin}: {made.parts} as {said['status']} {url} {held}")
-    return counts, wrong
-
-
-def print_transformed(counts):
-    print("tables of libraries, transformed")
-    print(f"{'':24}" + "".join(f"{verdict:>9}" for verdict in VERDICTS))
-    for name, own in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
-        print(f"{name:24}" + "".join(f"{own[verdict] or '-':>9}" for verdict in VERDICTS))
-
-
-def main(program, requests=2000, corruptions=540, seed=1, each=20):
+def main(program, requests=2000, corruptions=540, seed=1):
     import transformations
     from library_tables import LIBRARIES
 
@@ -483,13 +447,11 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
         told = of_libraries(
             asker, {name: row for name, row in LIBRARIES.items() if row[0].dtype.kind == "f"}
         )
-        transformed, mistaken = of_transformed(asker, int(each), int(seed))
         moved, misnamed = transformations.run(asker.identify_array, 10, int(seed))
         paired, misnamed_pairs = transformations.run(
             asker.identify_array, 2, int(seed), transformations.PAIRS
         )
         asker.done()
-        print_transformed(transformed)
         print(
             "tables of libraries",
             *(f"{status:>9} {name}" for name, status in told.items()),
@@ -516,7 +478,6 @@ def main(program, requests=2000, corruptions=540, seed=1, each=20):
     wrong = [
         *own.wrong,
         *spoilt.wrong,
-        *mistaken,
         *(claim for claim in misnamed + misnamed_pairs if claim[0] == "wrong"),
         *(name for name, status in told.items() if status == "wrong"),
     ]

@@ -5,11 +5,29 @@ import io
 import numpy
 
 from forms import undone
+from library_tables import frequencies, half, hugging_face
 from server import ServerCase
 from test_compare import NPY, npy
 from transformations import NOTHING, ROWS, Source, run
 
 F = numpy.float32
+STEPS = numpy.arange(64)
+PERMUTED = numpy.random.default_rng(4).permutation(1000)[:64]
+# positions, and how a request says them; None: one after another
+POSITIONS = (
+    (12345 + STEPS, "length=64&offset=12345"),
+    (7 + 20 * STEPS, "length=64&offset=7&step=20"),
+    (33.3 * STEPS, "length=64&step=33.3"),
+    (400 - STEPS, "length=64&offset=400&step=-1"),
+    (numpy.concatenate([numpy.arange(count) for count in (20, 57, 90)]), None),
+    (PERMUTED, None),
+    (numpy.concatenate([[1] * 9, STEPS]), None),
+)
+
+
+def to_tf32(values):
+    wide = numpy.asarray(values, F).view("u4").astype("u8")
+    return (((wide + 0xFFF + (wide >> 13 & 1)) >> 13) << 13).astype("u4").view(F)
 
 
 class Forms(ServerCase):
@@ -87,6 +105,61 @@ class Forms(ServerCase):
                 said = self.identify(table)
                 misfits = said["misfits"] + said.get("second", {}).get("misfits", 0)
                 self.assertEqual((said["status"], misfits), ("near", 1), (name, place))
+
+    def assert_made_by(self, table, said):
+        found = self.identify(table)
+        self.assertIn(found["status"], ("exact", "match"), (said, found["summary"]))
+        urls = [each["url"] for each in (found["request"], *found["same_table"])]
+        parts = set(said.split("&"))
+        self.assertTrue(
+            any(parts <= set(url.replace("?", "&").split("&")) for url in urls), urls
+        )
+
+    def test_positions_of_any_kind_are_found(self):
+        for positions, said in POSITIONS:
+            said = said or "positions=" + ",".join(f"{each:g}" for each in positions)
+            angles = numpy.asarray(positions, F)[:, None] * frequencies(64)
+            sine, cosine = numpy.sin(angles), numpy.cos(angles)
+            twice = numpy.concatenate([cosine, cosine], 1)
+            self.assert_made_by(twice, f"{said}&dim=64&tensor=cos")
+            self.assert_made_by(half(twice, "bf16"), f"{said}&dim=64&tensor=cos&dtype=bf16")
+            self.assert_made_by(numpy.concatenate([sine, cosine], 1), f"{said}&layout=concat")
+
+    def test_values_that_were_rounded_before_they_were_stored(self):
+        table = hugging_face(100, 64)
+        # the small ones are no float16 numbers
+        sines = numpy.sin(numpy.arange(100, dtype=F)[:, None] * frequencies(64, 500000.0))
+        for rounded, values, words in (
+            (half(table, "bf16"), "bf16", "bfloat16 values in a float32 file"),
+            (half(table, "bf16").astype("f8"), "bf16", "bfloat16 values in a float64 file"),
+            (table.astype("f2").astype("f4"), "f16", "float16 values in a float32 file"),
+            (to_tf32(sines), "tf32", "TF32 values in a float32 file"),
+            (table.astype("f8"), "f32", "float32 values in a float64 file"),
+        ):
+            found = self.identify(rounded)
+            self.assertEqual((found["status"], found["values"]), ("match", values), found)
+            self.assertIn(words, found["summary"])
+        found = self.identify(table)
+        self.assertEqual((found["status"], found["values"]), ("match", "f32"))
+        self.assertNotIn("file", found["summary"])
+        whole = numpy.arange(64, dtype="f4")  # in every format, which says nothing
+        self.assertEqual(self.identify(whole)["values"], "f32")
+
+    def test_a_base_of_many_digits_comes_before_a_length_that_fits(self):
+        for base in (12345.678, 83333.33, 27182.8183, 1234.5678):
+            for table in (frequencies(128, base), hugging_face(256, 96, base)):
+                found = self.identify(table)
+                self.assertEqual(found["status"], "match", found)
+                self.assertNotIn("rope_type", found["request"]["url"])
+                theta = float(found["request"]["url"].split("rope_theta=")[1].split("&")[0])
+                self.assertAlmostEqual(theta / base, 1, delta=1e-6)
+
+    def test_what_is_near_has_its_presets(self):
+        table = hugging_face(300, 128, 500000.0)
+        table[7, 5] += F(0.1)
+        found = self.identify(table)
+        self.assertEqual(found["status"], "near")
+        self.assertIn("llama3", found["request"]["presets"])
 
     def test_unknown_says_why(self):
         random = numpy.random.default_rng(2)

@@ -60,7 +60,6 @@ REPEATED = (
     "http/test_identify_laws.py",
     "http/test_identify_stored.py",
     "http/test_mistakes.py",
-    "http/test_transformed.py",
 )
 
 # Of which tests a part runs a share, drawn by the seed; the first line that names a test holds.
