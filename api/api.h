@@ -166,10 +166,6 @@ typedef struct api_request {
     void *context;
     const char *body; /* NULL if there is none */
     size_t body_size;
-    /* Of a body in parts: the text of the part `config`, beside the file, which is the body and
-     * whose Content-Type stands for that of the whole. NULL: there is none. */
-    const char *config;
-    size_t config_size;
     /* Where the host keeps a long body elsewhere and `body` is NULL: copies `size` bytes of it
      * from `offset` on. False: they cannot be read. May be NULL. */
     bool (*read_body)(void *context, uint64_t offset, void *dst, size_t size);
@@ -293,7 +289,6 @@ typedef struct api_head {
     size_t route;        /* by api_route_find */
     uint64_t body_limit; /* the most bytes that the body may have */
     bool spooled;        /* a long body is read by `read_body`, so it need not be in memory */
-    bool in_parts;       /* it is a form (multipart/form-data) of a `file` and a `config` */
 } api_head;
 
 /* Judge a request by its head, before its body is read. Returns the refusal, or NULL if the

@@ -85,7 +85,7 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
 static bool may_parse(const api_call *call, const api_match *match)
 {
     const api_request *request = call->request;
-    size_t size = request->body_size + request->config_size;
+    size_t size = request->body_size;
     if (!request->quick || !match->route || !(match->route->kind & PARSED) ||
         size <= QUICK_BODY)
         return true;
@@ -159,8 +159,6 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
     if (!match.route || !match.route->check_head)
         return NULL;
     ret_head->spooled = (match.route->kind & API_TABLES) != 0;
-    ret_head->in_parts = match.route->check_head == api_refuse_form_head &&
-                         api_is_form(api_call_header(&call, API_HEADER_CONTENT_TYPE));
     ret_head->body_limit =
         ret_head->spooled ? service->host->table_body_bytes : service->host->upload_bytes;
     return match.route->check_head(&call, &refusal) ? close_refusal(&call, refusal) : NULL;

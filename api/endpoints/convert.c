@@ -55,11 +55,6 @@ static bool read_arguments(void *job, pe_error *reterr, api_reply **ret_reply)
         refuse_names(self, reterr);
     if (describe_value(self, API_CONVERT_MODEL)->present)
         pe_options_refuse(self->options, API_CONVERT_CONFIG, reterr, "left out beside model");
-    if (self->call->request->config) {
-        static const char rule[] = "left out: the body has a config";
-        pe_options_refuse(self->options, API_CONVERT_MODEL, reterr, rule);
-        pe_options_refuse(self->options, API_CONVERT_CONFIG, reterr, rule);
-    }
     self->asked = (api_convert_request){
         .to = (pe_pairing)describe_value(self, API_CONVERT_TO)->integer,
         .axis = (int)describe_value(self, API_CONVERT_AXIS)->integer,
@@ -82,7 +77,6 @@ static bool read_arguments(void *job, pe_error *reterr, api_reply **ret_reply)
 static bool read_config(converting *self, const json_t *header, pe_error *reterr)
 {
     const pe_limits *limits = &self->call->service->host->limits;
-    const api_request *request = self->call->request;
     const char *model = pe_options_text(self->options, API_CONVERT_MODEL);
     const char *text = pe_options_text(self->options, API_CONVERT_CONFIG);
     const char *in_file = text ? NULL : api_attention_find_config(header);
@@ -90,16 +84,11 @@ static bool read_config(converting *self, const json_t *header, pe_error *reterr
                            !describe_value(self, API_CONVERT_HEAD_DIM)->present;
     pe_error other;
     self->asked.config = model ? "model" : "config";
-    if (request->config)
-        return api_attention_from_config(request->config, request->config_size, "config",
-                                         limits, &self->attention, reterr);
     if (model)
-        return api_attention_from_name(model, "model", limits, &self->attention, reterr);
-    if (text && text[strspn(text, " \t\r\n")] == '{')
+        return api_attention_from_name(model, limits, &self->attention, reterr);
+    if (text)
         return api_attention_from_config(text, strlen(text), "config", limits, &self->attention,
                                          reterr);
-    if (text)
-        return api_attention_from_name(text, "config", limits, &self->attention, reterr);
     pe_error_init(&other);
     if (in_file && api_attention_from_config(in_file, strlen(in_file), "config", limits,
                                              &self->attention, &other))

@@ -246,8 +246,7 @@ static void add_body(json_t *document, const api_route *route, json_t *operation
         {API_PLAN_BY_POST, "config"},
         {API_PLAN_COMPARISON, "configs"},
         {API_COMPARISON | API_IDENTIFICATION, "table"},
-        {API_CONVERSION, "weights"},
-        {API_APPLICATIONS, "tensors"},
+        {API_CONVERSION | API_APPLICATIONS, "tensors"},
     };
     for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++)
         if (BODIES[i].kinds & (unsigned)route->kind)

@@ -88,9 +88,8 @@ const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
                                    "and what is given must agree"},
     [API_CONVERT_CONFIG] = {.name = "config",
                             .type = PE_TEXT,
-                            .help = "the same from the text of a config.json, or a name as "
-                                    "model; without both from the part config of a form, or "
-                                    "config or config.json in the __metadata__ of a "
+                            .help = "the same from the text of a config.json; without both "
+                                    "from config or config.json in the __metadata__ of a "
                                     "safetensors file"},
     [API_CONVERT_QKV] = {.name = "qkv",
                          .type = PE_TEXT,

@@ -231,15 +231,15 @@ bool api_attention_from_config(const char *text, size_t size, const char *option
     return error.count == 0;
 }
 
-bool api_attention_from_name(const char *name, const char *option, const pe_limits *limits,
+bool api_attention_from_name(const char *name, const pe_limits *limits,
                              api_attention *ret_attention, pe_error *reterr)
 {
     const api_known_model *model = api_known_model_find(name);
     if (model)
-        return api_attention_from_config(model->config, strlen(model->config), option, limits,
+        return api_attention_from_config(model->config, strlen(model->config), "model", limits,
                                          ret_attention, reterr);
     pe_problem *problem =
-        pe_error_add(reterr, PE_OUT_OF_RANGE, option, name,
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "model", name,
                      "the name of a model that GET /v1/models lists, or config the text of a "
                      "config.json");
     pe_problem_suggest(problem, api_known_model_suggest(name));

@@ -25,8 +25,8 @@ bool api_attention_from_config(const char *text, size_t size, const char *option
                                const pe_limits *limits, api_attention *ret_attention,
                                pe_error *reterr);
 
-/* The same of a known model, by name. False, too, if there is none. */
-bool api_attention_from_name(const char *name, const char *option, const pe_limits *limits,
+/* The same of a known model, by name; the option is `model`. False, too, if there is none. */
+bool api_attention_from_name(const char *name, const pe_limits *limits,
                              api_attention *ret_attention, pe_error *reterr);
 
 /* The text of the config.json in the header of a safetensors file: `config` or `config.json`

@@ -71,19 +71,6 @@ bool api_refuse_table_head(const api_call *call, api_reply **ret_refusal)
     return !is_table_post(call, &format, ret_refusal);
 }
 
-bool api_is_form(const char *media_type)
-{
-    static const char FORM[] = "multipart/form-data";
-    return media_type && strncasecmp(media_type, FORM, strlen(FORM)) == 0 &&
-           strchr("; \t", media_type[strlen(FORM)]);
-}
-
-bool api_refuse_form_head(const api_call *call, api_reply **ret_refusal)
-{
-    return !api_is_form(api_call_header(call, API_HEADER_CONTENT_TYPE)) &&
-           api_refuse_table_head(call, ret_refusal);
-}
-
 #define TEXT_PRICE 64 /* multiply-adds to read a byte */
 
 bool api_may_read_text(const api_call *call, double more)

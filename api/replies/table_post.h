@@ -39,11 +39,7 @@ bool api_may_read_text(const api_call *call, double more);
 api_reply *api_answer_table_post(const api_call *call, const api_table_endpoint *endpoint,
                                  api_table_format *ret_format, void *job);
 
-/* The guard of a head: refuses a Content-Type that is no table's. The second one takes a form
- * as well. */
-api_guard api_refuse_table_head, api_refuse_form_head;
-
-/* Whether a Content-Type, which may be NULL, is that of a form. */
-bool api_is_form(const char *media_type);
+/* The guard of a head: refuses a Content-Type that is no table's. */
+api_guard api_refuse_table_head;
 
 #endif

@@ -42,8 +42,6 @@ api_request http_exchange_request(http_exchange *exchange, uint64_t spend)
         .context = exchange,
         .body = exchange->body.spool.size > 0 ? NULL : exchange->body.data,
         .body_size = (size_t)http_upload_size(&exchange->body),
-        .config = exchange->form.config.data,
-        .config_size = exchange->form.config.size,
         .read_body = read_body,
         .take_body = take_body,
         .quick = spend == 0,
@@ -280,20 +278,10 @@ enum MHD_Result http_exchange_answer(http_exchange *exchange)
         exchange->reply = NULL;
         return send_reply(exchange, reply);
     }
-    if (exchange->form.malformed)
-        return send_reply(
-            exchange, api_fault_reply_explained(
-                          shared->service, API_FAULT_MALFORMED,
-                          exchange->form.unbounded
-                              ? "Content-Type: multipart/form-data must end in a boundary "
-                                "of 2 to 70 characters, or of one in quotes"
-                              : "the body must be a form of a part `file`, and a part `config` "
-                                "beside it or none, as curl -F file=@model.safetensors -F "
-                                "config=@config.json sends"));
-    if (exchange->body.too_large || exchange->form.config.too_large)
+    if (exchange->body.too_large)
         return send_reply(exchange,
                           api_fault_reply(shared->service, API_FAULT_PAYLOAD_TOO_LARGE));
-    if (exchange->body.out_of_memory || exchange->form.config.out_of_memory)
+    if (exchange->body.out_of_memory)
         return send_reply(exchange, reject_request(exchange, REJECTED_UPLOAD_MEMORY,
                                                    API_FAULT_UNAVAILABLE, NULL));
     if (exchange->body.unwritable)

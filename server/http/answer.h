@@ -5,9 +5,9 @@
 
 #include "http/access.h"
 #include "http/connections.h"
-#include "http/form.h"
 #include "http/headers.h"
 #include "http/shared.h"
+#include "http/upload.h"
 
 #include <microhttpd.h>
 
@@ -26,14 +26,12 @@ typedef struct http_exchange {
     rejection rejected;
     char *host; /* of a target in absolute form, else NULL */
     http_upload body;
-    http_form form;      /* whose file is the body; begun only if the body is in parts */
     log_line *line;      /* written when the answer has been sent; or NULL */
     uint64_t line_bytes; /* of that answer */
     bool crowded;        /* too many other requests are under way */
     bool refused;        /* in place of libmicrohttpd */
     bool head_seen;      /* the handler's first call has been made */
     bool judged;         /* the api has judged the head */
-    bool in_parts;       /* the body is a form, the api says */
     bool awaited;        /* the api has answered API_BUSY */
     bool left;      /* the client did, while it waited; set before disconnects_remove returns */
     uint64_t price; /* of the work, as the api says; 0: unknown */

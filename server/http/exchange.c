@@ -74,7 +74,6 @@ void http_exchange_end(void *cls, struct MHD_Connection *connection, void **cont
     metrics_count_under_way(exchange->shared->metrics, -1);
     http_headers_done(&exchange->headers);
     api_reply_unref(exchange->reply);
-    http_form_done(&exchange->form, &exchange->shared->spools);
     http_upload_done(&exchange->body, &exchange->shared->uploads, &exchange->shared->spools);
     free(exchange->host);
     free(exchange);
@@ -145,7 +144,6 @@ static api_reply *judge_head(http_exchange *exchange)
     exchange->route = head.route;
     exchange->body.limit = head.body_limit;
     exchange->body.spooled = head.spooled;
-    exchange->in_parts = head.in_parts;
     return refusal;
 }
 
@@ -160,12 +158,7 @@ static bool admit_request(http_exchange *exchange, const http_head *head)
     if (exchange->reply)
         return false;
     exchange->reply = judge_head(exchange);
-    if (!exchange->reply && exchange->in_parts)
-        http_form_begin(&exchange->form, exchange->connection,
-                        exchange->headers.values[API_HEADER_CONTENT_TYPE], body,
-                        &shared->uploads);
-    body->refused =
-        exchange->reply != NULL || (exchange->in_parts && !exchange->form.processor);
+    body->refused = exchange->reply != NULL;
     return http_upload_announce(body, &exchange->headers,
                                 ANNOUNCED_DISCARD_MAX + shared->settings->body_bytes);
 }
@@ -174,10 +167,7 @@ static bool admit_request(http_exchange *exchange, const http_head *head)
 static bool receive_body_part(http_exchange *exchange, const char *part, size_t size)
 {
     watch_receive(exchange->mark, size);
-    if (exchange->form.processor)
-        http_form_take(&exchange->form, part, size);
-    else
-        http_upload_take(&exchange->body, &exchange->shared->uploads, part, size);
+    http_upload_take(&exchange->body, &exchange->shared->uploads, part, size);
     if (exchange->body.discarded > CHUNKED_DISCARD_MAX ||
         http_upload_is_truncated(&exchange->body, exchange->connection))
         return false;
@@ -207,9 +197,6 @@ static enum MHD_Result advance_exchange(http_exchange *exchange, const http_head
         *upload_size = 0;
         return receive_body_part(exchange, upload, size) ? MHD_YES : MHD_NO;
     }
-    http_form_end(&exchange->form);
-    if (exchange->form.media_type)
-        exchange->headers.values[API_HEADER_CONTENT_TYPE] = exchange->form.media_type;
     return http_exchange_answer(exchange);
 }
 

@@ -62,9 +62,6 @@ def reason_to_skip(method, target, headers, version="1.1", raw=None):
         return "what runs: " + ", ".join(OWN)
     if path in PAGES or path.startswith("/assets/"):
         return "the pages, which are files beside the module"
-    types = [as_text(v) for name, v in headers.items() if name.lower() == "content-type" and v]
-    if any(given.lower().startswith("multipart/") for given in types):
-        return "forms, which libmicrohttpd splits"
     if any(name.lower() in FRAMING and value is not None for name, value in headers.items()):
         return "fields that frame a message"
     return None

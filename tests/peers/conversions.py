@@ -14,6 +14,7 @@ import re
 import struct
 import sys
 import types
+from urllib.parse import quote
 
 import numpy
 import torch
@@ -21,7 +22,6 @@ import torch
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "http"))
 from server import Server  # noqa: E402
 
-FORM = "----------conversions"
 SAFETENSORS = "application/vnd.safetensors"
 
 
@@ -74,19 +74,10 @@ def tensors_of(file):
 
 
 def convert(server, tensors, query, config=None):
-    body, media_type = file_of(tensors), SAFETENSORS
     if config:
-        parts = (("config", json.dumps(config).encode()), ("file", body))
-        body = b"".join(
-            f'--{FORM}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
-            + part
-            + b"\r\n"
-            for name, part in parts
-        )
-        body += f"--{FORM}--\r\n".encode()
-        media_type = f"multipart/form-data; boundary={FORM}"
-    head = {"Content-Type": media_type}
-    reply = server.request("POST", f"/v1/convert/rope?{query}", head, body)
+        query += "&config=" + quote(json.dumps(config))
+    head = {"Content-Type": SAFETENSORS}
+    reply = server.request("POST", f"/v1/convert/rope?{query}", head, file_of(tensors))
     if reply.status != 200:
         return reply.json()["detail"]
     return tensors_of(reply.body)
