@@ -101,10 +101,6 @@ static bool make_plan(api_apply_model *model, const api_call *call, const char *
     const char *text = reterr->count == 0 ? find_config(model, config, reterr) : NULL;
     if (!text)
         return false;
-    if (model->options.convention == API_CONVENTION_ALL) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "convention", "all", "one of the releases");
-        return false;
-    }
     model->config = api_config_read(text, strlen(text), reterr);
     return model->config &&
            api_model_plan_new(model->config, &model->options, &call->service->host->limits,

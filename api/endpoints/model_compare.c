@@ -1,5 +1,5 @@
 /* /v1/models/compare: whether two descriptions of one model agree. */
-#include "endpoints/model_compare.h"
+#include "call.h"
 
 #include "bytes/base64.h"
 #include "bytes/body.h"
@@ -24,8 +24,8 @@ static const char *const SIDES[] = {"first", "second"};
 /* One comparison on its way. */
 typedef struct comparing {
     const api_call *call;
-    api_model_options options, sides[2]; /* of both, and of each */
-    pe_options *own;                     /* NULL: there are none */
+    api_model_options options; /* of both */
+    pe_options *own;
     json_t *configs[2];
     api_model_plan *plans[2];
 } comparing;
@@ -97,9 +97,8 @@ static bool plan_sides(comparing *self, pe_error *error)
 {
     const pe_limits *limits = &self->call->service->host->limits;
     for (size_t i = 0; i < 2 && error->count == 0; i++)
-        if (api_model_plan_new(self->configs[i], &self->sides[i], limits, &self->plans[i],
-                               error) != PE_OK &&
-            self->configs[0] != self->configs[1])
+        if (api_model_plan_new(self->configs[i], &self->options, limits, &self->plans[i],
+                               error) != PE_OK)
             name_side(error, i);
     return error->count == 0;
 }
@@ -171,23 +170,10 @@ static api_reply *answer_body(comparing *self, pe_error *error)
         pe_error_add(error, PE_OUT_OF_RANGE, api_is_utf8(key, strlen(key)) ? key : "?", "",
                      "left out: the body has first and second, each with a config");
     }
-    for (size_t i = 0; i < 2; i++)
-        self->sides[i] = self->options;
     if (error->count == 0)
         read_sides(self, body, error);
     json_decref(body);
     return answer_sides(self, error);
-}
-
-api_reply *api_compare_conventions(const api_call *call, json_t *config,
-                                   const api_model_options *options, pe_error *error)
-{
-    comparing self = {.call = call,
-                      .sides = {*options, *options},
-                      .configs = {json_incref(config), json_incref(config)}};
-    api_model_options_follow(&self.sides[0], API_CONVENTION_5);
-    api_model_options_follow(&self.sides[1], API_CONVENTION_4_53);
-    return answer_sides(&self, error);
 }
 
 api_reply *api_post_model_comparison(const api_call *call)
@@ -204,9 +190,6 @@ api_reply *api_post_model_comparison(const api_call *call)
     self.own = pe_options_take(api_model_compare_options, API_MODEL_COMPARE_OPTIONS,
                                arguments.items, &arguments.count, &error);
     api_model_options_read(&arguments, &self.options, &error);
-    if (self.options.convention == API_CONVENTION_ALL)
-        pe_error_add(&error, PE_OUT_OF_RANGE, "convention", "all",
-                     "one release, for two configs");
     if (self.options.digests)
         pe_error_add(&error, PE_OUT_OF_RANGE, "digests", "true",
                      "left out: a comparison has none");

@@ -1,6 +1,5 @@
 /* /v1/models: the plan of the position tensors of a model, from its config.json or its name. */
 #include "call.h"
-#include "endpoints/model_compare.h"
 #include "http/accept.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
@@ -109,11 +108,6 @@ static api_reply *answer_options(const api_call *call, api_segment config,
                        : api_config_read(config.data, config.size, error);
     if (!read)
         return api_problem_from_error(error);
-    if (options->convention == API_CONVENTION_ALL) {
-        reply = api_compare_conventions(call, read, options, error);
-        json_decref(read);
-        return reply;
-    }
     if (api_model_plan_new(read, options, &call->service->host->limits, &plan, error) ==
         PE_OK) {
         if (call->request->quick && is_long(plan))

@@ -5,7 +5,7 @@
 
 #define MOST 9007199254740992.0 /* 2^53 */
 
-static const char *const CONVENTIONS[] = {"transformers-5", "transformers-4.53", "all",
+static const char *const CONVENTIONS[] = {"transformers-5", "transformers-4.53",
                                           NULL}; /* as api_convention */
 static const char *const DTYPES[] = {"f32", "f64", "f16", "bf16", NULL};
 static const char *const TABLES[] = {"half_width", "full", NULL};
@@ -81,8 +81,7 @@ static const pe_parameter ROWS[] = {
                     .choices = CONVENTIONS,
                     .default_text = "transformers-5",
                     .help = "the release of Hugging Face's library that is followed, where "
-                            "releases differ; all: where they do, as in POST "
-                            "/v1/models/compare"},
+                            "releases differ"},
     [FORMAT] = {.name = "format",
                 .type = PE_CHOICE,
                 .choices = FORMATS,
@@ -155,16 +154,7 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
         strcmp(ret_options->format, "json") != 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "format", ret_options->format,
                      "json with plan=true, or left out");
-    if (ret_options->digests && ret_options->convention == API_CONVENTION_ALL)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "digests", "true",
-                     "left out with convention=all");
     ret_options->convention_name = CONVENTIONS[ret_options->convention];
-}
-
-void api_model_options_follow(api_model_options *options, api_convention convention)
-{
-    options->convention = convention;
-    options->convention_name = CONVENTIONS[convention];
 }
 
 void api_model_options_done(api_model_options *options)

@@ -13,7 +13,6 @@
 typedef enum api_convention {
     API_CONVENTION_5,
     API_CONVENTION_4_53,
-    API_CONVENTION_ALL /* both, and where they differ */
 } api_convention;
 
 /* What is asked for. */
@@ -47,8 +46,5 @@ const pe_parameter *api_model_option_rows(size_t *ret_count);
 void api_model_options_read(const api_arguments *arguments, api_model_options *ret_options,
                             pe_error *reterr);
 void api_model_options_done(api_model_options *options);
-
-/* Follow one of the releases. */
-void api_model_options_follow(api_model_options *options, api_convention convention);
 
 #endif

@@ -1,4 +1,4 @@
-"""POST /v1/models/compare, and convention=all: where two descriptions of a model differ."""
+"""POST /v1/models/compare: where two descriptions of a model differ."""
 
 import base64
 import json
@@ -138,22 +138,6 @@ class ModelComparison(ServerCase):
         ):  # fmt: skip
             problem = self.ask(body, 422)["errors"][0]
             self.assertEqual(problem["parameter"], parameter)
-
-    def test_releases_that_read_a_config_differently(self):
-        config = {key: value for key, value in LLAMA.items() if key != "rope_theta"}
-        nested = config | {"rope_parameters": {"rope_theta": 500000.0, "rope_type": "default"}}
-        target = "/v1/models?convention=all"
-        answer = self.ask(nested, target=target)
-        self.assertEqual(
-            answer["differences"],
-            [{"part": "text", "about": "rope_theta", "first": 500000, "second": 10000}],
-        )
-        conventions = [answer[side]["convention"] for side in ("first", "second")]
-        self.assertEqual(conventions, ["transformers-5", "transformers-4.53"])
-        self.assertIs(self.ask(LLAMA, target=target)["equal"], True)
-        problem = self.ask({"first": LLAMA, "second": LLAMA}, 422,
-                           "/v1/models/compare?convention=all")["errors"][0]  # fmt: skip
-        self.assertEqual(problem["parameter"], "convention")
 
 
 if __name__ == "__main__":
