@@ -10,18 +10,17 @@
 
 typedef struct timm_architecture {
     const char *name;
-    const char *type; /* of the table of model types; NULL: its positions are not known here */
+    const char *type; /* of the table of model types */
     int image, patch, width, layers, heads, class_tokens, registers;
     bool without_prefix; /* the table has rows for patches alone */
     const char *values;  /* JSON of what else the entry point gives its class; or NULL */
     bool is_distilled;   /* the class has both tokens whatever its arguments say */
-    const char *why;     /* its positions are not known; or NULL */
 } timm_architecture;
 
 #define JSON(...)                #__VA_ARGS__
-#define VIT(its_name, ...)       {its_name, "timm-vit", __VA_ARGS__, .why = NULL},
-#define EVA(its_name, ...)       {its_name, "timm-eva", __VA_ARGS__, .why = NULL},
-#define BEIT(its_name, ...)      {its_name, "timm-beit", __VA_ARGS__, .why = NULL},
+#define VIT(its_name, ...)       {its_name, "timm-vit", __VA_ARGS__, .is_distilled = false},
+#define EVA(its_name, ...)       {its_name, "timm-eva", __VA_ARGS__, .is_distilled = false},
+#define BEIT(its_name, ...)      {its_name, "timm-beit", __VA_ARGS__, .is_distilled = false},
 #define DISTILLED(its_name, ...) {its_name, "timm-vit", __VA_ARGS__, .is_distilled = true},
 /* architectures that differ in the side of their images, which ends their names */
 #define AT(make, name, image, ...) make(name "_" #image, image, __VA_ARGS__)
@@ -35,58 +34,52 @@ typedef struct timm_architecture {
     {.name = (its_name), .type = "timm-swin", .image = (its_image), .values = (its_values)},
 #define SWIN_V2(its_name, its_image, its_values)                                               \
     {.name = (its_name), .type = "timm-swinv2", .image = (its_image), .values = (its_values)},
-#define TRAINED(its_name)                                                                      \
-    {.name = (its_name), .why = "its rotary frequencies are trained, for each layer and head"},
-#define ANY_IMAGE(its_name)                                                                    \
-    {.name = (its_name), .why = "its table is resized to each image, in a way of its own"},
 static const timm_architecture ARCHITECTURES[] = {
 #include "models/timm_stages.def"
 #include "models/timm_tables.def"
 #include "models/timm_turned.def"
 };
 
-/* Names of networks of convolutions, and of others whose positions no rule here makes. */
-static const char *const CONVOLUTIONS[] = {
-#include "models/timm_none.def"
-};
-static const char *const OTHERS[] = {
-#include "models/timm_others.def"
-};
+#define ARCHITECTURE_COUNT (sizeof ARCHITECTURES / sizeof *ARCHITECTURES)
 
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-
-/* All architectures: rows, and then those that have a name alone. */
-static timm_architecture get_architecture(size_t index)
+/* Whether a name is that of a network of convolutions, by its family. */
+static bool is_convolution(const char *name, size_t length)
 {
-    const size_t place = index - COUNT(ARCHITECTURES);
-    if (index < COUNT(ARCHITECTURES))
-        return ARCHITECTURES[index];
-    if (place < COUNT(CONVOLUTIONS))
-        return (timm_architecture){.name = CONVOLUTIONS[place], .type = "timm-none"};
-    return (timm_architecture){.name = OTHERS[place - COUNT(CONVOLUTIONS)]};
+    static const char FAMILIES[] =
+        "bat_resnext convmixer convnext cs3 csp darknet densenet dla dm_nfnet dpn eca_nfnet "
+        "eca_resne eca_vovnet ecaresn efficientnet ese_ fasternet fbnet focalnet "
+        "gc_efficientnet gcres gernet ghostnet hardcorenas hgnet hrnet inception lcnet legacy_ "
+        "mambaout mixnet mnasnet mobilenet_ mobilenetv1 mobilenetv2 mobilenetv3 mobilenetv4 "
+        "mobileone nasnet nf_ nfnet pnasnet rdnet regnet rep res2ne resne rexnet sedarknet "
+        "selecsls semnasnet senet seres skres spnasnet starnet tf_ tinynet tresnet vgg vovnet "
+        "wide_resnet xception";
+    static const char POOLED[] = "_clip"; /* by attention, which has a table */
+    const size_t end = sizeof POOLED - 1;
+    bool found = false;
+    for (const char *at = FAMILIES; *at && !found; at += strcspn(at, " "), at += *at == ' ')
+        found = strncmp(name, at, strcspn(at, " ")) == 0;
+    return found && (length < end || memcmp(name + length - end, POOLED, end) != 0);
 }
 
 /* Find a name without the tag of its weights: "vit_base_patch16_224" of "….augreg_in21k".
- * False, with a problem, if there is no such architecture or none whose positions are known. */
+ * False, with a problem, if its positions are not known. */
 static bool find_architecture(const char *name, timm_architecture *ret_row, pe_error *reterr)
 {
-    const char *names[COUNT(ARCHITECTURES) + COUNT(CONVOLUTIONS) + COUNT(OTHERS)];
+    const char *names[ARCHITECTURE_COUNT];
     const size_t length = strcspn(name, ".");
-    for (size_t i = 0; i < COUNT(names); i++) {
-        *ret_row = get_architecture(i);
+    for (size_t i = 0; i < ARCHITECTURE_COUNT; i++) {
+        *ret_row = ARCHITECTURES[i];
         names[i] = ret_row->name;
-        if (strlen(names[i]) != length || strncmp(names[i], name, length) != 0)
-            continue;
-        if (!ret_row->type)
-            pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
-                         "an architecture of timm whose positions are known here; those of "
-                         "this one are not%s%s",
-                         ret_row->why ? ": " : "", ret_row->why ? ret_row->why : "");
-        return ret_row->type != NULL;
+        if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
+            return true;
     }
-    pe_problem *problem = pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
-                                       "the name of an architecture of timm 1.0");
-    pe_problem_suggest(problem, pe_find_nearest_name(name, names, COUNT(names)));
+    *ret_row = (timm_architecture){.name = name, .type = "timm-none"};
+    if (is_convolution(name, length))
+        return true;
+    pe_problem *problem =
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "architecture", name,
+                     "an architecture of timm 1.0 whose positions are known here");
+    pe_problem_suggest(problem, pe_find_nearest_name(name, names, ARCHITECTURE_COUNT));
     return false;
 }
 
@@ -275,8 +268,8 @@ json_t *model_translate_timm(json_t *file, json_t *notes, pe_error *reterr)
     set_values(config, given, &row, notes, reterr);
     model_note(notes,
                "The file is a config of timm: what it does not hold is that of the "
-               "entry point %s of the library.",
-               row.name);
+               "entry point %.*s of the library.",
+               (int)strcspn(row.name, "."), row.name);
     if (reterr->count == 0)
         return config;
     json_decref(config);
