@@ -373,20 +373,9 @@ database_outcome database_shrink(database *self, bool small_step, bool *ret_more
     return outcome;
 }
 
-database_space database_measure(database *self)
+uint64_t database_reusable(database *self)
 {
     int64_t page = query_integer(self, "PRAGMA page_size"),
-            pages = query_integer(self, "PRAGMA page_count"),
             unused = query_integer(self, "PRAGMA freelist_count");
-    if (page < 0 || pages < 0 || unused < 0)
-        return (database_space){0};
-    return (database_space){.bytes = (uint64_t)(page * pages),
-                            .reusable = (uint64_t)(page * unused),
-                            .shrinks = query_integer(self, "PRAGMA auto_vacuum") != 0};
-}
-
-void database_rewrite(database *self)
-{
-    if (run_sql(self, SHRINKING) && run_sql(self, "VACUUM"))
-        database_empty_log(self);
+    return page < 0 || unused < 0 ? 0 : (uint64_t)(page * unused);
 }

@@ -50,15 +50,8 @@ database_outcome database_shrink(database *self, bool small_step, bool *ret_more
  * stays in the log. */
 void database_empty_log(database *self);
 
-typedef struct database_space {
-    uint64_t bytes, reusable; /* of the file, and of that what sets may still take */
-    bool shrinks;             /* false: unused space cannot be returned before a rewrite */
-} database_space;
-database_space database_measure(database *self);
-
-/* Rewrite a file of an older release, so that it shrinks. That takes room for two copies. If it
- * fails, the file is as before. */
-void database_rewrite(database *self);
+/* Bytes of the file that sets may still take. */
+uint64_t database_reusable(database *self);
 
 /* ---- other ---- */
 

@@ -51,7 +51,7 @@ static void remove_pieces(disk_store *self)
 static bool has_room(disk_store *self, uint64_t bytes)
 {
     uint64_t all = bytes + bytes / 64;
-    bool grows = database_measure(self->database).reusable < all;
+    bool grows = database_reusable(self->database) < all;
     return disk_reserve_take(&self->reserve) &&
            disk_free(self->directory) >= (grows ? 2 * all : all) + SLACK;
 }
@@ -73,9 +73,6 @@ disk_store *disk_store_open(const char *directory, char *reterr, size_t size)
         disk_store_close(self);
         return NULL;
     }
-    database_space space = database_measure(self->database);
-    if (!space.shrinks && disk_free(directory) >= 2 * space.bytes + TIGHT)
-        database_rewrite(self->database);
     remove_pieces(self);
     return self;
 }

@@ -3,7 +3,6 @@ gives its space back, and a disk that can no longer be written is still read."""
 
 import contextlib
 import os
-import sqlite3
 import subprocess
 import sys
 import unittest
@@ -11,7 +10,7 @@ import unittest
 from faults import FOREVER, LIBRARY, SANITIZED, WRITES, Faults
 from server import ServerCase
 from stored import PATH, simple
-from test_durability import FILE, DataCase, large
+from test_durability import DataCase, large
 
 DISK, SIZE = 8 << 20, 1_600_000
 SPARE = 2 << 20  # bytes that an empty store may keep
@@ -126,25 +125,6 @@ class Space(DataCase):
         self.assertEqual(self.put(server, "a", large(24_000_000, 1.0)), 201)
         self.assertEqual(self.put(server, "a", simple()), 204)
         self.assertLess(self.size(), SPARE)
-
-    def test_the_file_of_an_older_release_gives_space_back_as_well(self):
-        """Older releases wrote it without auto_vacuum."""
-        server = self.start_here()
-        self.put(server, "a", large(8_000_000, 1.0))
-        self.put(server, "b", simple())
-        server.stop()
-        with contextlib.closing(sqlite3.connect(self.data / FILE)) as database:
-            database.execute("PRAGMA journal_mode = DELETE")
-            database.execute("PRAGMA auto_vacuum = NONE")
-            database.execute("VACUUM")
-            self.assertEqual(database.execute("PRAGMA auto_vacuum").fetchone(), (0,))
-        server = self.start_here()
-        self.assert_stored(server, "b", simple())
-        self.assertEqual(server.request("DELETE", f"{PATH}/a").status, 204)
-        self.assertLess(self.size(), SPARE)
-        self.assert_stored(server, "b", simple())
-        server.stop()
-        self.assertEqual(self.assert_sound(), 1)
 
     def test_a_limit_of_the_store_is_named(self):
         server = self.start_here("--max-stored-sets", "2", "--max-store-bytes", "1MiB")
