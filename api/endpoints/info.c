@@ -4,7 +4,6 @@
 #include "formats/registry.h"
 #include "replies/cacheable.h"
 #include "replies/document.h"
-#include "replies/fixed_documents.h"
 #include "replies/reply.h"
 #include "json/schema.h"
 
@@ -58,30 +57,33 @@ static json_t *describe_access(const api_host *host)
                      tables[host->tables], "stored", host->stored_for_all ? "all" : "own");
 }
 
-/* An api_totals_builder. */
-static json_t *describe_service(const api_call *call, const api_totals *totals)
+static json_t *describe_store(const api_store *store)
+{
+    uint64_t sets, bytes;
+    store->totals(store->context, &sets, &bytes);
+    return json_pack("{s:s, s:I, s:I}", "kind", store->kind, "sets", (json_int_t)sets, "bytes",
+                     (json_int_t)bytes);
+}
+
+static json_t *describe_service(const api_host *host)
 {
     static const char *const FORMS[] = {
 #define FORM(name, word) [API_FORM_##name] = (word),
         API_FORMS(FORM)
 #undef FORM
     };
-    const api_host *host = call->service->host;
-    json_t *store = json_pack("{s:s, s:I, s:I}", "kind", host->store->kind, "sets",
-                              (json_int_t)totals->sets, "bytes", (json_int_t)totals->bytes);
     return json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:s*}", "name", "posenc",
                      "form", FORMS[host->form], "version", PE_VERSION, "schemes",
                      (json_int_t)pe_scheme_count(), "dtypes", describe_dtypes(), "formats",
-                     describe_formats(), "store", store, "access", describe_access(host),
-                     "limits", describe_limits(host), "source", host->source_url);
+                     describe_formats(), "store", describe_store(host->store), "access",
+                     describe_access(host), "limits", describe_limits(host), "source",
+                     host->source_url);
 }
 
 api_reply *api_get_info(const api_call *call)
 {
-    const api_store *store = call->service->host->store;
-    api_totals totals;
-    store->totals(store->context, &totals.sets, &totals.bytes);
-    return api_reply_totals(call, &totals, describe_service);
+    return api_body_cacheable(call, api_document_body(describe_service(call->service->host)),
+                              "public, no-cache");
 }
 
 /* The reply of a health check: {"status": …}. */

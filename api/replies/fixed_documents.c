@@ -30,14 +30,7 @@ typedef struct fixed_document {
     coded_form forms[CODINGS];
 } fixed_document;
 
-/* The document of some totals; the form of a coding is made when it is first asked for. */
-typedef struct totals_document {
-    api_totals totals;
-    coded_form forms[CODINGS];
-} totals_document;
-
 struct api_fixed_documents {
-    _Atomic(totals_document *) totals; /* a thread takes it out while it uses it */
     size_t count;
     fixed_document documents[];
 };
@@ -61,20 +54,12 @@ static void drop_forms(coded_form forms[CODINGS])
     }
 }
 
-static void free_totals(totals_document *document)
-{
-    if (document)
-        drop_forms(document->forms);
-    free(document);
-}
-
 void api_fixed_documents_free(api_fixed_documents *documents)
 {
     if (!documents)
         return;
     for (size_t i = 0; i < documents->count; i++)
         drop_forms(documents->documents[i].forms);
-    free_totals(atomic_load(&documents->totals));
     free(documents);
 }
 
@@ -136,12 +121,6 @@ static bool wants_document(const api_call *call)
            !api_call_header(call, API_HEADER_IF_NONE_MATCH);
 }
 
-static api_reply *make_reply(const api_call *call, const coded_form *form)
-{
-    return wants_document(call) ? api_reply_ref(form->whole)
-                                : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
-}
-
 api_reply *api_reply_fixed(const api_call *call, size_t index, api_document_builder *build)
 {
     fixed_document *document = &call->service->fixed->documents[index];
@@ -151,52 +130,7 @@ api_reply *api_reply_fixed(const api_call *call, size_t index, api_document_buil
         return refusal;
     if (!make_ready(call, document, build))
         return NULL;
-    return make_reply(call, &document->forms[coding]);
-}
-
-/* ---- the document of the totals ---- */
-
-/* Take the document of these totals out of its place, or a new one without forms. NULL without
- * memory. */
-static totals_document *take_totals(api_fixed_documents *all, const api_totals *totals)
-{
-    totals_document *document = atomic_exchange(&all->totals, NULL);
-    if (document && document->totals.sets == totals->sets &&
-        document->totals.bytes == totals->bytes)
-        return document;
-    free_totals(document);
-    document = calloc(1, sizeof *document);
-    if (document)
-        document->totals = *totals;
-    return document;
-}
-
-/* Make the form of a coding, unless it is there. False without memory. */
-static bool make_form(const api_call *call, totals_document *document, api_coding coding,
-                      api_totals_builder *build)
-{
-    coded_form *plain = &document->forms[API_IDENTITY], *form = &document->forms[coding];
-    size_t bytes;
-    if (!plain->whole &&
-        !fill_form(plain, API_IDENTITY, api_document_body(build(call, &document->totals))))
-        return false;
-    return form->whole || fill_form(form, coding, api_gzip_body(plain->text.body, &bytes));
-}
-
-api_reply *api_reply_totals(const api_call *call, const api_totals *totals,
-                            api_totals_builder *build)
-{
-    api_fixed_documents *all = call->service->fixed;
-    api_coding coding;
-    api_reply *reply;
-    if (!api_choose_text_coding(call, &coding, &reply))
-        return reply;
-    totals_document *document = take_totals(all, totals);
-    if (!document || !make_form(call, document, coding, build)) {
-        free_totals(document);
-        return NULL;
-    }
-    reply = make_reply(call, &document->forms[coding]);
-    free_totals(atomic_exchange(&all->totals, document));
-    return reply;
+    const coded_form *form = &document->forms[coding];
+    return wants_document(call) ? api_reply_ref(form->whole)
+                                : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
 }

@@ -1,6 +1,5 @@
 /* Documents that never change while the process runs: each is built and compressed once, by the
- * first request for it, and kept with the service. One more document is kept until the totals
- * of the store change. Together they take less than 1 MB. */
+ * first request for it, and kept with the service. Together they take less than 1 MB. */
 #ifndef API_FIXED_DOCUMENTS_H
 #define API_FIXED_DOCUMENTS_H
 
@@ -25,20 +24,5 @@ typedef json_t *api_document_builder(const api_call *call);
  * another one builds it; whoever comes meanwhile is told API_BUSY. NULL without memory, or
  * after api_not_yet; a document that lacked memory is built by the next request. Any thread. */
 api_reply *api_reply_fixed(const api_call *call, size_t index, api_document_builder *build);
-
-/* What the sets come to. */
-typedef struct api_totals {
-    uint64_t sets, bytes;
-} api_totals;
-
-/* Builds the document that states the totals; what else it holds must depend on nothing that
- * changes. Quick enough for an event thread. */
-typedef json_t *api_totals_builder(const api_call *call, const api_totals *totals);
-
-/* Answer with the document of these totals in the same way. It is built again
- * only if they have changed, or another thread is just using it. NULL without memory. Any
- * thread. */
-api_reply *api_reply_totals(const api_call *call, const api_totals *totals,
-                            api_totals_builder *build);
 
 #endif

@@ -180,38 +180,6 @@ START_TEST(a_document_that_lacks_memory_is_built_by_the_next_request)
 }
 END_TEST
 
-START_TEST(the_document_of_the_totals_is_kept_until_they_change)
-{
-    static const char header[] =
-        "{\"table\":{\"dtype\":\"F32\",\"shape\":[2,4],\"data_offsets\":[0,32]}}";
-    char file[8 + sizeof header - 1 + 32] = {sizeof header - 1};
-    unit_service service;
-    size_t size;
-    memcpy(file + 8, header, sizeof header - 1);
-    unit_service_start(&service);
-    api_reply *before = ask_quickly(&service, "GET", "/v1/info", NULL);
-    api_reply *again = ask_quickly(&service, "GET", "/v1/info", NULL);
-    ck_assert_ptr_eq(again, before);
-    api_reply_unref(again);
-    api_reply *gzip = ask_quickly(&service, "GET", "/v1/info",
-                                  &(sent_header){API_HEADER_ACCEPT_ENCODING, "gzip"});
-    ck_assert_str_eq(unit_field(gzip, "Content-Encoding"), "gzip");
-    ck_assert_str_ne(unit_field(gzip, "ETag"), unit_field(before, "ETag"));
-    api_reply_unref(gzip);
-    api_reply *stored = unit_send(&service, "PUT", "/v1/sets/kept", NULL, file, sizeof file);
-    ck_assert_uint_eq(api_reply_status(stored), 201);
-    api_reply *after = ask_quickly(&service, "GET", "/v1/info", NULL);
-    char *text = unit_body(after, &size);
-    ck_assert_ptr_nonnull(strstr(text, "\"sets\": 1"));
-    ck_assert_str_ne(unit_field(before, "ETag"), unit_field(after, "ETag"));
-    free(text);
-    api_reply_unref(before);
-    api_reply_unref(stored);
-    api_reply_unref(after);
-    unit_service_stop(&service);
-}
-END_TEST
-
 Suite *fixed_documents_suite(void)
 {
     const TTest *const tests[] = {
@@ -219,7 +187,6 @@ Suite *fixed_documents_suite(void)
         conditions_and_head_are_answered_from_the_kept_document,
         requests_that_come_at_once_build_a_document_once,
         a_document_that_lacks_memory_is_built_by_the_next_request,
-        the_document_of_the_totals_is_kept_until_they_change,
         NULL,
     };
     return unit_suite("fixed_documents", tests);
