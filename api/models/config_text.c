@@ -43,58 +43,33 @@ static char *without_foreign_numbers(const char *text, size_t size, size_t *ret_
     return copy;
 }
 
-/* What a text nests and names, as far as brackets, quotes and colons tell. */
+/* What a config nests and names. */
 typedef struct shape {
-    size_t depth, deepest, keys, longest_key;
+    size_t deepest, keys, longest_key;
 } shape;
 
-/* The bytes of a string whose quote opens at `*at`, without its escapes; `*at` becomes the
- * place of the closing one. */
-static size_t measure_string(const char *text, size_t size, size_t *at)
+static void measure_value(json_t *value, size_t depth, shape *found)
 {
-    size_t bytes = 0, place = *at + 1;
-    for (; place < size && text[place] != '"'; place++, bytes++)
-        if (text[place] == '\\' && place + 1 < size && text[++place] == 'u')
-            place += 4, bytes += 2;
-    *at = place;
-    return bytes;
+    const char *key;
+    json_t *member;
+    size_t index;
+    if (depth > found->deepest && (json_is_object(value) || json_is_array(value)))
+        found->deepest = depth;
+    json_array_foreach(value, index, member) measure_value(member, depth + 1, found);
+    json_object_foreach(value, key, member)
+    {
+        found->keys++;
+        found->longest_key =
+            strlen(key) > found->longest_key ? strlen(key) : found->longest_key;
+        measure_value(member, depth + 1, found);
+    }
 }
 
-static bool is_key(const char *text, size_t size, size_t after)
-{
-    while (after < size && strchr(" \t\r\n", text[after]) && text[after])
-        after++;
-    return after < size && text[after] == ':';
-}
-
-static shape measure_value(const char *text, size_t size)
+/* Whether a config keeps its limits; else there is a problem. */
+static bool is_moderate(json_t *config, pe_error *reterr)
 {
     shape found = {0};
-    for (size_t at = 0; at < size; at++) {
-        if (text[at] == '"') {
-            size_t bytes = measure_string(text, size, &at);
-            bool key = is_key(text, size, at + 1);
-            found.keys += key;
-            found.longest_key = key && bytes > found.longest_key ? bytes : found.longest_key;
-        } else if (text[at] == '{' || text[at] == '[') {
-            found.depth++;
-        } else if ((text[at] == '}' || text[at] == ']') && found.depth > 0) {
-            found.depth--;
-        }
-        found.deepest = found.depth > found.deepest ? found.depth : found.deepest;
-    }
-    return found;
-}
-
-/* Whether a text keeps the limits of a config; else there is a problem. */
-static bool is_moderate(const char *text, size_t size, pe_error *reterr)
-{
-    if (size > API_CONFIG_BYTES) {
-        pe_error_add(reterr, PE_TOO_LARGE, "body", "", "a config.json of at most %zu bytes",
-                     API_CONFIG_BYTES);
-        return false;
-    }
-    shape found = measure_value(text, size);
+    measure_value(config, 1, &found);
     if (found.deepest > API_CONFIG_DEPTH)
         pe_error_add(reterr, PE_MALFORMED, "body", "", "nested at most %d levels deep",
                      API_CONFIG_DEPTH);
@@ -136,8 +111,11 @@ json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
     const size_t mark = api_document_mark(text, size);
     text += mark;
     size -= mark;
-    if (!is_moderate(text, size, reterr))
+    if (size > API_CONFIG_BYTES) {
+        pe_error_add(reterr, PE_TOO_LARGE, "body", "", "a config.json of at most %zu bytes",
+                     API_CONFIG_BYTES);
         return NULL;
+    }
     const api_json_measure found = api_json_count(text, size);
     if (!api_json_reserve(&found, size, CONFIG_COPIES, reterr))
         return NULL;
@@ -149,9 +127,10 @@ json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
     }
     json_t *config = json_loadb(copy, length, JSON_DECODE_INT_AS_REAL, &problem);
     free(copy);
-    if (json_is_object(config))
+    if (!json_is_object(config))
+        refuse_text(config, &problem, reterr);
+    else if (is_moderate(config, reterr))
         return config;
-    refuse_text(config, &problem, reterr);
     json_decref(config);
     return NULL;
 }
