@@ -50,8 +50,7 @@ static const struct {
      "a configuration of NeMo whose encoder and decoder stand in other files",
      "each of the two alone, with the max_position_embeddings of this one"},
     {"parameters command", "a job of a platform", "what stands in its parameters"},
-    {"model|models trainer|tokenizer|train_loader|icl_tasks|max_seq_len",
-     "a configuration of a trainer",
+    {"model|models", "a configuration of a trainer",
      "the config.json of the model that it names, or what has its layers, width and heads"},
 };
 

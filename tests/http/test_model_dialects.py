@@ -236,6 +236,7 @@ MEGATRON_FILES = [
     ({"share_token_embeddings": True}, Refused("model_type", "in other files")),
     ({"trainer": {}, "model": {"restore_from_path": "x"}}, Refused("model_type", "checkpoint")),
     ({"trainer": {}, "model": {"encoder": MEGATRON}}, Refused("model_type", "of a trainer")),
+    ({"model": {"data": {}}}, Refused("model_type", "of a trainer")),
     (MEGATRON | {"position_embedding_type": "roope"}, Refused("position_embedding_type")),
     (LATENT | {"rope_type": "rope"}, rotary(frequencies(64), "interleaved")),
     (
