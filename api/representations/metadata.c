@@ -86,39 +86,27 @@ static bool is_list(const pe_parameter *row)
     return row->type == PE_REAL_LIST || row->type == PE_INTEGER_LIST;
 }
 
-/* Write the value of a parameter as a part of a file name. */
-static void write_value(const pe_parameter *row, const pe_value *value, char *dst, size_t size)
-{
-    if (is_list(row))
-        write_digest(dst, size, value->items, value->count * sizeof *value->items);
-    else if (row->type == PE_CHOICE)
-        snprintf(dst, size, "%s", row->choices[value->integer]);
-    else if (row->type == PE_STORED)
-        snprintf(dst, size, "%s", value->text);
-    else if (row->type == PE_BOOLEAN)
-        snprintf(dst, size, "%s", value->integer ? "true" : "false");
-    else {
-        char number[PE_PRINT_MAX];
-        pe_print_number(number, value->real);
-        snprintf(dst, size, "%s", number);
-    }
-}
+#define VALUE_MAX 80
 
-/* Whether a list is that of a default, "2,1,1". */
-static bool has_default_items(const pe_parameter *row, const pe_value *value)
+/* Write the value of a parameter as a request has it, a long list without its end. */
+static void write_value(const pe_parameter *row, const pe_value *value, char dst[VALUE_MAX])
 {
-    const char *next = row->default_text;
-    for (size_t i = 0; next && i < value->count; i++) {
-        double item;
-        const size_t length = strcspn(next, ",");
-        if (!pe_parse_number(next, length, &item) || item < value->items[i] ||
-            item > value->items[i])
-            return false;
-        next = next[length] ? next + length + 1 : NULL;
-        if (!next)
-            return i + 1 == value->count;
-    }
-    return false;
+    const double *numbers = is_list(row) ? value->items : &value->real;
+    const size_t count = is_list(row) ? value->count : 1;
+    size_t used = 0;
+    if (row->type == PE_CHOICE)
+        snprintf(dst, VALUE_MAX, "%s", row->choices[value->integer]);
+    else if (row->type == PE_STORED)
+        snprintf(dst, VALUE_MAX, "%s", value->text);
+    else if (row->type == PE_BOOLEAN)
+        snprintf(dst, VALUE_MAX, "%s", value->integer ? "true" : "false");
+    else
+        for (size_t i = 0; i < count && used + PE_PRINT_MAX + 2 < VALUE_MAX; i++) {
+            if (i > 0)
+                dst[used++] = ',';
+            used += pe_print_number(dst + used, numbers[i]);
+            dst[used] = '\0';
+        }
 }
 
 /* Whether a value shows in the shape: as an extent, or as half of one that is the pairs of a
@@ -132,19 +120,16 @@ static bool is_extent(const pe_value *value, const pe_tensor *tensor)
     return false;
 }
 
-/* Whether a value is to be told from that of other tables of the same shape. */
-static bool is_told(const pe_parameter *row, const pe_value *value, const pe_tensor *tensor)
+/* Whether a value, which has this text, is to be told from that of other tables of the same
+ * shape. */
+static bool is_told(const pe_parameter *row, const pe_value *value, const char *text,
+                    const pe_tensor *tensor)
 {
-    if (!value->present)
-        return false;
-    if (is_list(row))
-        return !has_default_items(row, value);
-    if (row->counts_rows || row->default_of ||
-        (row->required && row->type == PE_INTEGER && is_extent(value, tensor)))
-        return false;
-    const pe_value standard = pe_default_value(row);
-    return !standard.present || standard.integer != value->integer ||
-           standard.real < value->real || standard.real > value->real;
+    const bool is_shown =
+        row->counts_rows || row->default_of ||
+        (row->required && row->type == PE_INTEGER && is_extent(value, tensor));
+    return value->present && (is_list(row) || !is_shown) &&
+           (!row->default_text || strcmp(text, row->default_text) != 0);
 }
 
 /* A parameter's row with the default that it has in this request. */
@@ -171,12 +156,16 @@ static void write_differences(const pe_request *request, const pe_tensor *tensor
     size_t used = 0, length;
     dst[0] = '\0';
     for (size_t i = 0; i < info->parameter_count && used < DIFFERENCES_MAX; i++) {
-        char value[80];
+        char text[VALUE_MAX] = "";
         const pe_parameter row = find_row(request, i);
-        if (!is_told(&row, pe_request_value(request, i), tensor))
+        const pe_value *value = pe_request_value(request, i);
+        if (value->present)
+            write_value(&row, value, text);
+        if (!is_told(&row, value, text, tensor))
             continue;
-        write_value(&row, pe_request_value(request, i), value, sizeof value);
-        used += (size_t)snprintf(dst + used, DIFFERENCES_MAX - used, "_%s%s", row.name, value);
+        if (is_list(&row))
+            write_digest(text, sizeof text, value->items, value->count * sizeof *value->items);
+        used += (size_t)snprintf(dst + used, DIFFERENCES_MAX - used, "_%s%s", row.name, text);
     }
     if (used >= DIFFERENCES_MAX) {
         const char *key = pe_request_key(request, &length);

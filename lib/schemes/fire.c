@@ -38,7 +38,7 @@ static const pe_parameter PARAMETERS[] = {
              "model init_L * L_multiplier"},
     {.name = "epsilon",
      .type = PE_REAL,
-     .default_text = "1e-6",
+     .default_text = "1e-06",
      .minimum = 0,
      .maximum = 1,
      .help = "is added to the denominator; the paper has none"},
