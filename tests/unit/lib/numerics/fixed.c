@@ -68,23 +68,16 @@ static const struct {
     {-1.0,
      3.0,
      {-1, {{0xaaaaaaaaaaaaaaab, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa}}}},
-    {0.1,
-     0.3,
-     {0, {{0xf35ba7abb85cb533, 0x97b425ee06522c3, 0x38e38e38e39425ed, 0x555555555555578e}}}},
     {1000000.0,
      7.25,
      {137931,
       {{0xb08d3dcb08d3dcb0, 0xdcb08d3dcb08d3dc, 0xd3dcb08d3dcb08d3, 0x8d3dcb08d3dcb08}}}},
     {-5.5, 0.001, {-5500, {{0xffff933c40000001, 0x48827fffff, 0xffffffffcfa90000, 0x2039ff}}}},
     {0.0, 2.0, {0, {{0x0, 0x0, 0x0, 0x0}}}},
-    {3.0, 4.0, {0, {{0x0, 0x0, 0x0, 0xc000000000000000}}}},
     {1000000000000000.0,
      0.001,
      {999999999999999979,
       {{0x7f6a3f969d949bc0, 0x61ab0e8046419ced, 0x9b1438a0ffd12997, 0x2eedf284ea001f39}}}},
-    {12345.678,
-     1e+18,
-     {0, {{0x31b2e1bc76da0f, 0x70896b47c92da14f, 0x8ffed929e8dae0d2, 0x37999}}}},
 };
 
 START_TEST(quotients_are_rounded_towards_zero)
@@ -144,19 +137,12 @@ static const struct {
      {1, {{0x7be5904d25fa41f7, 0x24f3e6a3a259b040, 0xa00b120a068badd1, 0x95c01a39fbd6879f}}}},
     {0.75,
      {-1, {{0x7be5904d25fa41f7, 0x24f3e6a3a259b040, 0xa00b120a068badd1, 0x95c01a39fbd6879f}}}},
-    {8192, {13, {{0x0, 0x0, 0x0, 0x0}}}},
     {0.001,
      {-10, {{0x519a2dec1f7e80fc, 0x61cb5a1adf488d66, 0x90a1e81ca3924c22, 0x8c25c7262b57e3e}}}},
-    {1e+18,
-     {59, {{0xfb608424d11d9429, 0x26782f7faa88be18, 0x945d77cdd975ad9d, 0xcb71d551afbf1784}}}},
-    {0.1,
-     {-4, {{0xc1f8002da149b8e2, 0x27af69d11e30b37c, 0x2d296ee388bae61d, 0xad961ed0cb91d9cc}}}},
     {9007199254740991,
      {52, {{0x41b396f783bad78, 0xb5bbf37106ef8069, 0x5c4d6a3e80c61988, 0xfffffffffffff475}}}},
     {1.0000000000000002,
      {0, {{0x9feaff417520548d, 0xd67df53a9dd50c7a, 0x47652b82fd5ecd95, 0x1715}}}},
-    {2.5e-07,
-     {-22, {{0xcf961d9ea1701627, 0x29a5ec9163210be6, 0xd9b805d6a15b54fc, 0x1184b8e4c56af374}}}},
 };
 
 START_TEST(logarithms_are_good_to_250_bits)

@@ -112,45 +112,34 @@ static void check_positions(pe_positions positions, size_t pairs, double amplitu
     free(wave.frequencies);
 }
 
-START_TEST(whole_positions_near_and_far_round_once)
-{
-    static const double OFFSETS[] = {0, -200, 1e6, -1e6, 1e9, 0x1p40, -0x1p47};
-    for (size_t i = 0; i < UNIT_COUNT(OFFSETS); i++)
-        check_positions((pe_positions){400, OFFSETS[i], 1, NULL}, 20, 1);
-}
-END_TEST
+/* Spans of rows. Those of steps below the last place of a position: of four rows 63.25 + r·2^-49,
+ * three lie between two doubles, whose nearest is the position of the fourth. Below zero, the
+ * distance to the next lower multiple of 64 has more bits than the position has. */
+static const pe_positions SPANS[] = {
+    {400, 0, 1, NULL},
+    {400, -200, 1, NULL},
+    {400, 1e6, 1, NULL},
+    {400, 0x1p40, 1, NULL},
+    {400, -0x1p47, 1, NULL},
+    {200, 0, 0.25, NULL},
+    {200, 1e6, 0.1, NULL},
+    {100, 1e12, 1e-3, NULL},
+    {100, 12345.678, -7.3, NULL},
+    {100, 100, 1e9, NULL},
+    {100, 1e-5, 1e-7, NULL},
+    {100, 0, 0x1p-30, NULL},
+    {100, 0.5, 0, NULL},
+    {80, 63.25, 0x1p-49, NULL},
+    {80, 63.25, -0x1p-49, NULL},
+    {80, 1000.75, 0x1p-48, NULL},
+    {200, -20, 0.1, NULL},
+    {200, -64.3, 0.7, NULL},
+    {200, -1e-9, -1e-9, NULL},
+    {100, -1e-300, -1e-18, NULL},
+};
 
-START_TEST(steps_of_any_size_round_once)
+START_TEST(rows_of_any_offset_and_step_round_once)
 {
-    static const pe_positions SPANS[] = {
-        {200, 0, 0.25, NULL},      {200, 0, 0.1, NULL},          {200, 1e6, 0.1, NULL},
-        {100, 1e12, 1e-3, NULL},   {100, 12345.678, -7.3, NULL}, {100, 100, 1e9, NULL},
-        {100, 1e-5, 1e-7, NULL},   {100, 0, 0x1p-30, NULL},      {100, 0.5, 0, NULL},
-        {100, 0, 2.0 / 3.0, NULL},
-    };
-    for (size_t i = 0; i < UNIT_COUNT(SPANS); i++)
-        check_positions(SPANS[i], 20, 1);
-}
-END_TEST
-
-/* Of four rows 63.25 + r·2^-49, three lie between two doubles; their nearest double is the
- * position of the fourth. */
-START_TEST(steps_below_the_last_place_of_a_position_round_once)
-{
-    check_positions((pe_positions){80, 63.25, 0x1p-49, NULL}, 20, 1);
-    check_positions((pe_positions){80, 63.25, -0x1p-49, NULL}, 20, 1);
-    check_positions((pe_positions){80, 1000.75, 0x1p-48, NULL}, 20, 1);
-}
-END_TEST
-
-/* Below zero, the distance to the next lower multiple of 64 has more bits than the position
- * has. */
-START_TEST(negative_fractions_round_once)
-{
-    static const pe_positions SPANS[] = {
-        {200, -20, 0.1, NULL},     {200, -0.001, -0.3, NULL}, {200, -64.3, 0.7, NULL},
-        {200, -1e-9, -1e-9, NULL}, {200, -1e6, 0.1, NULL},    {100, -1e-300, -1e-18, NULL},
-    };
     for (size_t i = 0; i < UNIT_COUNT(SPANS); i++)
         check_positions(SPANS[i], 20, 1);
 }
@@ -324,69 +313,14 @@ START_TEST(the_row_of_position_0_alone_may_be_zero)
 }
 END_TEST
 
-/* base^(-i·numerator/denominator)/2π by mpmath, cut to 256 bits. */
-static const struct {
-    size_t count;
-    double base;
-    uint64_t numerator, denominator;
-    size_t index;
-    pe_wide frequency;
-} FREQUENCIES[] = {
-    {256,
-     10000,
-     2,
-     512,
-     1,
-     {{0x645c5fb5a8ed498f, 0xb64e3359d6330040, 0xd838b4d9533e8750, 0x274dc9220d7792d2}}},
-    {256,
-     10000,
-     2,
-     512,
-     255,
-     {{0xd6c316562d257722, 0x6cd5711164279276, 0xcb20b228d2c370b4, 0x114cca0995934}}},
-    {524288,
-     1e18,
-     2,
-     1048576,
-     524287,
-     {{0x707796dd8d63f858, 0x9393d1e94e1d44e3, 0xefa5bb1e803cb09c, 0x2}}},
-    {128,
-     10,
-     1,
-     127,
-     127,
-     {{0x73286f4ab25e4b55, 0xd248dd5707e816ce, 0xa64dc89872ee1f24, 0x41309af8ec1b3ba}}},
-    {64,
-     12345.678,
-     2,
-     128,
-     63,
-     {{0xb5ca373d79b1a5f2, 0x42a4d7d35ee1b50c, 0x2882ae5308eb330c, 0xfa95c001dbec}}},
-    {3,
-     2,
-     1,
-     1,
-     2,
-     {{0x1fe5163abdebbc56, 0xdb6295993c43904, 0x9fc2757d1f534ddc, 0xa2f9836e4e44152}}},
-    {1024,
-     1,
-     2,
-     1024,
-     77,
-     {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770, 0x28be60db9391054a}}},
-};
-
-START_TEST(geometric_frequencies_are_good_to_220_bits)
+START_TEST(geometric_frequencies_begin_with_a_radian_and_fall_to_220_bits)
 {
-    for (size_t i = 0; i < UNIT_COUNT(FREQUENCIES); i++) {
-        pe_wide *frequencies =
-            pe_wave_geometric(FREQUENCIES[i].count, FREQUENCIES[i].base,
-                              FREQUENCIES[i].numerator, FREQUENCIES[i].denominator);
-        pe_wide got = frequencies[FREQUENCIES[i].index], expected = FREQUENCIES[i].frequency;
-        unit_wide_is_near(got, expected, (1ULL << 36) - 1, "case %zu", i);
-        ck_assert_int_eq(memcmp(&frequencies[0], &pe_wide_radian, sizeof pe_wide_radian), 0);
-        free(frequencies);
-    }
+    /* 10^18^(-524287/524288)/2π by mpmath, cut to 256 bits */
+    const pe_wide last = {{0x707796dd8d63f858, 0x9393d1e94e1d44e3, 0xefa5bb1e803cb09c, 0x2}};
+    pe_wide *frequencies = pe_wave_geometric(524288, 1e18, 2, 1048576);
+    unit_wide_is_near(frequencies[524287], last, (1ULL << 36) - 1, "the last");
+    ck_assert_int_eq(memcmp(&frequencies[0], &pe_wide_radian, sizeof pe_wide_radian), 0);
+    free(frequencies);
 }
 END_TEST
 
@@ -419,10 +353,7 @@ END_TEST
 Suite *wave_suite(void)
 {
     const TTest *const tests[] = {
-        whole_positions_near_and_far_round_once,
-        steps_of_any_size_round_once,
-        steps_below_the_last_place_of_a_position_round_once,
-        negative_fractions_round_once,
+        rows_of_any_offset_and_step_round_once,
         random_positions_round_once,
         positions_close_to_quarter_turns_round_once,
         sines_half_way_between_two_floats_round_once,
@@ -431,7 +362,7 @@ Suite *wave_suite(void)
         every_layout_puts_every_frequency_in_its_column,
         amplitudes_are_rounded_with_the_entry,
         the_row_of_position_0_alone_may_be_zero,
-        geometric_frequencies_are_good_to_220_bits,
+        geometric_frequencies_begin_with_a_radian_and_fall_to_220_bits,
         the_sine_of_an_angle_half_way_between_doubles_is_rounded_down,
         NULL,
     };
