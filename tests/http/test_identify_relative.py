@@ -34,19 +34,14 @@ class RelativeCase(IdentifyCase):
         found = self.identify(reply.body, f"?shape={shape}&dtype={element}", RAW)
         if found["status"] == "exact":
             url = found["request"]["url"]
-            again = self.assert_ok(
-                self.get(url + ("" if "dtype=" in url else f"&dtype={dtype}") + "&format=raw")
-            )
-            if found["forms"]:
+            more = "" if "dtype=" in url or element == "i32" else f"&dtype={dtype}"
+            again = self.assert_ok(self.get(f"{url}{more}&format=raw"))
+            if again.header("Tensor-Dtype") == element and not found["forms"]:
+                self.assertEqual(again.body, reply.body, (target, found))
+            else:  # or whole numbers, by a scheme that has them as reals
                 numpy.testing.assert_array_equal(
                     table_of(target, again).values().squeeze(),
                     table_of(target, reply).as_said(found).values(),
-                )
-            elif again.header("Tensor-Dtype") == element:
-                self.assertEqual(again.body, reply.body, (target, found))
-            else:  # whole numbers, by a scheme that has them as reals
-                numpy.testing.assert_array_equal(
-                    self.fetch(url).squeeze(), self.fetch(target).squeeze()
                 )
         return found
 
@@ -131,6 +126,37 @@ def windows(generator, most=90):
     )
 
 
+def window_of(keys, generator, most=40):
+    """Queries of these keys, at any place."""
+    queries = generator.randint(1, min(keys, most))
+    first = generator.randint(0, keys - queries)
+    more = ["", f"&query_length={queries}", f"&query_length={queries}&query_offset={first}"]
+    return f"length={keys}{generator.choice(more)}"
+
+
+def cells(generator):
+    """Queries of a grid, by its sides or their product."""
+    height, width = generator.randint(1, 9), generator.randint(2, 9)
+    shape = window_of(height * width, generator, height * width)
+    sides = shape.replace(f"length={height * width}", f"height={height}&width={width}", 1)
+    return generator.choice([sides, shape + generator.choice(["", "&form=compact"])])
+
+
+def between(name, least, most, times=1):
+    return lambda generator: f"{name}={times * generator.randint(least, most)}"
+
+
+def both(*parts):
+    return lambda generator: "&".join(drawn(part, generator) for part in parts)
+
+
+def drawn(part, generator):
+    """The text of a part of a query: one of a list, or what a function draws."""
+    if isinstance(part, list):
+        part = generator.choice(part)
+    return part(generator) if callable(part) else part
+
+
 def distances(queries, keys, offset=None):
     """Key minus query."""
     first = keys - queries if offset is None else offset
@@ -155,59 +181,6 @@ def t5_bucket(relative, bidirectional=True, buckets=32, most=128):
     return out + numpy.where(relative < exact, relative, numpy.minimum(large, buckets - 1))
 
 
-class T5(RelativeCase):
-    def test_own_tables(self):
-        generator = random.Random(21)
-        targets = []
-        for _ in range(90):
-            setting = generator.choice(
-                [
-                    "",
-                    "",
-                    "&bidirectional=false",
-                    "&num_buckets=64&max_distance=256",
-                    "&num_buckets=320&max_distance=800",
-                    f"&num_buckets={2 * generator.randint(2, 60)}"
-                    f"&max_distance={generator.randint(61, 400)}",
-                    f"&num_buckets={generator.randint(2, 40)}"
-                    f"&max_distance={generator.randint(21, 90)}&bidirectional=false",
-                ]
-            )
-            targets.append(
-                f"/v1/encodings/t5?{windows(generator)}&heads={generator.choice([1, 2, 6, 12])}"
-                f"&tensor=bucket{setting}"
-            )
-        self.assert_own(targets, 5)
-
-    def test_tables_of_libraries(self):
-        for queries, keys, more in (
-            (50, 50, {}),
-            (300, 300, {}),
-            (40, 200, {}),
-            (200, 200, {"bidirectional": False}),
-            (300, 300, {"buckets": 64, "most": 256}),
-            (900, 900, {"buckets": 320, "most": 800}),
-        ):
-            said = [f"length={keys}", "tensor=bucket"] + ["bidirectional=false"] * (
-                "bidirectional" in more
-            )
-            if keys > 250:
-                said += (
-                    [f"num_buckets={more['buckets']}", f"max_distance={more['most']}"]
-                    if "buckets" in more
-                    else []
-                )
-            self.assert_library(
-                t5_bucket(distances(queries, keys), **more), "t5", said, (queries, keys, more)
-            )
-
-    def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(self.fetch("/v1/encodings/t5?length=60&heads=4&tensor=bucket"))
-        self.assert_damaged(
-            numpy.random.default_rng(5).normal(0, 0.02, (4, 30, 30)).astype("f4")
-        )
-
-
 def levit_index(height, width):
     """attention_bias_idxs of the authors' code: offsets are numbered as they are met."""
     points = [(y, x) for y in range(height) for x in range(width)]
@@ -220,45 +193,6 @@ def levit_index(height, width):
                 )
             )
     return numpy.array(index).reshape(len(points), len(points))
-
-
-class Levit(RelativeCase):
-    def test_own_tables(self):
-        generator = random.Random(22)
-        targets = []
-        for _ in range(60):
-            height, width = generator.randint(1, 9), generator.randint(2, 9)
-            queries = generator.randint(1, height * width)
-            window = generator.choice(
-                [
-                    "",
-                    "",
-                    f"&query_length={queries}",
-                    f"&query_length={queries}"
-                    f"&query_offset={generator.randint(0, height * width - queries)}",
-                ]
-            )
-            if generator.random() < 0.5:
-                shape = f"height={height}&width={width}{window}"
-            else:
-                shape = f"length={height * width}{window}" + generator.choice(
-                    ["", "&form=compact"]
-                )
-            targets.append(f"/v1/encodings/levit?{shape}&heads=1&tensor=index")
-        self.assert_own(targets, 6)
-
-    def test_tables_of_libraries(self):
-        for height, width in ((14, 14), (7, 7), (5, 8), (8, 5)):
-            self.assert_library(
-                levit_index(height, width),
-                "levit",
-                [f"height={height}", f"width={width}", "tensor=index"],
-            )
-
-    def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(
-            self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=index")
-        )
 
 
 def swin_index(height, width):
@@ -292,53 +226,6 @@ def swin_v2_coordinates(height, width, trained):
     return (numpy.sign(table) * numpy.log2(abs(table) + 1.0) / numpy.log2(8)).reshape(-1, 2)
 
 
-class Swin(RelativeCase):
-    def test_own_tables(self):
-        generator = random.Random(23)
-        targets = []
-        for _ in range(50):
-            shape = f"height={generator.randint(1, 9)}&width={generator.randint(2, 9)}"
-            targets.append(
-                f"/v1/encodings/swin?{shape}&heads=1&tensor=index"
-                f"{generator.choice(['', '&class_token=true'])}"
-            )
-        self.assert_own(targets)
-
-    def test_own_tables_of_version_2(self):
-        generator = random.Random(24)
-        targets = []
-        for _ in range(24):
-            shape = f"height={generator.randint(1, 5)}&width={generator.randint(2, 5)}"
-            grids = ["", "&pretrained_height=12&pretrained_width=12", "&pretrained_width=8"]
-            targets.append(
-                f"/v1/encodings/swin_v2?{shape}&heads=1&hidden=4"
-                f"&tensor={generator.choice(['index', 'coordinates'])}"
-                f"{generator.choice(grids)}"
-            )
-        self.assert_own(targets, 3)
-
-    def test_tables_of_libraries(self):
-        for height, width in ((7, 7), (8, 8), (12, 12), (4, 6), (6, 4)):
-            self.assert_library(
-                swin_index(height, width),
-                "swin",
-                [f"height={height}", f"width={width}", "tensor=index"],
-            )
-        self.assert_library(
-            beit_index(14, 14), "swin", ["height=14", "width=14", "class_token=true"]
-        )
-        for height, trained in ((8, 8), (16, 8)):
-            found = self.identify(npy(swin_v2_coordinates(height, height, trained)))
-            self.assertIn(found["status"], ("match", "exact"))
-            self.assertIn(f"height={height}&width={height}", found["request"]["url"])
-            self.assertEqual("pretrained_height=8" in found["request"]["url"], height == 16)
-
-    def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(
-            self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=index")
-        )
-
-
 def transformer_xl(keys, dim):
     """Transformer-XL's PositionalEmbedding of distances keys-1 … 0, in float64."""
     angles = numpy.outer(
@@ -355,125 +242,9 @@ def xlnet(queries, keys, dim):
     return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
 
 
-class Waves(RelativeCase):
-    def test_own_tables(self):
-        generator = random.Random(25)
-        targets = []
-        for _ in range(50):
-            window = windows(generator, 60)
-            more = generator.choice(
-                [
-                    "",
-                    "&base=500",
-                    "&layout=concat",
-                    "&layout=concat_cos_first",
-                    "&max_distance=20",
-                    "&max_distance=9&layout=concat",
-                ]
-            )
-            targets.append(
-                f"/v1/encodings/relative_sinusoidal?{window}&dim={2 * generator.randint(2, 20)}"
-                f"&tensor=encoding{more}"
-            )
-        self.assert_own(targets, 6)
-
-    def test_own_tables_of_transformer_xl(self):
-        generator = random.Random(26)
-        targets = []
-        for _ in range(50):
-            keys = generator.randint(10, 80)
-            window = f"length={keys}" + generator.choice(
-                ["", f"&query_length={generator.randint(1, 40)}"]
-            )
-            more = generator.choice(
-                [
-                    "",
-                    "&attention=uni",
-                    "&attention=txl",
-                    "&attention=two_sided",
-                    "&attention=two_sided&layout=concat",
-                    "&base=900",
-                    "&clamp_length=12",
-                ]
-            )
-            targets.append(
-                f"/v1/encodings/transformer_xl?{window}"
-                f"&dim={2 * generator.randint(2, 20)}{more}"
-                f"&tensor={generator.choice(['encoding', 'encoding', 'relative'])}"
-            )
-        self.assert_own(targets, 6)
-
-    def test_tables_of_libraries(self):
-        for table, said in (
-            (transformer_xl(90, 32), ["length=90", "attention=txl"]),
-            (xlnet(60, 60, 32), ["length=60"]),
-            (xlnet(20, 60, 32), ["length=60", "query_length=20"]),
-        ):
-            for dtype in ("f8", "f4"):
-                found = self.identify(npy(table.astype(dtype)))
-                self.assertIn(found["status"], ("match", "exact"), found["summary"])
-                self.assertEqual(found["request"]["scheme"], "transformer_xl")
-                for text in said:
-                    self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
-                exact = self.fetch(found["request"]["url"])
-                self.assertLess(abs(exact - table).max(), 1e-6)
-
-    def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(
-            self.fetch(
-                "/v1/encodings/relative_sinusoidal?length=20&query_length=15&dim=16"
-                "&tensor=encoding"
-            )
-        )
-        self.assert_damaged(
-            self.fetch(
-                "/v1/encodings/transformer_xl?length=40&dim=16&attention=txl&tensor=encoding"
-            ),
-            clipped=True,
-        )
-
-
 def shaw(queries, keys, most):
     """_generate_relative_positions_matrix of tensor2tensor."""
     return numpy.clip(distances(queries, keys), -most, most) + most
-
-
-class Shaw(RelativeCase):
-    def test_own_tables(self):
-        generator = random.Random(27)
-        targets = []
-        for _ in range(70):
-            window = windows(generator, 40).replace("&form=compact", "")
-            more = generator.choice(
-                [
-                    "&tensor=index&form=compact",
-                    "&tensor=index&form=compact&max_distance=5",
-                    "&tensor=index&form=compact&max_distance=8&min_distance=-3",
-                    "&tensor=index&form=compact&max_distance=8&min_distance=-20"
-                    "&difference=query_minus_key",
-                    "&tensor=keys&source=sinusoidal&max_distance=7",
-                    "&tensor=keys&source=sinusoidal&max_distance=7&min_distance=-11",
-                ]
-            )
-            targets.append(
-                f"/v1/encodings/shaw?{window}&dim={2 * generator.randint(1, 9)}{more}"
-            )
-        self.assert_own(targets, 20)  # windows beyond the limits have one number
-
-    def test_tables_of_libraries(self):
-        for queries, keys, most in ((40, 40, 16), (100, 100, 64), (30, 90, 10)):
-            self.assert_library(
-                shaw(queries, keys, most),
-                "shaw",
-                [f"length={keys}", f"max_distance={most}", "tensor=index"],
-            )
-
-    def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(
-            self.fetch(
-                "/v1/encodings/shaw?length=40&dim=6&max_distance=9&form=compact&tensor=index"
-            )
-        )
 
 
 def deberta(length, buckets=256, most=512):
@@ -488,96 +259,257 @@ def deberta(length, buckets=256, most=512):
     return numpy.where(size <= middle, relative, log * numpy.sign(relative)).astype("i8")
 
 
-class Deberta(RelativeCase):
+def grid(most):
+    return (
+        lambda generator: f"height={generator.randint(1, most)}&width={generator.randint(2, most)}"
+    )
+
+
+def few(most):
+    return lambda generator: windows(generator, most)
+
+
+def keys_alone(generator):
+    return windows(generator, 40).replace("&form=compact", "")
+
+
+# of posenc's own tables: the scheme, how many, how many may be unknown, parts of the query
+OWN = (
+    (
+        "t5",
+        90,
+        5,
+        "tensor=bucket",
+        windows,
+        ["heads=1", "heads=2", "heads=6", "heads=12"],
+        [
+            "",
+            "",
+            "bidirectional=false",
+            "num_buckets=64&max_distance=256",
+            "num_buckets=320&max_distance=800",
+            both(between("num_buckets", 2, 60, 2), between("max_distance", 61, 400)),
+            both(
+                between("num_buckets", 2, 40),
+                between("max_distance", 21, 90),
+                "bidirectional=false",
+            ),
+        ],
+    ),
+    ("levit", 60, 6, "heads=1&tensor=index", cells),
+    ("swin", 50, 0, "heads=1&tensor=index", grid(9), ["", "class_token=true"]),
+    (
+        "swin_v2",
+        24,
+        3,
+        "heads=1&hidden=4",
+        grid(5),
+        ["tensor=index", "tensor=coordinates"],
+        ["", "pretrained_height=12&pretrained_width=12", "pretrained_width=8"],
+    ),
+    (
+        "relative_sinusoidal",
+        50,
+        9,  # far windows have equal rows
+        "tensor=encoding",
+        few(60),
+        between("dim", 2, 20, 2),
+        [
+            "",
+            "base=500",
+            "layout=concat",
+            "layout=concat_cos_first",
+            "max_distance=20",
+            "max_distance=9&layout=concat",
+        ],
+    ),
+    (
+        "transformer_xl",
+        50,
+        6,
+        between("length", 10, 80),
+        ["", between("query_length", 1, 10)],
+        between("dim", 2, 20, 2),
+        ["tensor=encoding", "tensor=encoding", "tensor=relative"],
+        [
+            "",
+            "attention=uni",
+            "attention=txl",
+            "attention=two_sided",
+            "attention=two_sided&layout=concat",
+            "base=900",
+            "clamp_length=12",
+        ],
+    ),
+    (
+        "shaw",
+        70,
+        20,  # windows beyond the limits have one number
+        keys_alone,
+        between("dim", 1, 9, 2),
+        [
+            "tensor=index&form=compact",
+            "tensor=index&form=compact&max_distance=5",
+            "tensor=index&form=compact&max_distance=8&min_distance=-3",
+            "tensor=index&form=compact&max_distance=8&min_distance=-20"
+            "&difference=query_minus_key",
+            "tensor=keys&source=sinusoidal&max_distance=7",
+            "tensor=keys&source=sinusoidal&max_distance=7&min_distance=-11",
+        ],
+    ),
+    (
+        "deberta",
+        80,
+        12,
+        "dim=1",
+        few(150),
+        ["tensor=c2p_index", "tensor=p2c_index", "tensor=relative_position"],
+        [
+            "",
+            between("max_relative_positions", 5, 90),
+            "position_buckets=256",
+            both(
+                between("position_buckets", 4, 50), between("max_relative_positions", 30, 300)
+            ),
+            "position_buckets=32&max_relative_positions=64&beyond=continue",
+            "p2c=paper",
+            "p2c=paper&position_buckets=16&max_relative_positions=32",
+        ],
+    ),
+    (
+        "retnet",
+        60,
+        6,
+        ["heads=2", "heads=3", "heads=8"],
+        between("dim", 3, 20, 2),
+        [
+            *[both("tensor=mask", windows)] * 3,
+            *[
+                both(f"tensor={name}", between("length", 30, 90))
+                for name in ("decay", "cos", "sin")
+            ],
+        ],
+    ),
+    (
+        "sandwich",
+        50,
+        10,
+        "tensor=bias",
+        ["heads=2", "heads=3", "heads=8", "heads=12"],
+        [keys_alone, keys_alone, both(between("length", 5, 60), "form=compact")],
+        ["", "mask=causal", "dim=64", "base=500", "dim=20&base=100&mask=causal"],
+    ),
+    (
+        "decomposed",
+        40,
+        0,
+        "dim=1",
+        both(between("height", 2, 9), between("width", 2, 9)),
+        ["", both(between("query_height", 2, 9), "query_width=5")],
+        ["tensor=index_h", "tensor=index_w"],
+    ),
+)
+
+
+def library_tables():
+    """(table, scheme, parts of the query) of whole numbers by libraries' code."""
+    for queries, keys, more in (
+        (50, 50, {}),
+        (300, 300, {}),
+        (40, 200, {}),
+        (200, 200, {"bidirectional": False}),
+        (300, 300, {"buckets": 64, "most": 256}),
+        (900, 900, {"buckets": 320, "most": 800}),
+    ):
+        said = [f"length={keys}", "tensor=bucket"]
+        said += ["bidirectional=false"] * ("bidirectional" in more)
+        if "buckets" in more:
+            said += [f"num_buckets={more['buckets']}", f"max_distance={more['most']}"]
+        yield t5_bucket(distances(queries, keys), **more), "t5", said
+    for sides in ((14, 14), (7, 7), (5, 8), (8, 5)):
+        said = [f"height={sides[0]}", f"width={sides[1]}", "tensor=index"]
+        yield levit_index(*sides), "levit", said
+    for sides in ((7, 7), (8, 8), (12, 12), (4, 6), (6, 4)):
+        said = [f"height={sides[0]}", f"width={sides[1]}", "tensor=index"]
+        yield swin_index(*sides), "swin", said
+    yield beit_index(14, 14), "swin", ["height=14", "width=14", "class_token=true"]
+    for queries, keys, most in ((40, 40, 16), (100, 100, 64), (30, 90, 10)):
+        said = [f"length={keys}", f"max_distance={most}", "tensor=index"]
+        yield shaw(queries, keys, most), "shaw", said
+    for length in (100, 300, 512, 700):
+        relative, said = deberta(length), [f"length={length}"]
+        said += ["beyond=continue"] * (length > 512) + ["position_buckets=256"] * (length > 200)
+        yield relative, "deberta", said + ["tensor=relative_position"]
+        yield numpy.clip(relative + 256, 0, 511), "deberta", said
+    index = numpy.clip(-distances(80, 80) + 512, 0, 1023)
+    yield index, "deberta", ["length=80", "tensor=c2p_index"]
+    index = numpy.floor(numpy.arange(14)[:, None] - numpy.arange(7)[None] * 2.0 + 12)
+    yield index.astype("i8"), "decomposed", ["height=7", "query_height=14"]
+
+
+class Relative(RelativeCase):
     def test_own_tables(self):
-        generator = random.Random(28)
-        targets = []
-        for _ in range(80):
-            most = generator.randint(30, 300)
-            more = generator.choice(
-                [
-                    "",
-                    f"&max_relative_positions={generator.randint(5, 90)}",
-                    "&position_buckets=256",
-                    f"&position_buckets={generator.randint(4, 50)}"
-                    f"&max_relative_positions={most}",
-                    "&position_buckets=32&max_relative_positions=64&beyond=continue",
-                    "&p2c=paper",
-                    "&p2c=paper&position_buckets=16&max_relative_positions=32",
-                ]
-            )
-            targets.append(
-                f"/v1/encodings/deberta?{windows(generator, 150)}&dim=1{more}"
-                f"&tensor={generator.choice(['c2p_index', 'p2c_index', 'relative_position'])}"
-            )
-        self.assert_own(targets, 12)
+        for scheme, count, unknown, *parts in OWN:
+            generator, targets = random.Random(scheme), []
+            for _ in range(count):
+                texts = [drawn(part, generator) for part in parts]
+                targets.append(f"/v1/encodings/{scheme}?{'&'.join(filter(None, texts))}")
+            with self.subTest(scheme):
+                self.assert_own(targets, unknown)
 
     def test_tables_of_libraries(self):
-        for length in (100, 300, 512, 700):
-            relative = deberta(length)
-            said = (
-                [f"length={length}"]
-                + ["beyond=continue"] * (length > 512)
-                + ["position_buckets=256"] * (length > 200)
-            )
-            self.assert_library(
-                relative, "deberta", said + ["tensor=relative_position"], length
-            )
-            index = numpy.clip(relative + 256, 0, 511)
-            self.assert_library(index, "deberta", said, length)
-        self.assert_library(
-            numpy.clip(-distances(80, 80) + 512, 0, 1023),
-            "deberta",
-            ["length=80", "tensor=c2p_index"],
-        )
+        for table, scheme, said in library_tables():
+            self.assert_library(table, scheme, said, (scheme, said))
 
     def test_a_table_that_was_changed_is_no_match(self):
+        for query in (
+            "t5?length=60&heads=4&tensor=bucket",
+            "levit?height=5&width=6&heads=4&tensor=index",
+            "swin?height=5&width=6&heads=4&tensor=index",
+            "relative_sinusoidal?length=20&query_length=15&dim=16&tensor=encoding",
+            "transformer_xl?length=40&dim=16&attention=txl&tensor=encoding",
+            "shaw?length=40&dim=6&max_distance=9&form=compact&tensor=index",
+            "deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40&tensor=c2p_index",
+            "deberta?length=60&dim=1&tensor=relative_position",
+            "retnet?length=30&heads=4&dim=8&tensor=mask",
+            "sandwich?length=30&heads=4&tensor=bias",
+            "decomposed?height=9&query_height=5&dim=1&tensor=index_h",
+        ):
+            table = self.fetch(f"/v1/encodings/{query}")
+            self.assert_damaged(table, clipped=query.startswith("transformer_xl"))
         self.assert_damaged(
-            self.fetch(
-                "/v1/encodings/deberta?length=60&dim=1&position_buckets=16"
-                "&max_relative_positions=40&tensor=c2p_index"
-            )
-        )
-        self.assert_damaged(
-            self.fetch("/v1/encodings/deberta?length=60&dim=1&tensor=relative_position")
+            numpy.random.default_rng(5).normal(0, 0.02, (4, 30, 30)).astype("f4")
         )
 
+    def assert_told(self, table, scheme, said, statuses):
+        found = self.identify(npy(table))
+        self.assertIn(found["status"], statuses, found["summary"])
+        self.assertEqual(found["request"]["scheme"], scheme)
+        for text in said:
+            self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
+        return found
 
-class Decays(RelativeCase):
-    def test_own_tables_of_retnet(self):
-        generator = random.Random(29)
-        targets = []
-        for _ in range(60):
-            tensor = generator.choice(["mask", "mask", "mask", "decay", "cos", "sin"])
-            window = (
-                windows(generator)
-                if tensor == "mask"
-                else f"length={generator.randint(30, 90)}"
-            )
-            targets.append(
-                f"/v1/encodings/retnet?{window}&heads={generator.choice([2, 3, 8])}"
-                f"&dim={2 * generator.randint(3, 20)}&tensor={tensor}"
-            )
-        self.assert_own(targets, 6)
+    def test_waves_of_libraries(self):
+        for table, said in (
+            (transformer_xl(90, 32), ["length=90", "attention=txl"]),
+            (xlnet(60, 60, 32), ["length=60"]),
+            (xlnet(20, 60, 32), ["length=60", "query_length=20"]),
+        ):
+            for dtype in ("f8", "f4"):
+                found = self.assert_told(
+                    table.astype(dtype), "transformer_xl", said, ("match", "exact")
+                )
+                exact = self.fetch(found["request"]["url"])
+                self.assertLess(abs(exact - table).max(), 1e-6)
 
-    def test_own_tables_of_sandwich(self):
-        generator = random.Random(30)
-        targets = []
-        for _ in range(50):
-            keys = generator.randint(5, 60)
-            window = generator.choice(
-                ["", f"&query_length={generator.randint(1, keys)}", "&form=compact"]
-            )
-            more = generator.choice(
-                ["", "&mask=causal", "&dim=64", "&base=500", "&dim=20&base=100&mask=causal"]
-            )
-            targets.append(
-                f"/v1/encodings/sandwich?length={keys}{window}"
-                f"&heads={generator.choice([2, 3, 8, 12])}&tensor=bias{more}"
-            )
-        self.assert_own(targets, 10)
+    def test_coordinates_of_swin_v2(self):
+        for height, trained in ((8, 8), (16, 8)):
+            found = self.identify(npy(swin_v2_coordinates(height, height, trained)))
+            self.assertIn(found["status"], ("match", "exact"))
+            self.assertIn(f"height={height}&width={height}", found["request"]["url"])
+            self.assertEqual("pretrained_height=8" in found["request"]["url"], height == 16)
 
-    def test_tables_of_libraries(self):
+    def test_decays_of_libraries(self):
         # torchscale's RetNetRelPos: decay and its mask, of 8 heads
         decay = numpy.log(1 - 2.0 ** (-5 - numpy.arange(8)))
         mask = numpy.where(
@@ -593,53 +525,13 @@ class Decays(RelativeCase):
             (decay, "retnet", ["heads=8", "tensor=decay"]),
             (sandwich, "sandwich", ["heads=8", "dim=128"]),
         ):
-            found = self.identify(npy(table))
-            self.assertIn(found["status"], ("exact", "match", "near"), found["summary"])
-            self.assertEqual(found["request"]["scheme"], scheme)
-            for text in said:
-                self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
-
-    def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(
-            self.fetch("/v1/encodings/retnet?length=30&heads=4&dim=8&tensor=mask")
-        )
-        self.assert_damaged(self.fetch("/v1/encodings/sandwich?length=30&heads=4&tensor=bias"))
-
-
-class Decomposed(RelativeCase):
-    def test_own_tables(self):
-        generator = random.Random(31)
-        targets = []
-        for _ in range(40):
-            shape = (
-                f"height={generator.randint(2, 9)}&width={generator.randint(2, 9)}"
-                + generator.choice(
-                    ["", f"&query_height={generator.randint(2, 9)}&query_width=5"]
-                )
-            )
-            targets.append(
-                f"/v1/encodings/decomposed?{shape}&dim=1"
-                f"&tensor={generator.choice(['index_h', 'index_w'])}"
-            )
-        self.assert_own(targets)
+            self.assert_told(table, scheme, said, ("exact", "match", "near"))
 
     def test_index_of_sam(self):
         for size in (14, 7):  # get_rel_pos, of as many queries as keys
             index = numpy.arange(size)[:, None] - numpy.arange(size)[None] + size - 1
-            found = self.identify(npy(index))
-            self.assertEqual(found["status"], "exact")
-        index = numpy.floor(
-            numpy.arange(14)[:, None] - numpy.arange(7)[None] * 2.0 + 12
-        ).astype("i8")
-        self.assert_library(index, "decomposed", ["height=7", "query_height=14"])
+            self.assertEqual(self.identify(npy(index))["status"], "exact")
 
-    def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(
-            self.fetch("/v1/encodings/decomposed?height=9&query_height=5&dim=1&tensor=index_h")
-        )
-
-
-class Urpe(RelativeCase):
     def test_matrices_that_training_begins_with(self):
         for heads in (1, 4):
             table = self.fetch(f"/v1/encodings/urpe?length=30&heads={heads}&tensor=toeplitz")
