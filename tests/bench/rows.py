@@ -4,7 +4,6 @@ A row's `prepare(bench)` starts what it needs and returns a function that measur
 returns its ratio (own to peer; speeds, or times where the aim is a limit from above) or value.
 """
 
-import functools
 import os
 import statistics
 import time
@@ -35,73 +34,6 @@ BIASES = {
     "LeViT": ("levit?length=4096&heads=32", 0.3),
 }
 
-
-# rotary tables of several axes: request, and numpy's recipe with its arguments
-ROTARY = {
-    "256x256 patches, 64 columns": (
-        "axial_rope?sizes=256,256&dim=64&table=full",
-        recipes.numpy_grid,
-        (256, 256, 64),
-    ),
-    "a prompt of 40960 tokens with a video, 128 columns": (
-        "mrope?text=4096,4096&grids=8,128,128&dim=128&table=full",
-        recipes.numpy_mrope,
-        (4096, 8, 64, 64, 128, [16, 24, 24]),
-    ),
-}
-
-# schemes that draw, or compute each entry at length: request, entries, and somebody's recipe
-RECIPES = {
-    "xPos 4096x128, all tables": (
-        "xpos?length=4096&dim=128",
-        5 << 18,
-        "numpy",
-        recipes.numpy_xpos,
-        (4096, 128),
-    ),
-    "FIRE 1024x1024, 12 heads": (
-        "fire?length=1024&heads=12",
-        12 << 20,
-        "numpy",
-        recipes.numpy_fire,
-        (1024, 12),
-    ),
-    "FIRE 1024x1024, 12 heads f32": (
-        "fire?length=1024&heads=12",
-        12 << 20,
-        "torch",
-        recipes.torch_fire,
-        (1024, 12),
-    ),
-    "Swin v2, a window of 14x14, 12 heads": (
-        "swin_v2?height=14&heads=12",
-        12 * 196**2,
-        "torch",
-        recipes.torch_swin_v2,
-        (14, 12),
-    ),
-    "256 random Fourier features of 64x64 points": (
-        "random_fourier?sizes=64,64&features=256",
-        512 << 12,
-        "numpy",
-        recipes.numpy_random_fourier,
-        (64, 256),
-    ),
-    "a learned table of 2048x768": (
-        "learned?length=2048&dim=768",
-        768 << 11,
-        "torch",
-        recipes.torch_learned,
-        (2048, 768),
-    ),
-    "a hierarchical table of 4096x768": (
-        "hierarchical?length=4096&dim=768&base_length=512",
-        768 << 12,
-        "torch",
-        recipes.torch_hierarchical,
-        (4096, 768),
-    ),
-}
 
 # schemes whose example does not grow into a size that models have
 REAL_SIZES = {
@@ -194,23 +126,6 @@ def generation(shape, module, make):
     return prepare
 
 
-def generation_of(what, elements, modules, make):
-    """Of a scheme and its query, against a recipe for the same."""
-
-    def prepare(bench):
-        peers.require_modules(*modules)
-        runs = runs_for(bench, elements)
-        make()
-
-        def ratio():
-            seconds = load.tables("table", what, runs)["table"]
-            return load.best_of(make, runs) / seconds
-
-        return ratio
-
-    return prepare
-
-
 def against_store(task, what, elements):
     def prepare(bench):
         runs = runs_for(bench, elements)
@@ -277,43 +192,6 @@ def stream_rows():
         )
 
 
-RESIZED = (16, 64, 1024)  # the sides of both grids, columns
-WINDOWS = ((12, 32), (48, 8))  # the side, heads
-
-
-def window_rows():
-    """Learned tables on other grids, and biases of windows, drawn at random by both sides."""
-    source, target, dim = RESIZED
-    query = f"resized?height={target}&source_height={source}&dim={dim}"
-    what, elements = (
-        f"resize {source}x{source}x{dim} to {target}x{target} f32",
-        target**2 * dim,
-    )
-    for peer, make in (("numpy", recipes.numpy_resized), ("torch", recipes.torch_resized)):
-        yield Row(
-            what,
-            peer,
-            None,
-            generation_of(query, elements, (peer,), lambda make=make: make(*RESIZED)),
-        )
-    yield Row(what, "storing as many bytes", None, against_store("table", query, elements))
-    for side, heads in WINDOWS:
-        query, elements = f"swin?height={side}&heads={heads}", side**4 * heads
-        what = f"bias of a window of {side}x{side}, {heads} heads f32"
-        yield Row(
-            what,
-            "numpy",
-            None,
-            generation_of(
-                query,
-                elements,
-                ("numpy",),
-                lambda side=side, heads=heads: recipes.numpy_swin(side, heads),
-            ),
-        )
-        yield Row(what, "storing as many bytes", None, against_store("table", query, elements))
-
-
 def library_rows():
     for shape in SHAPES:
         what = f"generate {shape[0]}x{shape[1]} f32, one thread"
@@ -325,7 +203,6 @@ def library_rows():
             at_least(0.9) if bytes_of(shape) >= 16 * MIB else None,
             against_store("table", f"length={shape[0]}&dim={shape[1]}", shape[0] * shape[1]),
         )
-    yield from window_rows()
     for kernel, aim in (("v3", 0.5), ("baseline", 0.25)):
         for shape in SHAPES[:3]:
             yield Row(
@@ -340,26 +217,6 @@ def library_rows():
         what = f"JSON of 4096x128 f32, {kernel} instruction set"
         yield Row(what, "json.dumps(tolist())", at_least(python), json_text("python", kernel))
         yield Row(what, "jansson", at_least(jansson), json_text("jansson", kernel))
-    for name, (query, make, arguments) in ROTARY.items():
-        yield Row(
-            f"generate {name}",
-            "numpy",
-            None,
-            generation_of(query, 8 * MIB, ["numpy"], functools.partial(make, *arguments)),
-        )
-        yield Row(
-            f"generate {name}",
-            "storing as many bytes",
-            None,
-            against_store("table", query, 8 * MIB),
-        )
-    for what, (query, elements, peer, make, arguments) in RECIPES.items():
-        yield Row(
-            f"generate {what}",
-            peer,
-            at_least(10),
-            generation_of(query, elements, [peer], functools.partial(make, *arguments)),
-        )
     for what, query in REAL_SIZES.items():
         yield Row(
             f"generate {what} f32",
