@@ -9,21 +9,20 @@ UNIT_CHOSEN    := $(if $(SUITES),$(sort $(UNIT_SHARED) $(call sources_of,$(SUITE
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
-MPFR_SOURCES   := $(wildcard tests/mpfr/*.c)
 TABLES := $(shell find lib api server tests/unit -name '*.def')
-FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support tests/bench tests/mpfr -name '*.h')) \
-             $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(MPFR_SOURCES) tests/digits/main.cc tests/buckets/main.c \
+FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support tests/bench -name '*.h')) \
+             $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c \
              tests/faults/faults.c $(TABLES)
 
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-numpy python3-pytest python3-pytest-xdist
+DEPS_TEST := $(DEPS) check curl g++ python3 python3-mpmath python3-numpy python3-pytest python3-pytest-xdist
 # prometheus: for its promtool
 # postgresql: the server that tests start
 DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) $(DEPS_PYTHON) python3-venv postgresql binutils chromium chromium-headless-shell clang clang-format clang-tidy \
            cppcheck git haproxy libclang-rt-dev nginx-light prometheus python3-torch util-linux valgrind wrk zsh
 
-.PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
+.PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers digests confusion strangers cost \
         check-arm64 check-image check-dist check-deb check-page check-bare check-bare-next peers peers-dialects peers-conversions deps-test deps-ci deps-image \
@@ -79,16 +78,12 @@ $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
 	$(Q)$(CXX) -std=c++17 -pthread $(filter-out -Wpedantic,$(CXX_WARNINGS)) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $(filter %.cc %.a,$^)
 
-$(BUILD)/mpfr-tests: $(BUILD)/tests/mpfr/main.o $(BUILD)/tests/mpfr/formulas.o $(BUILD)/libposenc.a
-	$(call say,LINK  $@)
-	$(Q)$(LINK) -o $@ $^ -lmpfr -lgmp -lm
-
 $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ -lm
 
 -include $(BUILD)/digits-tests.d $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.d)
--include $(patsubst %.c,$(BUILD)/%.d,$(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(MPFR_SOURCES) tests/buckets/main.c)
+-include $(patsubst %.c,$(BUILD)/%.d,$(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c)
 
 # ---- running them ----
 
@@ -100,9 +95,9 @@ PARALLEL = --dist loadscope -n $(if $(TEST),0,$(WORKERS))
 # HTTP tests whose exchanges are asked of the module as well, as far as it has what the server has
 REPLAYED := $(patsubst %,tests/http/test_%.py,batch compare convert csv errors models negotiation pictures post \
     ranges refusals representations routing rules schemes service sets streams trained write_rules)
-COMPUTING := tests/unit tests/fuzz tests/digits tests/mpfr tests/buckets tests/golden tests/support/hardening.sh
+COMPUTING := tests/unit tests/fuzz tests/digits tests/buckets tests/golden tests/support/hardening.sh
 
-test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests $(BUILD)/faults.so
+test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/faults.so
 
 test: WORKERS = $(shell expr $$(nproc) + 1) # some tests wait, for clocks and for processes that end
 test: ## the tests to run after every change (SEED= draws the same samples again)
@@ -116,17 +111,14 @@ ci: ## what `make test` leaves out; each part has a log in build/ci
 	+$(BUILDING) ci-programs
 	@$(PYTHON) -B tests/runner/ci.py $(BUILD)/ci
 
-rest: all $(BUILD)/faults.so $(BUILD)/digits-tests $(BUILD)/mpfr-tests ## tests that `make test` leaves out: torch, all tables to identify
-	@$(PYTEST) $(PARALLEL) --part ci --name rest tests/digits tests/mpfr tests/http tests/interop
+rest: all $(BUILD)/faults.so $(BUILD)/digits-tests ## tests that `make test` leaves out: torch, all tables to identify
+	@$(PYTEST) $(PARALLEL) --part ci --name rest tests/digits tests/http tests/interop
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden values
 	$(if $(SUITE),$(BUILD)/unit-tests $(SUITE),@$(PYTEST) $(PARALLEL) --name unit tests/unit)
 
 digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
-
-mpfr: $(BUILD)/mpfr-tests ## entries of random tables against MPFR (ENTRIES=200000, SEED=1)
-	$(BUILD)/mpfr-tests $(or $(ENTRIES),200000) $(SEED)
 
 buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
@@ -296,12 +288,11 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson) -lm
 
-slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	THOROUGH=1 $(BUILD)/unit-tests price
 	$(BUILD)/digits-tests 50000000 all
-	$(BUILD)/mpfr-tests 10000000 2
 	+$(BUILDING) BUILD=$(BUILD)/gcc-3 CC=gcc CFLAGS="-O3" all
 	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
 	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
@@ -411,4 +402,4 @@ deps-bare: ## install what `make check-bare` needs, as far as it is missing
 $(BUILD)/found/deps-test: MODULES = check
 $(BUILD)/found/deps-test: | $(BUILD)/found/deps
 $(call objects,$(UNIT_SOURCES)): | $(BUILD)/found/deps-test
-test unit http fuzz-corpus digits mpfr buckets interop contract check: export BROUGHT_BY = deps-test
+test unit http fuzz-corpus digits buckets interop contract check: export BROUGHT_BY = deps-test

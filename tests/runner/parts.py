@@ -21,7 +21,7 @@ LATER = {
 }
 
 # Programs that draw: `make test` has a short form, `make ci` a longer one.
-DRAWN = ("digits/", "mpfr/")
+DRAWN = ("digits/",)
 
 # Hundreds of tables to identify, and thousands of allocations that fail: `make test` runs some
 # of these tests, `make ci` all.

@@ -24,7 +24,6 @@ FAILED = re.compile(r"^(tests/\S+\.c):(\d+):F:")
 # `make test` has short forms, `make ci` these, and `make slow` longer ones.
 MUTATIONS = {"test": 300, "sanitized": 300, "whole": 3000}
 NUMBERS = {"test": 1_000_000, "whole": 4_000_000}
-ENTRIES = {"test": 50_000, "whole": 200_000}
 
 
 class ProgramFailed(Exception):
@@ -132,10 +131,6 @@ def digits(path, config):
     return [("digits", (BUILD / "digits-tests", length_of(config, NUMBERS)))]
 
 
-def mpfr(path, config):
-    return [("mpfr", (BUILD / "mpfr-tests", length_of(config, ENTRIES)))]
-
-
 def buckets(path, config):
     return [("buckets", (sys.executable, "-B", path, BUILD / "bucket-runs"))]
 
@@ -152,7 +147,6 @@ ITEMS = {
     "unit/suites.def": (Program, suites),
     "fuzz/*.c": (Program, harness),
     "digits/main.cc": (Program, digits),
-    "mpfr/main.c": (Program, mpfr),
     "buckets/check.py": (Program, buckets),
     "support/hardening.sh": (Program, hardening),
     "golden/*.jsonl": (Golden, golden),

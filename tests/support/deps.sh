@@ -13,21 +13,21 @@ if ! command -v apt-get >/dev/null 2>&1; then
 posenc: this system has no apt-get, so nothing was installed. Install these yourself:
   Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel \
                      nettle-devel sqlite-devel zlib-devel
-                 test: check-devel gcc-c++ mpfr-devel curl python3 python3-mpmath \
+                 test: check-devel gcc-c++ curl python3 python3-mpmath \
                      python3-numpy python3-pytest python3-pytest-xdist
                  ci: chromium nodejs-npm clang clang-tools-extra cppcheck compiler-rt git \
                      haproxy libpq-devel libtsan nginx postgresql-server valgrind wrk zsh \
                      golang-github-prometheus ShellCheck black pyflakes python3-mypy \
                      python3-torch
   Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib
-                 test: check mpfr curl python python-mpmath python-numpy python-pytest \
+                 test: check curl python python-mpmath python-numpy python-pytest \
                      python-pytest-xdist
                  ci: chromium npm clang cppcheck compiler-rt git haproxy nginx postgresql \
                      valgrind wrk zsh prometheus shellcheck python-black python-pyflakes mypy \
                      python-pytorch
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev \
                      nettle-dev sqlite-dev zlib-dev
-                 test: check-dev g++ mpfr-dev curl python3 py3-mpmath py3-numpy py3-pytest \
+                 test: check-dev g++ curl python3 py3-mpmath py3-numpy py3-pytest \
                      py3-pytest-xdist
                  ci: chromium npm clang clang-extra-tools cppcheck compiler-rt git haproxy \
                      libpq-dev nginx postgresql valgrind wrk zsh prometheus shellcheck black \
