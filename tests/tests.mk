@@ -24,7 +24,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) $(DEPS_PYTHON) python3-venv postgresql 
 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
-        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers digests confusion strangers cost \
+        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment same-answers digests confusion strangers cost \
         check-arm64 check-image check-dist check-deb check-page check-bare check-bare-next peers peers-dialects peers-conversions deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
@@ -228,9 +228,6 @@ soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECOND
 
 memory-experiment: all ## resident memory under the worst mix of requests and limits of 64, 256, 1536 MiB (MINUTES=10)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/memory_mix.py $(or $(MINUTES),10)
-
-callbacks: all ## how long callbacks of event threads work, over random requests (REQUESTS=30000, SEED=1)
-	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/callbacks.py $(or $(REQUESTS),30000) $(SEED)
 
 same-answers: all ## whether this build answers as that of OLD=path/to/posenc-server (SAME="--texts", --help)
 	$(PYTHON) -B tests/http/same_answers.py $(OLD) $(BUILD)/posenc-server $(SAME)
