@@ -344,8 +344,8 @@ def check(said, table, fetch):
     if said["status"] != "unknown":
         wrong = check_found(said, table, fetch)
         return wrong + check_sentences(said.get("reason", {}).get("text", ""), table)
-    if table.dtype.kind == "c":
-        table = numpy.stack([table.real, table.imag], -1)
+    if table.dtype.kind == "c":  # both parts are columns
+        table = numpy.stack([table.real, table.imag], -1).reshape(*table.shape[:-1], -1)
     wrong = check_sentences(said["summary"], table)
     if "reason" in said and said["reason"]["text"] not in said["summary"]:
         wrong.append("the reason is not in the summary: " + said["reason"]["text"])

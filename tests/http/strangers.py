@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy
 
-from forms import made_again, undone
-from sentences import Case, untrue
+from claims import check
+from forms import made_again
 from server import Server
 from strange_forms import JOINED, Made, bf16, go_through, wide
 from strange_tables import LAWS, NOTHING
@@ -79,11 +79,6 @@ class Stranger:
             return numpy.stack([self.sent.real, self.sent.imag], -1).astype("f8")
         return (wide(self.sent) if self.dtype == "bf16" else self.sent).astype("f8")
 
-    def lines(self):
-        """The same, of a complex table in lines of both parts."""
-        values = self.values()
-        return values.reshape(*self.sent.shape[:-1], -1) if self.made.complex else values
-
     def unsure(self):
         """How far off, of the largest entry, a number that was estimated may make entries."""
         unit = {"bf16": 2.0**-9, "f16": 2.0**-12}.get(self.dtype, 0)
@@ -120,6 +115,13 @@ class Asker:
         raw = numpy.frombuffer(body, TYPES[fields["Tensor-Dtype"]])
         shape = [int(extent) for extent in fields["Tensor-Shape"].split(",") if extent.strip()]
         return (wide(raw) if raw.dtype == "u2" else raw).astype("f8").reshape(shape)
+
+    def fetch(self, target):
+        """The array of a target, of which the format is part."""
+        body = self.open(target)[1]
+        if "format=raw" in target:
+            return numpy.frombuffer(body, "u2")
+        return numpy.load(io.BytesIO(body))
 
     def processor_seconds(self):
         """What the server's threads have used of the processors."""
@@ -250,9 +252,8 @@ def holds(said, stranger, made):
 
 
 class Verdict:
-    def __init__(self, kind, why="", untrue_claims=(), checked=0):
-        self.kind, self.why = kind, why
-        self.untrue, self.checked = list(untrue_claims), checked
+    def __init__(self, kind, why="", untrue_claims=()):
+        self.kind, self.why, self.untrue = kind, why, list(untrue_claims)
 
 
 def is_law(stranger, made):
@@ -274,12 +275,12 @@ def named(stranger, said):
 
 def judge(stranger, said, asker):
     if said["status"] == "unknown":
-        own = untrue(Case(stranger.lines(), said))
+        own = untrue(stranger, said, asker)
         right = stranger.kind in NOTHING
         return Verdict(
             "right" if right else "unknown",
             said.get("reason", {}).get("kind", "no reason"),
-            *own,
+            own,
         )
     if stranger.kind in NOTHING:
         return Verdict("wrong", "there is no law")
@@ -288,10 +289,10 @@ def judge(stranger, said, asker):
     except (ValueError, KeyError, IndexError) as problem:
         return Verdict("wrong", f"cannot be made again: {problem!r}")
     broken, law = holds(said, stranger, made), is_law(stranger, made)
-    claims, checked = untrue(case_of(stranger, said, asker))
+    claims = untrue(stranger, said, asker)
     if broken:
         claims.append(f"{said['status']}: {broken}")
-    return Verdict(*verdict_of(stranger, said, law, broken), claims, checked + 1)
+    return Verdict(*verdict_of(stranger, said, law, broken), claims)
 
 
 def verdict_of(stranger, said, law, broken):
@@ -317,39 +318,10 @@ def verdict_of(stranger, said, law, broken):
     return ("other", "fits; " + ", ".join(reasons)) if reasons else ("right", "undecided")
 
 
-def case_of(stranger, said, asker):
-    """What the sentences of an answer are about."""
-    url = said["request"]["url"]
-    try:
-        left = undone(
-            stranger.sent if stranger.dtype == "complex" else stranger.values(), said
-        )[0]
-        exact = asker.table(url).squeeze()
-    except (AssertionError, ValueError, KeyError, IndexError):
-        return Case(stranger.lines(), said)
-
-    def same_as_preset(name):
-        path, query = url.split("?")
-        kept = [
-            pair
-            for pair in query.split("&")
-            if pair.split("=")[0]
-            in SIZES
-            | {"step", "positions", "tensor", "mask", "shape", "turns"}
-            | {"heads_total", "first_head"}
-        ]
-        try:
-            other = asker.table(f"{path}?{'&'.join([*kept, f'preset={name}'])}")
-        except OSError:
-            return True  # a preset of another width
-        return other.squeeze().shape != exact.shape or numpy.array_equal(
-            other.squeeze(), exact, equal_nan=True
-        )
-
-    if left.size != exact.size:
-        return Case(stranger.lines(), said, same_as_preset=same_as_preset)
-    left = left.reshape(exact.shape)
-    return Case(stranger.lines(), said, left, exact, same_as_preset, stranger.values())
+def untrue(stranger, said, asker):
+    """The sentences of an answer that do not hold."""
+    sent = wide(stranger.sent) if stranger.dtype == "bf16" else stranger.sent
+    return check(said, sent, asker.fetch)
 
 
 # ---- the run ----
@@ -372,7 +344,7 @@ def report(stranger, said, verdict):
 def run(asker, seed, indices, seconds):
     kinds, forms, alone, depths, prices = {}, {}, {}, {}, []
     listed = {"wrong": [], "other": [], "unknown": [], "untrue": []}
-    checked, began = 0, time.monotonic()
+    began = time.monotonic()
     for index in indices:
         if time.monotonic() - began > seconds:
             break
@@ -381,7 +353,6 @@ def run(asker, seed, indices, seconds):
         said = asker.identify(stranger)
         prices.append((asker.processor_seconds() - before, index))
         verdict = judge(stranger, said, asker)
-        checked += verdict.checked
         kinds.setdefault(stranger.kind, Counter())[verdict.kind] += 1
         depths.setdefault(f"{len(stranger.forms)} forms", Counter())[verdict.kind] += 1
         own = [name for name in stranger.forms if name not in JOINED] or ["none"]
@@ -393,17 +364,16 @@ def run(asker, seed, indices, seconds):
             listed[verdict.kind].append(report(stranger, said, verdict))
         through = f"{index}: {stranger.kind}; {', '.join(stranger.forms)}"
         listed["untrue"] += [f"{through}: {claim}" for claim in verdict.untrue]
-    return kinds, forms, alone, depths, prices, listed, checked
+    return kinds, forms, alone, depths, prices, listed
 
 
-def print_all(kinds, forms, alone, depths, prices, listed, checked):
+def print_all(kinds, forms, alone, depths, prices, listed):
     total = {"all": sum(kinds.values(), Counter())}
     tables = {"law": kinds, "form": forms, "that form alone": alone, "": depths | total}
     for title, counts in tables.items():
         print(title, *lines(dict(sorted(counts.items()))), "", sep="\n")
     for name, texts in listed.items():
         print(f"{name}: {len(texts)}", *texts, "", sep="\n")
-    print(f"{checked} sentences checked, {len(listed['untrue'])} untrue")
     costs = [cost for cost, _ in sorted(prices)]
     print(
         f"processor seconds: median {costs[len(costs) // 2]:.3f}, all {sum(costs):.0f}, most:",
