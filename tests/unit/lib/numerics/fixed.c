@@ -44,19 +44,6 @@ START_TEST(sums_and_differences_carry_between_the_parts)
 }
 END_TEST
 
-START_TEST(integer_multiples_are_exact)
-{
-    static const double NUMBERS[] = {0, 1, -1, 0.5, -0.375, 3.75, -1000.25, 0x1.8p20};
-    static const int64_t FACTORS[] = {0, 1, -1, 7, -3, 1 << 20};
-    for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
-        for (size_t j = 0; j < UNIT_COUNT(FACTORS); j++)
-            unit_fixed_is_near(
-                pe_fixed_mul_integer(pe_fixed_from_double(NUMBERS[i]), FACTORS[j]),
-                pe_fixed_from_double(NUMBERS[i] * (double)FACTORS[j]), 0, "%g * %lld",
-                NUMBERS[i], (long long)FACTORS[j]);
-}
-END_TEST
-
 /* Expected: Python fractions, rounded towards zero. */
 static const struct {
     double a, b;
@@ -112,20 +99,6 @@ START_TEST(quotients_saturate_at_two_to_62)
 }
 END_TEST
 
-START_TEST(fractions_of_products_lose_little)
-{
-    static const double NUMBERS[] = {0, 1, 0.5, 0.375, 3.75, 1000.25, 0x1.8p20, 0x1.4p-9};
-    for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
-        for (size_t j = 0; j < UNIT_COUNT(NUMBERS); j++) {
-            double product = NUMBERS[i] * NUMBERS[j];
-            pe_fixed got = {0, pe_fixed_mul_fraction(pe_fixed_from_double(NUMBERS[i]),
-                                                     pe_fixed_from_double(NUMBERS[j]))};
-            unit_fixed_is_near(got, pe_fixed_from_double(product - floor(product)), 4,
-                               "%g * %g", NUMBERS[i], NUMBERS[j]);
-        }
-}
-END_TEST
-
 /* Expected: mpmath with 1400 bits, truncated. */
 static const struct {
     double x;
@@ -170,16 +143,10 @@ END_TEST
 Suite *fixed_suite(void)
 {
     const TTest *const tests[] = {
-        doubles_are_floor_and_fraction,
-        sums_and_differences_carry_between_the_parts,
-        integer_multiples_are_exact,
-        quotients_are_rounded_towards_zero,
-        whole_divisors_give_what_half_of_both_gives,
-        quotients_saturate_at_two_to_62,
-        fractions_of_products_lose_little,
-        logarithms_are_good_to_250_bits,
-        double_doubles_keep_the_leading_bits,
-        NULL,
+        doubles_are_floor_and_fraction,       sums_and_differences_carry_between_the_parts,
+        quotients_are_rounded_towards_zero,   whole_divisors_give_what_half_of_both_gives,
+        quotients_saturate_at_two_to_62,      logarithms_are_good_to_250_bits,
+        double_doubles_keep_the_leading_bits, NULL,
     };
     return unit_suite("fixed", tests);
 }

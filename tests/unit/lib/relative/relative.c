@@ -210,102 +210,6 @@ START_TEST(every_entry_of_a_matrix_is_the_row_of_its_distance)
 }
 END_TEST
 
-/* Check that the matrices of `part` are rows of those of `whole`. */
-static void compare_window(const char *what, const pe_table *whole, const pe_table *part,
-                           struct span span)
-{
-    ck_assert_uint_eq(pe_table_tensor_count(whole), pe_table_tensor_count(part));
-    for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
-        int axis = query_axis(pe_table_tensor(part, t), span);
-        if (axis < 0)
-            continue;
-        view all = view_of(whole, t, (size_t)axis, (size_t)SPANS[0].queries);
-        view some = view_of(part, t, (size_t)axis, (size_t)span.queries);
-        ck_assert_uint_eq(all.bytes, some.bytes);
-        for (size_t head = 0; head < all.outer; head++)
-            for (size_t i = 0; i < some.columns; i++)
-                if (memcmp(cell(&all, head, i + (size_t)span.offset), cell(&some, head, i),
-                           all.bytes) != 0)
-                    ck_abort_msg("%s: %s[%zu] at query %zu", what,
-                                 pe_table_tensor(part, t)->name, head, i);
-    }
-}
-
-static void check_windows(const char *scheme, const char *options)
-{
-    pe_table *whole = table_of(scheme, options, SPANS[0], "expanded");
-    size_t windows = 0;
-    for (size_t s = 0; s < UNIT_COUNT(SPANS); s++) {
-        if (SPANS[s].offset < 0 || SPANS[s].offset + SPANS[s].queries > SPANS[0].queries)
-            continue;
-        pe_table *part = table_of(scheme, options, SPANS[s], "expanded");
-        compare_window(scheme, whole, part, SPANS[s]);
-        pe_table_unref(part);
-        windows++;
-    }
-    ck_assert_uint_ge(windows, 4);
-    pe_table_unref(whole);
-}
-
-START_TEST(a_window_of_queries_is_a_slice_of_the_whole)
-{
-    for_all_schemes(check_windows);
-    check_windows("alibi", "heads=5&mask=key_only");
-    check_windows("alibi", "heads=5&mask=from_last_key");
-}
-END_TEST
-
-START_TEST(the_matrix_of_shaw_is_gathered_by_its_index)
-{
-    for (size_t s = 0; s < UNIT_COUNT(SPANS); s++) {
-        struct span span = SPANS[s];
-        const char *options = "dim=6&min_distance=-2&max_distance=5";
-        pe_table *matrix = table_of("shaw", options, span, "expanded");
-        pe_table *tables = table_of("shaw", options, span, "compact");
-        size_t index = find_tensor(tables, "index"), count = (size_t)(span.queries * span.keys);
-        for (size_t t = 0; t < 2; t++) { /* keys and values */
-            view cells = view_of(matrix, t, 0, count), rows = view_of(tables, t, 0, 8);
-            ck_assert_uint_eq(pe_table_tensor(tables, t)->shape[0], 8);
-            for (size_t c = 0; c < count; c++) {
-                int distance = (int)c % span.keys - (int)c / span.keys - span.offset;
-                int clipped = distance < -2 ? -2 : distance > 5 ? 5 : distance;
-                ck_assert_int_eq(integer_at(tables, index, c), clipped + 2);
-                ck_assert_mem_eq(cell(&cells, 0, c), cell(&rows, 0, (size_t)(clipped + 2)),
-                                 cells.bytes);
-            }
-        }
-        pe_table_unref(matrix);
-        pe_table_unref(tables);
-    }
-}
-END_TEST
-
-START_TEST(the_rows_of_transformer_xl_are_those_of_its_matrix)
-{
-    static const char *const OPTIONS[] = {"dim=6", "dim=6&attention=uni", "dim=6&attention=txl",
-                                          "dim=6&clamp_length=3", "dim=6&attention=two_sided"};
-    for (size_t o = 0; o < UNIT_COUNT(OPTIONS); o++) {
-        size_t compared = 0;
-        struct span span = {11, 7, 4};
-        pe_table *table = table_of("transformer_xl", OPTIONS[o], span, "expanded");
-        size_t d = find_tensor(table, "distance"), m = find_tensor(table, "relative");
-        view cells = view_of(table, m, 0, (size_t)(span.queries * span.keys));
-        size_t count = (size_t)pe_table_tensor(table, d)->shape[0];
-        view rows = view_of(table, 0, 0, count);
-        for (size_t r = 0; r < count; r++)
-            for (int c = 0; c < span.queries * span.keys; c++) {
-                int distance = c / span.keys + span.offset - c % span.keys;
-                if (distance != integer_at(table, d, r))
-                    continue;
-                ck_assert_mem_eq(cell(&cells, 0, (size_t)c), cell(&rows, 0, r), cells.bytes);
-                compared++;
-            }
-        ck_assert_uint_gt(compared, 30);
-        pe_table_unref(table);
-    }
-}
-END_TEST
-
 /* ---- refusals ---- */
 
 START_TEST(more_queries_than_keys_need_an_offset)
@@ -414,9 +318,6 @@ END_TEST
 Suite *relative_suite(void)
 {
     const TTest *const tests[] = {every_entry_of_a_matrix_is_the_row_of_its_distance,
-                                  a_window_of_queries_is_a_slice_of_the_whole,
-                                  the_matrix_of_shaw_is_gathered_by_its_index,
-                                  the_rows_of_transformer_xl_are_those_of_its_matrix,
                                   more_queries_than_keys_need_an_offset,
                                   distances_beyond_32_bits_are_refused,
                                   each_rule_between_parameters_is_named,

@@ -112,9 +112,9 @@ static void check_positions(pe_positions positions, size_t pairs, double amplitu
     free(wave.frequencies);
 }
 
-/* Spans of rows. Those of steps below the last place of a position: of four rows 63.25 + r·2^-49,
- * three lie between two doubles, whose nearest is the position of the fourth. Below zero, the
- * distance to the next lower multiple of 64 has more bits than the position has. */
+/* Spans of rows. Those of steps below the last place of a position: of four rows 63.25 +
+ * r·2^-49, three lie between two doubles, whose nearest is the position of the fourth. Below
+ * zero, the distance to the next lower multiple of 64 has more bits than the position has. */
 static const pe_positions SPANS[] = {
     {400, 0, 1, NULL},
     {400, -200, 1, NULL},
@@ -295,24 +295,6 @@ START_TEST(amplitudes_are_rounded_with_the_entry)
 }
 END_TEST
 
-START_TEST(the_row_of_position_0_alone_may_be_zero)
-{
-    static const double LIST[] = {1, 0, -1, 5e-324, 64, 0};
-    pe_wave wave = {.positions = {6, 0, 1, LIST},
-                    .frequencies = pe_wave_geometric(3, 10000, 1, 3),
-                    .count = 3,
-                    .layout = PE_WAVE_INTERLEAVED,
-                    .columns = 6,
-                    .row_columns = 7,
-                    .amplitude = 1,
-                    .zero_at_origin = true};
-    check_wave(wave);
-    wave.positions = (pe_positions){20, -9, 1, NULL};
-    check_wave(wave);
-    free(wave.frequencies);
-}
-END_TEST
-
 START_TEST(geometric_frequencies_begin_with_a_radian_and_fall_to_220_bits)
 {
     /* 10^18^(-524287/524288)/2π by mpmath, cut to 256 bits */
@@ -361,7 +343,6 @@ Suite *wave_suite(void)
         tiny_positions_between_two_elements_round_towards_zero,
         every_layout_puts_every_frequency_in_its_column,
         amplitudes_are_rounded_with_the_entry,
-        the_row_of_position_0_alone_may_be_zero,
         geometric_frequencies_begin_with_a_radian_and_fall_to_220_bits,
         the_sine_of_an_angle_half_way_between_doubles_is_rounded_down,
         NULL,
