@@ -8,6 +8,7 @@ import pathlib
 import numpy
 
 from claims import check
+from library_tables import half
 from server import ServerCase
 from test_compare import NPY, npy
 from transformations import ROWS, Source
@@ -33,11 +34,6 @@ def sinusoid(rows, dim, frequencies=None):
         frequencies = 10000.0 ** (-numpy.arange(0, dim, 2) / dim)
     angles = numpy.arange(rows)[:, None] * frequencies
     return numpy.stack([numpy.sin(angles), numpy.cos(angles)], 2).reshape(rows, -1)
-
-
-def to_bfloat16(values):
-    bits = numpy.asarray(values, F).view("u4").astype("u8")
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype("u4").view(F)
 
 
 def with_entry(table, place, value):
@@ -171,10 +167,10 @@ CLAIMS = {
 
 def rope_in_bfloat16(rows, dtype):
     """The cosines of qwen2, with frequencies that went through bfloat16."""
-    frequencies = to_bfloat16(1e6 ** (-numpy.arange(0, 128, 2) / 128)).astype(F)
+    frequencies = half(1e6 ** (-numpy.arange(0, 128, 2) / 128), "bf16").astype(F)
     angles = numpy.arange(rows, dtype=F)[:, None] * frequencies
     table = numpy.cos(numpy.concatenate([angles, angles], 1).astype("f8")).astype(F)
-    return {"f4": table, "f2": table.astype("f2"), "bf16": to_bfloat16(table)}[dtype]
+    return {"f4": table, "f2": table.astype("f2"), "bf16": half(table, "bf16")}[dtype]
 
 
 class Claims(ServerCase):

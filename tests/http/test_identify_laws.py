@@ -4,6 +4,7 @@ import numpy
 
 from float32 import power
 from identify_case import IdentifyCase
+from strange_forms import bf16
 from test_compare import RAW, npy
 
 F = numpy.float32
@@ -105,19 +106,13 @@ def axial_rope(height, width, dim, theta):
     return numpy.cos(numpy.concatenate(parts, 1))
 
 
-def to_bf16(table):
-    """The nearest bfloat16 numbers, as bits; ties to even."""
-    bits = numpy.ascontiguousarray(table, F).view("<u4")
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2")
-
-
 class Laws(IdentifyCase):
     def identify_as(self, table, dtype, query):
         if dtype != "bf16":
             return self.identify(npy(table.astype(dtype)), query)
         shape = ",".join(map(str, table.shape))
         query = f"?shape={shape}&dtype=bf16{query.replace('?', '&')}"
-        return self.identify(to_bf16(table).tobytes(), query, RAW)
+        return self.identify(bf16(table).tobytes(), query, RAW)
 
     def assert_found(self, table, scheme, said, dtypes=("f4",), query=""):
         for dtype in dtypes:

@@ -130,21 +130,6 @@ START_TEST(the_squares_add_up_to_one)
 }
 END_TEST
 
-START_TEST(twice_the_angle_obeys_the_addition_theorem)
-{
-    uint64_t state = 5;
-    for (size_t i = 0; i < 20000; i++) {
-        pe_wide phase = random_phase(&state);
-        dd sine, cosine, twice_sine, twice_cosine;
-        pe_phase_sincos(phase, &sine, &cosine);
-        pe_phase_sincos(pe_wide_add(phase, phase), &twice_sine, &twice_cosine);
-        dd product = dd_mul_double(dd_mul(sine, cosine), 2);
-        dd difference = dd_add(twice_sine, dd_neg(product));
-        unit_assert(fabs(difference.hi) <= 0x1p-98);
-    }
-}
-END_TEST
-
 START_TEST(tiny_phases_keep_their_relative_precision)
 {
     const dd two_pi = {0x1.921fb54442d18p2, 0x1.1a62633145c07p-52};
@@ -187,7 +172,6 @@ Suite *phase_suite(void)
         quarter_turns_are_exact,
         sines_and_cosines_are_within_2_to_the_minus_100_of_themselves,
         the_squares_add_up_to_one,
-        twice_the_angle_obeys_the_addition_theorem,
         tiny_phases_keep_their_relative_precision,
         frequencies_in_radians_keep_their_relative_precision,
         NULL,

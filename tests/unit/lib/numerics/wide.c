@@ -26,22 +26,6 @@ START_TEST(sums_carry_through_all_limbs_and_wrap)
 }
 END_TEST
 
-START_TEST(a_difference_undoes_a_sum)
-{
-    uint64_t state = 1;
-    for (size_t i = 0; i < 1000; i++) {
-        pe_wide a, b;
-        for (int limb = 0; limb < 4; limb++) {
-            a.limb[limb] = unit_random(&state);
-            b.limb[limb] = unit_random(&state);
-        }
-        equals(pe_wide_sub(pe_wide_add(a, b), b), a, i);
-        equals(pe_wide_add(a, b), pe_wide_add(b, a), i);
-        equals(pe_wide_add(pe_wide_negate(a), a), ZERO, i);
-    }
-}
-END_TEST
-
 START_TEST(shifts_across_limbs_and_out)
 {
     const pe_wide a = {
@@ -292,7 +276,6 @@ Suite *wide_suite(void)
 {
     const TTest *const tests[] = {
         sums_carry_through_all_limbs_and_wrap,
-        a_difference_undoes_a_sum,
         shifts_across_limbs_and_out,
         products_lose_at_most_four_units,
         integer_multiples_are_exact_modulo_one_turn,

@@ -259,34 +259,6 @@ START_TEST(tiny_positions_between_two_elements_round_towards_zero)
 }
 END_TEST
 
-START_TEST(every_layout_puts_every_frequency_in_its_column)
-{
-    static const size_t COUNTS[] = {1, 2, 3, 31, 32, 33, 64, 65, 97};
-    for (size_t i = 0; i < UNIT_COUNT(COUNTS); i++) {
-        size_t count = COUNTS[i];
-        pe_wide *frequencies = pe_wave_geometric(count, 100, 1, count);
-        for (int layout = PE_WAVE_INTERLEAVED; layout <= PE_WAVE_COSINES; layout++) {
-            bool pairs = layout < PE_WAVE_ALTERNATING, alone = layout >= PE_WAVE_SINES;
-            pe_wave wave = {.positions = {7, -3, 1.5, NULL},
-                            .frequencies = frequencies,
-                            .count = count,
-                            .layout = (pe_wave_layout)layout,
-                            .columns = pairs ? 2 * count : count,
-                            .amplitude = 1};
-            wave.row_columns = wave.columns;
-            check_wave(wave);
-            wave.row_columns += 3; /* three columns of zeros */
-            check_wave(wave);
-            if (wave.columns > 1 && !alone)
-                wave.columns -= 1; /* the last column is dropped */
-            wave.row_columns = wave.columns;
-            check_wave(wave);
-        }
-        free(frequencies);
-    }
-}
-END_TEST
-
 START_TEST(amplitudes_are_rounded_with_the_entry)
 {
     static const double AMPLITUDES[] = {0.5, -2, 3.7, 60000, 1e-30, 1e-44, 0, 0.1, 1e-7};
@@ -341,7 +313,6 @@ Suite *wave_suite(void)
         sines_half_way_between_two_floats_round_once,
         rows_at_equal_distances_that_begin_half_way_between_two_floats_round_once,
         tiny_positions_between_two_elements_round_towards_zero,
-        every_layout_puts_every_frequency_in_its_column,
         amplitudes_are_rounded_with_the_entry,
         geometric_frequencies_begin_with_a_radian_and_fall_to_220_bits,
         the_sine_of_an_angle_half_way_between_doubles_is_rounded_down,
