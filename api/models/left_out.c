@@ -65,27 +65,14 @@ static void list_unread(unread *self, json_t *object, size_t length, bool all, u
     }
 }
 
-/* A number with commas between thousands. */
-static void write_count(size_t number, char dst[32])
-{
-    size_t thousand = 1;
-    while (number / thousand >= 1000)
-        thousand *= 1000;
-    int used = snprintf(dst, 32, "%zu", number / thousand);
-    while ((thousand /= 1000) > 0)
-        used += snprintf(dst + used, 32 - (size_t)used, ",%03zu", number / thousand % 1000);
-}
-
 /* List the keys of the config that look like positions and have changed nothing. */
 static void list_unused(model_planner *planner, json_t *config)
 {
     unread self = {.planner = planner};
-    char more[32];
     list_unread(&self, config, 0, false, UNREAD_DEPTH);
-    if (self.count <= UNREAD_LISTED)
-        return;
-    write_count(self.count - UNREAD_LISTED, more);
-    json_array_append_new(planner->plan->not_used, json_sprintf("and %s more", more));
+    if (self.count > UNREAD_LISTED)
+        json_array_append_new(planner->plan->not_used,
+                              json_sprintf("and %zu more", self.count - UNREAD_LISTED));
 }
 
 /* ---- objects that no rule reads ---- */

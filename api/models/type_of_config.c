@@ -117,36 +117,19 @@ static void write_names(const json_t *list, char *dst, size_t size)
     }
 }
 
-/* Up to three model types that begin like a name, as a text. */
-static void write_relatives(const model_types *types, const char *name, char *dst, size_t size)
-{
-    size_t used = 0, found = 0, length = strcspn(name, "-_0123456789.");
-    dst[0] = '\0';
-    for (size_t i = 0; length >= 3 && i < types->count && found < 3; i++) {
-        const char *known = types->rows[i].name;
-        if (strncmp(known, name, length) != 0 ||
-            model_has_ending(known, "_text _vision _audio _encoder _model") ||
-            used + strlen(known) + 3 > size)
-            continue;
-        used += (size_t)snprintf(dst + used, size - used, "%s%s", found ? ", " : "", known);
-        found++;
-    }
-}
-
 /* Refuse a config that no row reads, with what it says of itself. */
 static void refuse_type(const model_config *config, const char *key, const char *name)
 {
     const model_types *types = config->planner->types;
-    char classes[80], relatives[64];
+    char classes[80];
     write_names(json_object_get(config->object, "architectures"), classes, sizeof classes);
-    write_relatives(types, name ? name : "", relatives, sizeof relatives);
     bool custom = model_has(config, "auto_map");
     bool is_class = strcmp(key, "_class_name") == 0;
     pe_problem *problem = pe_error_add(
         config->planner->error, PE_OUT_OF_RANGE, key, name ? name : "",
-        "one that GET /v1/models lists%s%s%s%s%s%s%s", relatives[0] ? ", such as " : "",
-        relatives, classes[0] || custom ? "; the config has" : "",
-        classes[0] ? " architectures " : "", classes, classes[0] && custom ? " and" : "",
+        "one that GET /v1/models lists%s%s%s%s%s",
+        classes[0] || custom ? "; the config has" : "", classes[0] ? " architectures " : "",
+        classes, classes[0] && custom ? " and" : "",
         custom ? " auto_map, so its code comes with the checkpoint" : "");
     const char *suggested = is_class ? NULL : find_by_class(types, name_class(config));
     problem->reason = name ? PE_REASON_CHOICE : PE_REASON_MISSING;
