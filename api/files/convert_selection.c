@@ -111,11 +111,8 @@ static bool read_array(const choosing *self, const json_t *value, api_projection
                        pe_error *reterr)
 {
     const json_t *shape = json_object_get(value, "shape");
-    const json_t *offsets = json_object_get(value, "data_offsets");
-    json_int_t begin = json_integer_value(json_array_get(offsets, 0));
-    json_int_t end = json_integer_value(json_array_get(offsets, 1));
-    uint64_t before = 1, merged = 1;
-    if (begin < 0 || end <= begin || (uint64_t)end > self->file_size - self->data) {
+    uint64_t before = 1, merged = 1, begin, end;
+    if (!api_set_offsets(value, self->file_size - self->data, &begin, &end) || begin == end) {
         pe_error_add(reterr, PE_MALFORMED, array->name, "",
                      "a tensor with data_offsets that begin and end within the file's data");
         return false;
@@ -136,10 +133,10 @@ static bool read_array(const choosing *self, const json_t *value, api_projection
             before = 0;
     }
     array->extent = merged > 0 ? before / merged : 0;
-    array->begin = self->data + (uint64_t)begin;
-    array->end = self->data + (uint64_t)end;
-    if (before > 0 && (uint64_t)(end - begin) % before == 0) {
-        array->entry = (uint64_t)(end - begin) / before;
+    array->begin = self->data + begin;
+    array->end = self->data + end;
+    if (before > 0 && (end - begin) % before == 0) {
+        array->entry = (end - begin) / before;
         return true;
     }
     pe_error_add(reterr, PE_MALFORMED, array->name, "",

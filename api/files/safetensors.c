@@ -108,16 +108,12 @@ static bool read_kind(const api_file *file, const json_t *value, pe_view *ret_vi
 static bool read_place(const json_t *value, uint64_t data, uint64_t room, pe_view *view,
                        pe_error *reterr)
 {
-    const json_t *offsets = json_object_get(value, "data_offsets");
-    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
-    if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
-        json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin) ||
-        (uint64_t)json_integer_value(end) > room)
+    uint64_t begin, end;
+    if (!api_set_offsets(value, room, &begin, &end))
         return api_table_refuse(reterr, PE_MALFORMED, "data_offsets", "",
                                 "two integers that begin and end within the file's data");
-    view->offset = data + (uint64_t)json_integer_value(begin);
-    return api_table_fits(view, (uint64_t)(json_integer_value(end) - json_integer_value(begin)),
-                          reterr);
+    view->offset = data + begin;
+    return api_table_fits(view, end - begin, reterr);
 }
 
 /* Read the first bytes of the file that hold the header. NULL, and a problem, without memory or

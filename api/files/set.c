@@ -3,6 +3,7 @@
 #include "files/set_header.h"
 #include "json/document.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,60 +19,21 @@ struct api_set {
 
 /* ---- values ---- */
 
-/* Whether no element of 16 bits has the exponent of infinities and NaN. The elements may lie at
- * any address. */
-static bool is_finite_16(const char *data, uint64_t count, uint16_t exponent)
-{
-    bool finite = true;
-    for (uint64_t i = 0; i < count; i++) {
-        uint16_t bits;
-        memcpy(&bits, data + i * sizeof bits, sizeof bits);
-        finite &= (bits & exponent) != exponent;
-    }
-    return finite;
-}
-
-static bool is_finite_32(const char *data, uint64_t count)
-{
-    bool finite = true;
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, data + i * sizeof bits, sizeof bits);
-        finite &= (bits & 0x7f800000) != 0x7f800000;
-    }
-    return finite;
-}
-
-static bool is_finite_64(const char *data, uint64_t count)
-{
-    static const uint64_t exponent = 0x7ff0000000000000;
-    bool finite = true;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, data + i * sizeof bits, sizeof bits);
-        finite &= (bits & exponent) != exponent;
-    }
-    return finite;
-}
+#define AT_ONCE 1024 /* elements */
 
 static bool is_finite(const pe_tensor *tensor, const char *data)
 {
-    switch (tensor->dtype) {
-    case PE_F64:
-        return is_finite_64(data, tensor->elements);
-    case PE_F32:
-        return is_finite_32(data, tensor->elements);
-    case PE_F16:
-        return is_finite_16(data, tensor->elements, 0x7c00);
-    case PE_BF16:
-        return is_finite_16(data, tensor->elements, 0x7f80);
-    case PE_I32:
-    case PE_DTYPE_COUNT:
-    case PE_DD:
-    case PE_LOSS:
-        break;
+    double numbers[AT_ONCE];
+    const size_t size = pe_dtype_size(tensor->dtype);
+    bool finite = true;
+    for (uint64_t first = 0; finite && first < tensor->elements; first += AT_ONCE) {
+        const uint64_t left = tensor->elements - first;
+        const size_t count = left < AT_ONCE ? (size_t)left : AT_ONCE;
+        pe_read_row(numbers, tensor->dtype, data + first * size, count);
+        for (size_t i = 0; i < count; i++)
+            finite &= isfinite(numbers[i]) != 0;
     }
-    return false;
+    return finite;
 }
 
 /* Add every tensor with values that are not finite to reterr; false if there is one. */

@@ -162,19 +162,27 @@ static bool read_shape(const char *name, const json_t *value, uint64_t room,
     return true;
 }
 
+bool api_set_offsets(const json_t *tensor, uint64_t room, uint64_t *ret_begin,
+                     uint64_t *ret_end)
+{
+    const json_t *offsets = json_object_get(tensor, "data_offsets");
+    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
+    *ret_begin = (uint64_t)json_integer_value(begin);
+    *ret_end = (uint64_t)json_integer_value(end);
+    return json_array_size(offsets) == 2 && json_is_integer(begin) && json_is_integer(end) &&
+           json_integer_value(begin) >= 0 && *ret_begin <= *ret_end && *ret_end <= room;
+}
+
 /* Read data_offsets, which must lie in the data and be as far apart as dtype and shape require.
  */
 static bool read_offsets(const char *name, const json_t *value, uint64_t room,
                          api_set_entry *entry, pe_error *reterr)
 {
-    const json_t *begin = json_array_get(value, 0), *end = json_array_get(value, 1);
-    if (json_array_size(value) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
-        json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin) ||
-        (uint64_t)json_integer_value(end) > room)
+    uint64_t end;
+    if (!api_set_offsets(value, room, &entry->begin, &end))
         return refuse_header(reterr, name, "",
                              "a tensor with data_offsets that begin and end within the data");
-    entry->begin = (uint64_t)json_integer_value(begin);
-    if ((uint64_t)json_integer_value(end) - entry->begin == entry->tensor.bytes)
+    if (end - entry->begin == entry->tensor.bytes)
         return true;
     pe_error_add(reterr, PE_MALFORMED, name, "",
                  "a tensor with data_offsets %llu bytes apart, the size by dtype and shape",
@@ -197,7 +205,7 @@ static bool read_entry(const char *name, const json_t *value, uint64_t room,
                              "an object of dtype, shape and data_offsets and nothing else");
     return read_dtype(name, json_object_get(value, "dtype"), entry, reterr) &&
            read_shape(name, json_object_get(value, "shape"), room, entry, reterr) &&
-           read_offsets(name, json_object_get(value, "data_offsets"), room, entry, reterr);
+           read_offsets(name, value, room, entry, reterr);
 }
 
 /* Compares entries by the offset of their data, for qsort. */

@@ -13,6 +13,11 @@
  * data begins. The caller drops the object. On failure returns NULL and fills reterr. */
 json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr);
 
+/* Read the data_offsets of a tensor in a header, from the first of `room` bytes of data. False
+ * if they are none, or not within them. */
+bool api_set_offsets(const json_t *tensor, uint64_t room, uint64_t *ret_begin,
+                     uint64_t *ret_end);
+
 /* A tensor of a file. */
 typedef struct api_set_entry {
     pe_tensor tensor; /* its name lies in the header's root */
