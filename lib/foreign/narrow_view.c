@@ -225,53 +225,24 @@ bool pe_view_find_decimals(const pe_view *view, int *ret_decimals, bool *ret_fou
 
 /* ---- the view ---- */
 
-static void swap_bytes(unsigned char *element, size_t size)
-{
-    for (size_t low = 0, high = size - 1; low < high; low++, high--) {
-        unsigned char kept = element[low];
-        element[low] = element[high];
-        element[high] = kept;
-    }
-}
-
-/* Shorten elements, of which none has digits that say anything. */
-static void shorten_elements(const pe_narrow_view *self, pe_dtype dtype,
-                             const unsigned char *elements, size_t count, unsigned char *dst)
-{
-    double numbers[AT_ONCE];
-    if (dtype == PE_F32 && self->dtype == PE_BF16 && !self->decimals &&
-        self->others == 0) { /* the commonest */
-        for (size_t i = 0; i < count; i++) {
-            uint32_t bits;
-            memcpy(&bits, elements + i * sizeof bits, sizeof bits);
-            const uint16_t upper = (uint16_t)(bits >> 16);
-            memcpy(dst + i * sizeof upper, &upper, sizeof upper);
-        }
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = pe_element_value(dtype, elements + i * pe_dtype_size(dtype));
-    pe_write_row(dst, self->dtype, numbers, count);
-}
-
-/* Read elements of the source and shorten them: a pe_view's function. */
+/* Read elements of the source and shorten them, of which none has digits that say anything: a
+ * pe_view's function. */
 static bool read_narrow(void *context, uint64_t offset, void *dst, size_t bytes)
 {
     const pe_narrow_view *self = context;
-    const pe_view *source = &self->source;
-    const size_t size = pe_dtype_size(self->dtype), wide = pe_element_size(source->element);
-    unsigned char elements[AT_ONCE * sizeof(double)];
+    const size_t size = pe_dtype_size(self->dtype);
+    double numbers[AT_ONCE];
     unsigned char *to = dst;
-    pe_dtype dtype = PE_F64;
-    pe_element_is_real(source->element, &dtype);
+    pe_view line = self->source; /* its elements as they lie */
+    line.rank = 1;
+    line.shape[0] = UINT64_MAX;
+    line.strides[0] = 1;
     uint64_t first = offset / size;
     for (size_t left = bytes / size, now; left > 0; left -= now, first += now) {
         now = left < AT_ONCE ? left : AT_ONCE;
-        if (!source->read(source->context, source->offset + first * wide, elements, now * wide))
+        if (!pe_view_read(&line, first, now, numbers))
             return false;
-        for (size_t i = 0; source->swapped && i < now; i++)
-            swap_bytes(elements + i * wide, wide);
-        shorten_elements(self, dtype, elements, now, to);
+        pe_write_row(to, self->dtype, numbers, now);
         to += now * size;
     }
     return true;
