@@ -1,6 +1,5 @@
 #include "command/local_service.h"
 
-#include "clock.h"
 #include "observe/heap.h"
 #include "observe/memory_limit.h"
 #include "settings/memory_shares.h"
@@ -24,25 +23,6 @@ static const char *const LIMITS[] = {"max-elements",
                                      "max-store-bytes",
                                      "max-stored-sets",
                                      NULL};
-
-/* ---- callbacks of the api ---- */
-
-static uint64_t now(void *context)
-{
-    (void)context;
-    return clock_now();
-}
-
-static api_readiness readiness(void *context)
-{
-    (void)context;
-    return API_READY;
-}
-
-static void landed(void *context) /* there is nobody who waits for it */
-{
-    (void)context;
-}
 
 static char *metrics(void *context)
 {
@@ -69,21 +49,13 @@ static bool read_settings(server_settings *settings, const char *data_directory)
 
 static api_host describe_host(local_service *local, api_memory *memory)
 {
-    const server_settings *settings = &local->settings;
     api_host host = {
         .form = API_FORM_COMMAND,
-        .now = now,
-        .readiness = readiness,
-        .landed = landed,
         .metrics = metrics,
         .memory = memory,
         .store = set_store_for_api(local->store),
-        .local = true,
-        .tables = API_OPEN,
-        .published = local->published,
-        .published_count = settings_limits(settings, LIMITS, local->published, LOCAL_LIMITS),
     };
-    settings_fill_host(settings, &host);
+    settings_fill_own_host(&local->settings, LIMITS, local->published, LOCAL_LIMITS, &host);
     return host;
 }
 

@@ -45,24 +45,6 @@ static struct {
 
 /* ---- what the api and the library call ---- */
 
-static uint64_t now(void *context)
-{
-    (void)context;
-    return clock_now();
-}
-
-static api_readiness readiness(void *context)
-{
-    (void)context;
-    return API_READY;
-}
-
-/* Nobody waits for a table that another request computes. */
-static void landed(void *context)
-{
-    (void)context;
-}
-
 static void computed(void *context, uint64_t nanoseconds)
 {
     (void)context;
@@ -177,20 +159,13 @@ static void fill_host(void)
     pe_cache_set_runner(module.cache, &module.runner);
     module.host = (api_host){
         .form = API_FORM_MODULE,
-        .now = now,
-        .readiness = readiness,
-        .landed = landed,
         .computed = computed,
         .metrics = write_metrics,
         .runner = &module.runner,
         .memory = module.memory,
         .store = set_store_for_api(module.store),
-        .local = true,
-        .tables = API_OPEN,
-        .published = module.published,
-        .published_count = settings_limits(&module.settings, OWN, module.published, LIMITS),
     };
-    settings_fill_host(&module.settings, &module.host);
+    settings_fill_own_host(&module.settings, OWN, module.published, LIMITS, &module.host);
 }
 
 bool posenc_start(char *settings)

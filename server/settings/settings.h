@@ -58,6 +58,12 @@ size_t settings_limits(const server_settings *settings, const char *const *names
 /* Set what a host of the api takes from the settings as they are: its limits. */
 void settings_fill_host(const server_settings *settings, api_host *host);
 
+/* Set what a host has that serves nobody but its own process: the clock, its state, and that it
+ * is open; and its limits, of which those of the names are published, as settings_limits has
+ * them. */
+void settings_fill_own_host(const server_settings *settings, const char *const *names,
+                            api_limit *published, size_t room, api_host *host);
+
 /* The number of event threads, which is also that of workers: as set, else one for each
  * processor, at most 8. */
 unsigned settings_threads(const server_settings *settings);
