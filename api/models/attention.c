@@ -2,9 +2,10 @@
  * and the keys of its config that say how many heads there are. */
 #include "models/attention.h"
 
+#include "models/chosen_part.h"
 #include "models/config_text.h"
+#include "models/dialect_laws.h"
 #include "models/known_models.h"
-#include "models/other_files.h"
 #include "models/plan.h"
 #include "models/types.h"
 
@@ -15,14 +16,9 @@
 
 /* ---- the plan's part ---- */
 
-static double read_fact(const api_model_part *part, const char *name)
-{
-    return json_number_value(json_object_get(json_object_get(part->facts, name), "value"));
-}
-
 static bool has_rotary_heads(const api_model_part *part)
 {
-    return part->pairing && !part->second && read_fact(part, "head_dim") >= 1;
+    return part->pairing && !part->second && api_model_part_fact(part, "head_dim") >= 1;
 }
 
 /* The rotary part of the text, or of the only component that has one; NULL: none. */
@@ -47,25 +43,14 @@ static const api_model_part *find_unlike_part(const api_model_plan *plan,
     for (size_t i = 0; i < plan->part_count; i++) {
         const api_model_part *part = &plan->parts[i];
         if (part->component == one->component && has_rotary_heads(part) &&
-            (read_fact(part, "head_dim") != read_fact(one, "head_dim") ||
-             read_fact(part, "rotary_dim") != read_fact(one, "rotary_dim")))
+            (api_model_part_fact(part, "head_dim") != api_model_part_fact(one, "head_dim") ||
+             api_model_part_fact(part, "rotary_dim") != api_model_part_fact(one, "rotary_dim")))
             return part;
     }
     return NULL;
 }
 
 /* ---- the config's keys ---- */
-
-/* The object of a component; `path` has dots between its steps. */
-static json_t *find_object(json_t *config, const char *path)
-{
-    char step[API_CONFIG_KEY_BYTES + 1];
-    for (const char *at = path; at && *at; at += strcspn(at, "."), at += *at == '.') {
-        snprintf(step, sizeof step, "%.*s", (int)strcspn(at, "."), at);
-        config = json_object_get(config, step);
-    }
-    return config;
-}
 
 static uint64_t read_count(const model_config *config, const char *keys)
 {
@@ -167,13 +152,15 @@ static void refuse_heads(const char *option, const api_model_plan *plan,
         pe_error_add(reterr, PE_OUT_OF_RANGE, option, plan->model_type,
                      "left out, and the heads be given: %s has heads of %g columns of which %g "
                      "turn, %s of %g and %g",
-                     one->name, read_fact(one, "head_dim"), read_fact(one, "rotary_dim"),
-                     other->name, read_fact(other, "head_dim"), read_fact(other, "rotary_dim"));
+                     one->name, api_model_part_fact(one, "head_dim"),
+                     api_model_part_fact(one, "rotary_dim"), other->name,
+                     api_model_part_fact(other, "head_dim"),
+                     api_model_part_fact(other, "rotary_dim"));
 }
 
-/* Read what the plan of a config says, and then its keys. */
-static void read_plan(api_model_plan *plan, json_t *config, const char *option,
-                      api_attention *attention, pe_error *reterr)
+/* Read what a plan says, and then the keys of its config. */
+static void read_plan(api_model_plan *plan, const char *option, api_attention *attention,
+                      pe_error *reterr)
 {
     const api_model_part *part = find_part(plan),
                          *other = part ? find_unlike_part(plan, part) : NULL;
@@ -181,23 +168,19 @@ static void read_plan(api_model_plan *plan, json_t *config, const char *option,
         refuse_heads(option, plan, part, other, reterr);
         return;
     }
-    json_t *paths = json_object();
-    json_array_append_new(plan->kept, paths);
-    json_t *translated = model_translate(config, plan->notes, paths, reterr);
-    if (!translated)
-        return;
-    json_array_append_new(plan->kept, translated);
     const api_model_component *component = &plan->components[part->component];
     const char *type = component->model_type ? component->model_type : plan->model_type;
     const model_type row = {.name = type};
     model_planner planner = {
-        .plan = plan, .error = reterr, .used = json_object(), .paths = paths};
+        .plan = plan, .error = reterr, .used = json_object(), .paths = plan->paths};
     const model_config read = {.planner = &planner,
                                .type = &row,
-                               .object = find_object(translated, component->path),
+                               .object = component->path
+                                             ? model_find_path(plan->config, component->path)
+                                             : plan->config,
                                .path = component->path};
-    attention->head_dim = (uint64_t)read_fact(part, "head_dim");
-    attention->rotary_dim = (uint64_t)read_fact(part, "rotary_dim");
+    attention->head_dim = (uint64_t)api_model_part_fact(part, "head_dim");
+    attention->rotary_dim = (uint64_t)api_model_part_fact(part, "rotary_dim");
     attention->pairing = strcmp(part->pairing, "half") == 0 ? "half" : "interleaved";
     read_keys(&read, type, attention);
     json_decref(planner.used);
@@ -215,7 +198,7 @@ bool api_attention_from_config(const char *text, size_t size, const char *option
     pe_error_init(&error);
     json_t *config = api_config_read(text, size, &error);
     if (config && api_model_plan_new(config, &options, limits, &plan, &error) == PE_OK) {
-        read_plan(plan, config, option, ret_attention, &error);
+        read_plan(plan, option, ret_attention, &error);
         api_model_plan_free(plan);
     }
     json_decref(config);

@@ -51,9 +51,10 @@ pe_status api_model_plan_new(json_t *config, const api_model_options *options,
                              .used = json_object(),
                              .paths = json_object()};
     json_array_append_new(plan->kept, planner.paths);
-    json_t *translated = model_translate(config, plan->notes, planner.paths, reterr);
-    if (translated && json_array_append_new(plan->kept, translated) == 0)
-        plan_config(&planner, translated);
+    plan->paths = planner.paths;
+    plan->config = model_translate(config, plan->notes, planner.paths, reterr);
+    if (plan->config && json_array_append_new(plan->kept, plan->config) == 0)
+        plan_config(&planner, plan->config);
     json_decref(planner.used);
     if (api_document_failed()) { /* whatever else seems wrong may follow from it */
         pe_error_init(reterr);

@@ -68,7 +68,9 @@ typedef struct api_model_plan {
     size_t part_count;
     json_t *notes;    /* sentences about the whole */
     json_t *not_used; /* paths of keys that look like positions and have no effect; where there
-                       * are too many to list, the last one is "and 12,345 more" */
+                       * are too many to list, the last one is "and 12345 more" */
+    json_t *config;   /* what the row has read … */
+    json_t *paths;    /* … and the paths of its keys in the file, where they are others */
     json_t *kept;     /* what the texts point into */
 } api_model_plan;
 
