@@ -216,9 +216,8 @@ static inline int32_t highest_bit(int32_t number)
     return (bits >> 23) - 127;
 }
 
-/* Lay out all texts by the rules of write_decimal in print.c, with masks instead of branches:
- * exponents from -4 to 15 are printed without an `e`. Returns false if a number is not finite:
- * its layout is then meaningless. */
+/* Lay out all texts, with masks instead of branches: exponents from -4 to 15 are printed
+ * without an `e`. Returns false if a number is not finite: its layout is then meaningless. */
 static ALWAYS_INLINE bool format_numbers(layout *restrict to, const decimals *restrict from,
                                          const digits *restrict rows, size_t count, int words)
 {

@@ -1,5 +1,4 @@
-/* The shortest decimal that reads back as the same binary number, for printing single numbers
- * (kernels/print.c) and batches (print_batch.c).
+/* The shortest decimal that reads back as the same binary number, for kernels/print_batch.c.
  *
  * Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2020) scales the
  * number and the bounds of its rounding interval by a power of ten so that the shortest
