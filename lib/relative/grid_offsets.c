@@ -36,15 +36,24 @@ void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size
     }
 }
 
-/* Take a plane: offsets are key minus query in lines, so that they come backwards. `size`: of
- * an element, a constant after inlining. */
-static inline __attribute__((always_inline)) void take_plane(unsigned char *lines,
+/* Take the lines of a plane from its column of the table, whose rows are `stride` bytes apart.
+ * `size`: of an element, a constant after inlining. */
+static inline __attribute__((always_inline)) void take_plane(const pe_offsets *offsets,
+                                                             unsigned char *lines,
                                                              const unsigned char *column,
-                                                             size_t stride, size_t rows,
-                                                             size_t size)
+                                                             size_t stride, size_t size)
 {
-    for (size_t i = 0; i < rows; i++)
-        memcpy(lines + i * size, column + (rows - 1 - i) * stride, size);
+    const size_t width = offsets->width, line = 2 * width - 1;
+    if (!offsets->symmetric) { /* lines are by key minus query: the offsets come backwards */
+        for (size_t i = count_lines(offsets) * line; i-- > 0; column += stride)
+            memcpy(lines + i * size, column, size);
+        return;
+    }
+    for (size_t y = 0; y < offsets->height; y++, lines += line * size)
+        for (size_t x = 0; x < width; x++, column += stride) {
+            memcpy(lines + (width - 1 + x) * size, column, size);
+            memcpy(lines + (width - 1 - x) * size, column, size);
+        }
 }
 
 bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace)
@@ -56,14 +65,38 @@ bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_p
     for (size_t plane = 0; lines && plane < planes; plane++) {
         if (!pe_pace_may_continue(pace, ENTRY_PRICE * (double)rows))
             return false;
-        PE_BY_SIZE(size, take_plane(lines, column, stride, rows, SIZE))
+        PE_BY_SIZE(size, take_plane(offsets, lines, column, stride, SIZE))
         lines += rows * size;
         column += size;
     }
     return lines != NULL;
 }
 
-double pe_offsets_price(uint64_t rows, uint64_t planes)
+double pe_offsets_price(uint64_t entries, uint64_t planes)
 {
-    return ENTRY_PRICE * (double)rows * (double)planes;
+    return ENTRY_PRICE * (double)entries * (double)planes;
+}
+
+int32_t *pe_offsets_numbers(size_t rows)
+{
+    int32_t *numbers = malloc(rows * sizeof *numbers);
+    for (size_t i = 0; numbers && i < rows; i++)
+        numbers[i] = (int32_t)i;
+    return numbers;
+}
+
+void pe_offsets_fill(const pe_offsets *offsets, uint64_t queries, int64_t offset,
+                     pe_window window, void *dst)
+{
+    const uint64_t keys = offsets->height * offsets->width;
+    pe_copier copier;
+    pe_copier_init(&copier, dst, window.rows * offsets->element_size);
+    for (uint64_t at = window.first, end = at + window.rows, count; at < end; at += count) {
+        uint64_t row = at / keys, key = at % keys;
+        count = keys - key < end - at ? keys - key : end - at;
+        pe_offsets_copy(offsets, (size_t)(row / queries),
+                        (size_t)(offset + (int64_t)(row % queries)), (size_t)key, (size_t)count,
+                        &copier);
+    }
+    pe_copier_done(&copier);
 }

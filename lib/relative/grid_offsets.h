@@ -34,13 +34,21 @@ typedef struct pe_offsets {
     unsigned char *lines; /* [planes, lines, 2*width-1], from malloc */
 } pe_offsets;
 
-/* Take the lines from a table of all offsets, which is [rows, planes] by query minus key, one
- * row after the other: [(2*height-1) * (2*width-1), planes]. Not for symmetric lines. False:
- * memory ran out, or the runner cancelled it; the caller frees the lines in either case. */
+/* Take the lines from a table that has, one row of the grid after the other, the offsets query
+ * minus key, [(2*height-1) * (2*width-1), planes]; for symmetric lines the absolute offsets,
+ * [height * width, planes]. False: memory ran out, or the runner cancelled it; the caller frees
+ * the lines in either case. */
 bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace);
 
-/* The price of that. */
-double pe_offsets_price(uint64_t rows, uint64_t planes);
+/* The price of that, for lines of `entries`. */
+double pe_offsets_price(uint64_t entries, uint64_t planes);
+
+/* The table of which each row is its own number, as i32: from malloc, or NULL. */
+int32_t *pe_offsets_numbers(size_t rows);
+
+/* Fill a window of a matrix [planes, queries, keys], whose first query is cell `offset`. */
+void pe_offsets_fill(const pe_offsets *offsets, uint64_t queries, int64_t offset,
+                     pe_window window, void *dst);
 
 /* Copy `count` entries of a plane and a query from `key` on; cells are counted row by row. */
 void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size_t key,

@@ -1,5 +1,4 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
-#include "kernels/by_size.h"
 #include "relative/grid_offsets.h"
 #include "trained/gather.h"
 
@@ -51,8 +50,6 @@ static void refuse_absence(pe_error *reterr)
                                        "the number of keys, unless height and width are given");
     problem->reason = PE_REASON_MISSING;
 }
-
-#define MIRROR_PRICE 5 /* of an entry */
 
 typedef struct levit {
     pe_relative relative;
@@ -112,8 +109,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_plan_price(plan, 2);
     pe_relative_add_distance(plan, relative);
     plan->held = 3 * pe_gather_bytes(weights, tokens, heads) + 8 * tokens;
-    plan->price = pe_gather_price(weights, tokens, heads) +
-                  2 * MIRROR_PRICE * (double)tokens * (double)(heads + 1);
+    plan->price =
+        pe_gather_price(weights, tokens, heads) + pe_offsets_price(2 * tokens, heads + 1);
 }
 
 static void release(void *context)
@@ -123,40 +120,6 @@ static void release(void *context)
     free(state->index.lines);
 }
 
-/* Make a line from the entries of the distances 0 … width-1, `stride` bytes apart: from the
- * middle on in their order, before it mirrored. `size`: of an element, a constant after
- * inlining. */
-static inline __attribute__((always_inline)) void make_line(unsigned char *line,
-                                                            const unsigned char *entries,
-                                                            size_t stride, size_t width,
-                                                            size_t size)
-{
-    unsigned char *middle = line + (width - 1) * size;
-    for (size_t t = 0; t < width; t++)
-        memcpy(middle + t * size, entries + t * stride, size);
-    for (size_t t = 1; t < width; t++)
-        memcpy(middle - t * size, middle + t * size, size);
-}
-
-/* Make the lines from entries of shape [height * width, planes]. False: memory ran out, or the
- * runner cancelled it. */
-static bool make_mirror(pe_offsets *mirror, const unsigned char *entries, size_t planes,
-                        pe_pace *pace)
-{
-    size_t size = mirror->element_size, width = mirror->width, line = 2 * width - 1;
-    size_t stride = planes * size;
-    unsigned char *to = malloc(planes * mirror->height * line * size);
-    mirror->lines = to;
-    for (size_t plane = 0; to && plane < planes; plane++)
-        for (size_t x = 0; x < mirror->height; x++, to += line * size) {
-            const unsigned char *from = entries + x * width * stride + plane * size;
-            if (!pe_pace_may_continue(pace, MIRROR_PRICE * (double)line))
-                return false;
-            PE_BY_SIZE(size, make_line(to, from, stride, width, SIZE))
-        }
-    return to != NULL;
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     levit *state = context;
@@ -164,36 +127,12 @@ static bool prepare(void *context, pe_pace *pace)
     size_t tokens = (size_t)state->relative.keys, heads = state->heads;
     if (!pe_gather_init(&gather, &state->weights, tokens, heads, state->factor, pace))
         return false;
-    int32_t *numbers = malloc(tokens * sizeof *numbers);
-    for (size_t i = 0; numbers && i < tokens; i++)
-        numbers[i] = (int32_t)i;
-    bool good = numbers && make_mirror(&state->bias, gather.table, heads, pace) &&
-                make_mirror(&state->index, (unsigned char *)numbers, 1, pace);
+    int32_t *numbers = pe_offsets_numbers(tokens);
+    bool good = numbers && pe_offsets_take(&state->bias, gather.table, heads, pace) &&
+                pe_offsets_take(&state->index, numbers, 1, pace);
     free(numbers);
     pe_gather_done(&gather);
     return good;
-}
-
-/* Fill a window of [planes, queries, keys]. */
-static void fill_matrix(const levit *state, const pe_offsets *source, pe_window window,
-                        unsigned char *dst)
-{
-    const pe_relative *relative = &state->relative;
-    uint64_t row = window.first / relative->keys, key = window.first % relative->keys;
-    size_t plane = (size_t)(row / relative->queries);
-    uint64_t query = row % relative->queries;
-    pe_copier copier;
-    pe_copier_init(&copier, dst, window.rows * source->element_size);
-    for (uint64_t left = window.rows, count; left > 0; left -= count, key = 0) {
-        count = relative->keys - key < left ? relative->keys - key : left;
-        pe_offsets_copy(source, plane, (size_t)(relative->offset + (int64_t)query), (size_t)key,
-                        (size_t)count, &copier);
-        if (++query == relative->queries) {
-            query = 0;
-            plane++;
-        }
-    }
-    pe_copier_done(&copier);
 }
 
 /* Fill a window of [planes, distances], where the tokens are a line. */
@@ -224,7 +163,7 @@ static void fill(const void *context, pe_window window, void *dst)
     else if (state->relative.compact)
         fill_distances(state, source, window, dst);
     else
-        fill_matrix(state, source, window, dst);
+        pe_offsets_fill(source, state->relative.queries, state->relative.offset, window, dst);
 }
 
 const pe_scheme pe_scheme_levit = {

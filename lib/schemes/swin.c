@@ -216,9 +216,7 @@ static bool make_bias(swin *state, pe_pace *pace)
 static bool make_index(swin *state, pe_pace *pace)
 {
     size_t rows = (size_t)count_offsets(state->height, state->width);
-    int32_t *numbers = malloc((rows + CLASS_ROWS) * sizeof *numbers);
-    for (size_t i = 0; numbers && i < rows + CLASS_ROWS; i++)
-        numbers[i] = (int32_t)i;
+    int32_t *numbers = pe_offsets_numbers(rows + CLASS_ROWS);
     bool good = numbers && take_table(&state->index, (const unsigned char *)numbers, 1, rows,
                                       state->class_token, pace);
     free(numbers);

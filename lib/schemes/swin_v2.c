@@ -292,9 +292,7 @@ static bool make_bias(swin_v2 *state, pe_pace *pace)
 
 static bool make_index(swin_v2 *state, size_t rows, pe_pace *pace)
 {
-    int32_t *numbers = malloc(rows * sizeof *numbers);
-    for (size_t i = 0; numbers && i < rows; i++)
-        numbers[i] = (int32_t)i;
+    int32_t *numbers = pe_offsets_numbers(rows);
     bool good = numbers && pe_offsets_take(&state->index, numbers, 1, pace);
     free(numbers);
     return good;
@@ -314,22 +312,13 @@ static bool prepare(void *context, pe_pace *pace)
 static void fill(const void *context, pe_window window, void *dst)
 {
     const swin_v2 *state = context;
-    const uint64_t tokens = state->tokens;
     if (window.tensor == 2) {
         size_t row_bytes = 2 * state->bias.element_size;
         memcpy(dst, state->coordinates + window.first * row_bytes, window.rows * row_bytes);
         return;
     }
-    const pe_offsets *source = window.tensor == 0 ? &state->bias : &state->index;
-    pe_copier copier;
-    pe_copier_init(&copier, dst, window.rows * source->element_size);
-    for (uint64_t at = window.first, end = at + window.rows, count; at < end; at += count) {
-        uint64_t row = at / tokens, key = at % tokens;
-        count = tokens - key < end - at ? tokens - key : end - at;
-        pe_offsets_copy(source, (size_t)(row / tokens), (size_t)(row % tokens), (size_t)key,
-                        (size_t)count, &copier);
-    }
-    pe_copier_done(&copier);
+    pe_offsets_fill(window.tensor == 0 ? &state->bias : &state->index, state->tokens, 0, window,
+                    dst);
 }
 
 const pe_scheme pe_scheme_swin_v2 = {
