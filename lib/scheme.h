@@ -19,9 +19,12 @@ typedef struct pe_values {
 
 const pe_value *pe_value_find(const pe_values *values, const char *name);
 bool pe_is_present(const pe_values *values, const char *name);
+
+/* The value of a parameter: 0 or false if it is absent. */
 int64_t pe_get_integer(const pe_values *values, const char *name);
 double pe_get_real(const pe_values *values, const char *name);
 bool pe_get_flag(const pe_values *values, const char *name);
+
 int pe_get_choice(const pe_values *values, const char *name); /* index into the choices */
 pe_dtype pe_requested_dtype(const pe_values *values);
 

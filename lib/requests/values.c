@@ -88,15 +88,13 @@ bool pe_is_present(const pe_values *values, const char *name)
 int64_t pe_get_integer(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_value_find(values, name);
-    assert(value->present);
-    return value->integer;
+    return value->present ? value->integer : 0;
 }
 
 double pe_get_real(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_value_find(values, name);
-    assert(value->present);
-    return value->real;
+    return value->present ? value->real : 0;
 }
 
 bool pe_get_flag(const pe_values *values, const char *name)
@@ -106,6 +104,7 @@ bool pe_get_flag(const pe_values *values, const char *name)
 
 int pe_get_choice(const pe_values *values, const char *name)
 {
+    assert(pe_is_present(values, name));
     return (int)pe_get_integer(values, name);
 }
 

@@ -109,7 +109,7 @@ static const pe_distribution RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
 
 static uint64_t read_count(const pe_values *values, const char *name)
 {
-    return pe_is_present(values, name) ? (uint64_t)pe_get_integer(values, name) : 0;
+    return (uint64_t)pe_get_integer(values, name);
 }
 
 /* Refuse a stored table whose rows are no grid. */
@@ -248,19 +248,13 @@ static void refuse_scaling(const pe_values *values, const char *name, const char
         PE_REASON_CONFLICT;
 }
 
-static bool is_enabled(const pe_values *values, const char *name)
-{
-    return pe_is_present(values, name) && pe_get_flag(values, name);
-}
-
 /* Check the rules between the options of the filter. */
 static void check_options(const pe_values *values, pe_error *reterr)
 {
-    bool aligned = is_enabled(values, "align_corners"),
-         antialias = is_enabled(values, "antialias");
+    bool aligned = pe_get_flag(values, "align_corners"),
+         antialias = pe_get_flag(values, "antialias");
     bool factor = pe_is_present(values, "scale_factor");
-    bool offset =
-        pe_is_present(values, "scale_offset") && pe_get_real(values, "scale_offset") != 0;
+    bool offset = pe_get_real(values, "scale_offset") != 0;
     const char *other = antialias ? "antialias=true" : "align_corners=true";
     if (aligned && antialias)
         pe_refuse_value(values, "antialias", reterr, "false with align_corners=true");
@@ -279,11 +273,11 @@ static pe_resample read_axis(const pe_values *values, uint64_t source, uint64_t 
     if (pe_is_present(values, "scale_factor"))
         return pe_resample_by_factor(filter, source, target, 1,
                                      pe_get_real(values, "scale_factor"));
-    if (pe_is_present(values, "scale_offset") && pe_get_real(values, "scale_offset") > 0)
+    if (pe_get_real(values, "scale_offset") > 0)
         return pe_resample_by_factor(filter, source, target, source,
                                      (double)target + pe_get_real(values, "scale_offset"));
-    return pe_resample_to_size(filter, is_enabled(values, "align_corners"),
-                               is_enabled(values, "antialias"), source, target);
+    return pe_resample_to_size(filter, pe_get_flag(values, "align_corners"),
+                               pe_get_flag(values, "antialias"), source, target);
 }
 
 /* Refuse a filter that would be too wide. */
@@ -291,7 +285,7 @@ static void check_shrinking(const pe_values *values, const char *name, uint64_t 
                             uint64_t target, pe_error *reterr)
 {
     char given[32];
-    if (!is_enabled(values, "antialias") || source <= PE_RESAMPLE_SHRINK * target)
+    if (!pe_get_flag(values, "antialias") || source <= PE_RESAMPLE_SHRINK * target)
         return;
     snprintf(given, sizeof given, "%llu", (unsigned long long)target);
     pe_error_add(reterr, PE_OUT_OF_RANGE, name, given,

@@ -66,11 +66,6 @@ enum tensor { COS, SIN, COS_SIN, INV_FREQ, SOFTMAX_FACTOR, TEMPERATURE };
 
 /* ---- the request ---- */
 
-static bool is_set(const pe_values *values, const char *name)
-{
-    return pe_is_present(values, name) && pe_get_flag(values, name);
-}
-
 typedef struct rope {
     pe_wave wave; /* of cosines */
     pe_rotary rotary;
@@ -113,7 +108,7 @@ static void check_extras(const pe_values *values, const pe_positions *positions,
 {
     if (pe_is_present(values, "temperature"))
         check_temperature(positions, reterr);
-    if (is_set(values, "cos_sin") && pe_get_choice(values, "table") == PE_ROTARY_FULL)
+    if (pe_get_flag(values, "cos_sin") && pe_get_choice(values, "table") == PE_ROTARY_FULL)
         pe_refuse_value(values, "table", reterr,
                         "half_width with cos_sin=true, whose rows have each value once");
 }
@@ -130,7 +125,7 @@ static void plan_tensors(const pe_values *values, rope *state, pe_plan *plan)
 {
     const uint64_t pairs = state->rotary.width / 2, rows = state->wave.positions.count;
     uint64_t shape[2] = {rows, state->wave.columns};
-    if (is_set(values, "cos_sin")) {
+    if (pe_get_flag(values, "cos_sin")) {
         shape[1] *= 2;
         add_tensor(state, plan, COS_SIN, 2, shape);
     } else {
@@ -139,7 +134,7 @@ static void plan_tensors(const pe_values *values, rope *state, pe_plan *plan)
     }
     plan->price = PE_WAVE_FREQUENCY_PRICE * (double)shape[1];
     add_tensor(state, plan, INV_FREQ, 1, &pairs);
-    if (is_set(values, "softmax_factor"))
+    if (pe_get_flag(values, "softmax_factor"))
         add_tensor(state, plan, SOFTMAX_FACTOR, 1, (uint64_t[]){1});
     if (pe_is_present(values, "temperature"))
         add_tensor(state, plan, TEMPERATURE, 1, &rows);

@@ -97,11 +97,10 @@ static void check_source(const pe_values *values, const shaw *state, pe_error *r
 
 static shaw read_state(const pe_values *values)
 {
-    bool keys_only = pe_is_present(values, "keys_only") && pe_get_flag(values, "keys_only");
     shaw state = {
         .dtype = pe_requested_dtype(values),
         .dim = (size_t)pe_get_integer(values, "dim"),
-        .count = keys_only ? 1 : 2,
+        .count = pe_get_flag(values, "keys_only") ? 1 : 2,
         .high = pe_get_integer(values, "max_distance"),
         .sinusoidal = pe_get_choice(values, "source") == SINUSOIDAL,
         .turned = pe_is_present(values, "difference") &&

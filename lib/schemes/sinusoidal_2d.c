@@ -193,8 +193,7 @@ static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cel
         return rule;
     }
     rule.interpolation = pe_get_real(values, "interpolation_scale");
-    if (pe_is_present(values, "base_size"))
-        rule.base_size = pe_get_real(values, "base_size");
+    rule.base_size = pe_get_real(values, "base_size");
     if (pe_is_present(values, "table_size")) {
         rule.size = (uint64_t)pe_get_integer(values, "table_size");
         rule.first += 2 * ((int64_t)(rule.size - cells) / 2);

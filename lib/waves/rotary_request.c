@@ -15,30 +15,15 @@ static double rotary_part(const pe_values *values)
     return (double)pe_get_integer(values, "dim") * pe_get_real(values, "partial_rotary_factor");
 }
 
-/* The value of a parameter, 0 where rope_type does not use it. */
-static double real_or_0(const pe_values *values, const char *name)
-{
-    return pe_is_present(values, name) ? pe_get_real(values, name) : 0;
-}
-
-static int64_t integer_or_0(const pe_values *values, const char *name)
-{
-    return pe_is_present(values, name) ? pe_get_integer(values, name) : 0;
-}
-
-static bool flag_or_false(const pe_values *values, const char *name)
-{
-    return pe_is_present(values, name) && pe_get_flag(values, name);
-}
-
+/* The items of a list, NULL where rope_type does not use it. */
 static const double *list_or_null(const pe_values *values, const char *name)
 {
     return pe_is_present(values, name) ? pe_value_find(values, name)->items : NULL;
 }
 
-#define READ_REAL                     real_or_0
-#define READ_POSITIONS                integer_or_0
-#define READ_FLAG                     flag_or_false
+#define READ_REAL                     pe_get_real
+#define READ_POSITIONS                pe_get_integer
+#define READ_FLAG                     pe_get_flag
 #define READ_LIST                     list_or_null
 #define READ(kind, member, name, ...) .member = READ_##kind(values, name),
 
