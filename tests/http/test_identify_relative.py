@@ -260,9 +260,7 @@ def deberta(length, buckets=256, most=512):
 
 
 def grid(most):
-    return (
-        lambda generator: f"height={generator.randint(1, most)}&width={generator.randint(2, most)}"
-    )
+    return both(between("height", 1, most), between("width", 2, most))
 
 
 def few(most):
@@ -469,7 +467,8 @@ class Relative(RelativeCase):
             "relative_sinusoidal?length=20&query_length=15&dim=16&tensor=encoding",
             "transformer_xl?length=40&dim=16&attention=txl&tensor=encoding",
             "shaw?length=40&dim=6&max_distance=9&form=compact&tensor=index",
-            "deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40&tensor=c2p_index",
+            "deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40"
+            "&tensor=c2p_index",
             "deberta?length=60&dim=1&tensor=relative_position",
             "retnet?length=30&heads=4&dim=8&tensor=mask",
             "sandwich?length=30&heads=4&tensor=bias",

@@ -159,21 +159,6 @@ START_TEST(matrices_of_every_scheme_are_symmetric_to_the_bit)
 }
 END_TEST
 
-START_TEST(a_row_without_direction_is_nan_all_along)
-{
-    /* row 0 of integers is zero; every row of one column is constant */
-    pe_table *cosine = unit_table("similarity/integer", "length=5&metric=cosine&dtype=f16");
-    pe_table *pearson = unit_table("similarity/integer", "length=5&metric=pearson&dtype=f64");
-    for (size_t i = 0; i < 5; i++)
-        for (size_t j = 0; j < 5; j++) {
-            ck_assert(isnan(entry(pearson, i, j)));
-            ck_assert_int_eq(isnan(entry(cosine, i, j)) != 0, i == 0 || j == 0);
-        }
-    pe_table_unref(cosine);
-    pe_table_unref(pearson);
-}
-END_TEST
-
 START_TEST(chosen_rows_are_rows_of_the_whole)
 {
     static const size_t rows[] = {49, 0, 8, 8, 31, 7, 48};
@@ -293,52 +278,13 @@ START_TEST(angles_do_not_depend_on_the_size_of_the_rows)
 }
 END_TEST
 
-/* ---- compact biases, whose primary tensor has several rows of the scheme in each row ---- */
-
-/* Fail unless the dot products of the rows of the scheme's table are those of the matrix. Both
- * are small sums, so that f64 holds them almost exactly. */
-static void compares_every_row(const char *scheme, const char *query)
-{
-    char of[64], asks[160];
-    snprintf(of, sizeof of, "similarity/%s", scheme);
-    snprintf(asks, sizeof asks, "%s&dtype=f64", query);
-    pe_table *base = unit_table(scheme, asks);
-    snprintf(asks, sizeof asks, "%s&dtype=f64&metric=dot", query);
-    pe_table *matrix = unit_table(of, asks);
-    ck_assert_uint_eq(extent(matrix, 0), extent(base, 0));
-    for (size_t i = 0; i < extent(base, 0); i++) {
-        for (size_t j = 0; j < extent(base, 0); j++) {
-            double sum = 0, size = 0;
-            for (size_t k = 0; k < extent(base, 1); k++) {
-                double product = entry(base, i, k) * entry(base, j, k);
-                sum += product;
-                size += fabs(product);
-            }
-            ck_assert_msg(fabs(entry(matrix, i, j) - sum) <= 1e-14 * size,
-                          "%s: %zu, %zu: %g, not %g", of, i, j, entry(matrix, i, j), sum);
-        }
-    }
-    pe_table_unref(matrix);
-    pe_table_unref(base);
-}
-
-START_TEST(every_row_of_a_compact_bias_is_compared)
-{
-    compares_every_row("alibi", "length=40&heads=12&form=compact");
-    compares_every_row("t5", "length=40&heads=12&form=compact");
-    compares_every_row("urpe", "length=40&heads=12&form=compact");
-}
-END_TEST
-
 Suite *similarity_suite(void)
 {
     const TTest *const tests[] = {every_golden_matrix_is_met,
                                   matrices_of_every_scheme_are_symmetric_to_the_bit,
-                                  a_row_without_direction_is_nan_all_along,
                                   chosen_rows_are_rows_of_the_whole,
                                   sums_run_over_the_columns_in_ascending_order,
                                   angles_do_not_depend_on_the_size_of_the_rows,
-                                  every_row_of_a_compact_bias_is_compared,
                                   NULL};
     return unit_suite("similarity", tests);
 }
