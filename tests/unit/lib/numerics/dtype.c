@@ -113,25 +113,6 @@ START_TEST(zeros_and_numbers_that_vanish_round_to_plus_zero)
 }
 END_TEST
 
-START_TEST(half_the_smallest_number_rounds_to_zero_and_more_does_not)
-{
-    static const double SMALLEST[PE_DTYPE_COUNT] = {
-        [PE_F32] = 0x1p-149, [PE_F16] = 0x1p-24, [PE_BF16] = 0x1p-133};
-    for (size_t i = 0; i < UNIT_COUNT(REAL_DTYPES); i++) {
-        double smallest = SMALLEST[REAL_DTYPES[i]];
-        if (REAL_DTYPES[i] == PE_F64)
-            continue;
-        rounds_to(REAL_DTYPES[i], smallest / 2, 0);
-        rounds_to(REAL_DTYPES[i], nextafter(smallest / 2, 1), smallest);
-        rounds_to(REAL_DTYPES[i], smallest * 1.5, smallest * 2);
-        rounds_to(REAL_DTYPES[i], smallest / 4, 0);
-        rounds_to(REAL_DTYPES[i], nextafter(smallest / 2, 0), 0);
-        dd_rounds_to(REAL_DTYPES[i], smallest / 2, smallest * 0x1p-200, smallest);
-        dd_rounds_to(REAL_DTYPES[i], smallest / 2, -smallest * 0x1p-200, 0);
-    }
-}
-END_TEST
-
 START_TEST(overflow_begins_half_a_step_above_the_largest_number)
 {
     static const double LARGEST[PE_DTYPE_COUNT] = {
@@ -210,7 +191,6 @@ Suite *dtype_suite(void)
         f16_and_bf16_round_at_the_midpoints_of_all_neighbours,
         f32_rounds_at_the_midpoints_of_neighbours,
         zeros_and_numbers_that_vanish_round_to_plus_zero,
-        half_the_smallest_number_rounds_to_zero_and_more_does_not,
         overflow_begins_half_a_step_above_the_largest_number,
         nothing_is_rounded_twice,
         a_sum_that_is_not_normalised_is_rounded_once_too,

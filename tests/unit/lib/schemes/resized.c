@@ -139,22 +139,6 @@ START_TEST(a_grid_too_large_to_keep_is_read_where_it_is_needed)
 }
 END_TEST
 
-START_TEST(the_grid_of_the_same_size_is_the_table)
-{
-    static const char *const OPTIONS[] = {"mode=bilinear", "mode=bicubic", "mode=nearest",
-                                          "align_corners=true", "mode=bilinear&antialias=true"};
-    for (size_t i = 0; i < UNIT_COUNT(OPTIONS); i++) {
-        char query[100] = "height=5&source_height=5&dim=3&dtype=f64&";
-        strcat(query, OPTIONS[i]);
-        pe_table *got = unit_table("resized", query);
-        pe_table *expected = unit_table("learned", "length=25&dim=3&dtype=f64");
-        ck_assert_int_eq(memcmp(pe_table_data(got, 0), pe_table_data(expected, 0), 600), 0);
-        pe_table_unref(got);
-        pe_table_unref(expected);
-    }
-}
-END_TEST
-
 START_TEST(refuses_grids_that_do_not_fit)
 {
     unit_misses("resized", "height=3&dim=4", "source_height");
@@ -240,7 +224,6 @@ Suite *resized_suite(void)
                                   a_tie_that_a_tiny_cell_decides_is_none,
                                   the_largest_numbers_do_not_overflow_on_the_way,
                                   a_grid_too_large_to_keep_is_read_where_it_is_needed,
-                                  the_grid_of_the_same_size_is_the_table,
                                   refuses_grids_that_do_not_fit,
                                   refuses_options_that_exclude_each_other,
                                   refuses_a_set_that_is_no_grid,
