@@ -1,5 +1,9 @@
 #include "settings/setting_table.h"
 
+#include "settings/database_url.h"
+#include "settings/origins.h"
+#include "settings/permission.h"
+
 #include <stddef.h>
 
 #define ANY UINT64_MAX
@@ -33,10 +37,24 @@ static const char *const LOG_FORMATS[] = {"text", "json", NULL};
     {                                                                                          \
         COMMON(flag, member, "true|false", standard, text), .type = SETTING_SWITCH             \
     }
-#define ACCESS(flag, member, placeholder, kind, text)                                          \
+#define CHECKED(flag, member, placeholder, check, must_be, secret, text)                       \
     {                                                                                          \
-        COMMON(flag, member, placeholder, "", text), .type = (kind)                            \
+        COMMON(flag, member, placeholder, "", text), .type = SETTING_TEXT,                     \
+                                                     .is_clear = (check), .form = (must_be),   \
+                                                     .is_secret = (secret)                     \
     }
+
+static bool is_mode(const char *text)
+{
+    mode_t mode;
+    return permission_read_mode(text, &mode);
+}
+
+static bool is_group(const char *text)
+{
+    gid_t group;
+    return permission_read_group(text, &group);
+}
 
 const setting_row SETTINGS[SETTING_COUNT] = {
     TEXT("bind", bind, "ADDRESS", "127.0.0.1", NULL, "IP address or host name to listen on"),
@@ -44,11 +62,14 @@ const setting_row SETTINGS[SETTING_COUNT] = {
            "TCP port to listen on; 0: choose a free port and print it"),
     TEXT("unix-socket", unix_socket, "PATH", "", NULL,
          "path of a Unix socket to listen on instead of TCP"),
-    ACCESS("unix-socket-mode", unix_socket_mode, "MODE", SETTING_MODE,
-           "mode of that socket, such as 0660; a client needs the permission to write; none: "
-           "0777 without the bits of the umask"),
-    ACCESS("unix-socket-group", unix_socket_group, "GROUP", SETTING_GROUP,
-           "name or number of the group that owns that socket; none: the group of the process"),
+    CHECKED("unix-socket-mode", unix_socket_mode, "MODE", is_mode,
+            "a mode of three octal digits, such as 660 or 0660", false,
+            "mode of that socket, such as 0660; a client needs the permission to write; none: "
+            "0777 without the bits of the umask"),
+    CHECKED(
+        "unix-socket-group", unix_socket_group, "GROUP", is_group,
+        "the name of a group on this system or a group's number", false,
+        "name or number of the group that owns that socket; none: the group of the process"),
     NUMBER("threads", threads, "COUNT", "0", 0, 256, NULL,
            "number of event threads, and of worker threads, but at least 2 of these; 0: one "
            "for each processor, at most "
@@ -73,8 +94,8 @@ const setting_row SETTINGS[SETTING_COUNT] = {
     TEXT("data-dir", data_directory, "DIRECTORY", "", NULL,
          "directory where sets are kept; none: they are kept in memory and lost when the "
          "server stops"),
-    ACCESS(
-        "database-url", database_url, "URL", SETTING_URL,
+    CHECKED(
+        "database-url", database_url, "URL", database_url_is_clear, DATABASE_URL_FORM, true,
         "PostgreSQL database in which several servers keep the same sets, such as "
         "postgresql://posenc@db1,db2/posenc; a build with POSTGRES=1 is needed. The value is "
         "never printed; a command line can be read by others: give a password by the "
@@ -91,12 +112,13 @@ const setting_row SETTINGS[SETTING_COUNT] = {
     TEXT("cors", cors, "formulas|all", "formulas", CORS,
          "what web pages of other origins may read: tables that are computed from formulas; or "
          "also what is computed from sets"),
-    ACCESS("frame-ancestors", frame_ancestors, "ORIGINS", SETTING_ORIGINS,
-           "whose pages may show the whole visualiser in a frame, such as "
-           "\"https://wiki.example https://*.school.example\", or * for everybody; the picture "
-           "alone, ?embed=1, everybody may frame anyway"),
-    ACCESS(
-        "source-url", source_url, "URL", SETTING_LINK,
+    CHECKED(
+        "frame-ancestors", frame_ancestors, "ORIGINS", origins_are_clear, ORIGINS_FORM, false,
+        "whose pages may show the whole visualiser in a frame, such as "
+        "\"https://wiki.example https://*.school.example\", or * for everybody; the picture "
+        "alone, ?embed=1, everybody may frame anyway"),
+    CHECKED(
+        "source-url", source_url, "URL", link_is_clear, LINK_FORM, false,
         "where the source of this service is, such as https://wiki.example/posenc: a link of "
         "the visualiser's, and in /v1/info; none: neither says it"),
     BYTES("max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",

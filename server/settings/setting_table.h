@@ -6,15 +6,10 @@
 #include "settings/settings.h"
 
 typedef enum setting_type {
-    SETTING_TEXT,    /* const char * */
-    SETTING_NUMBER,  /* uint64_t */
-    SETTING_BYTES,   /* uint64_t; KiB, MiB or GiB may follow the number */
-    SETTING_SWITCH,  /* bool */
-    SETTING_MODE,    /* const char *: for permission_read_mode; "": none */
-    SETTING_GROUP,   /* const char *: for permission_read_group; "": none */
-    SETTING_ORIGINS, /* const char *: for a Content-Security-Policy; "": none */
-    SETTING_LINK,    /* const char *: an http address that pages show; "": none */
-    SETTING_URL,     /* const char *: postgresql://…, never printed; "": none */
+    SETTING_TEXT,   /* const char * */
+    SETTING_NUMBER, /* uint64_t */
+    SETTING_BYTES,  /* uint64_t; KiB, MiB or GiB may follow the number */
+    SETTING_SWITCH, /* bool */
 } setting_type;
 
 typedef struct setting_row {
@@ -25,7 +20,11 @@ typedef struct setting_row {
     const char *default_text;
     uint64_t minimum, maximum;  /* of a number */
     const char *const *choices; /* of a text, ended by NULL; NULL: any text */
-    const char *limit_unit;     /* of a limit that /v1/info publishes, else NULL */
+    bool (*is_clear)(
+        const char *text);  /* whether a text that is not "" is legal; NULL: any is */
+    const char *form;       /* what such a text must be */
+    bool is_secret;         /* it is never printed */
+    const char *limit_unit; /* of a limit that /v1/info publishes, else NULL */
     const char *help;
 } setting_row;
 

@@ -1,9 +1,6 @@
 /* Everything that reads the table of settings. */
 #include "settings/settings.h"
 
-#include "settings/database_url.h"
-#include "settings/origins.h"
-#include "settings/permission.h"
 #include "settings/setting_table.h"
 #include "settings/wrapped_text.h"
 
@@ -51,22 +48,13 @@ static bool read_number(const setting_row *setting, const char *text, uint64_t *
     return false;
 }
 
-static bool is_choice(const setting_row *setting, const char *text)
+static bool is_legal_text(const setting_row *setting, const char *text)
 {
     for (size_t i = 0; setting->choices && setting->choices[i]; i++)
         if (strcmp(setting->choices[i], text) == 0)
             return true;
-    return setting->choices == NULL;
-}
-
-/* Whether a text that is not empty is what its type asks for. */
-static bool is_clear(setting_type type, const char *text)
-{
-    return type == SETTING_MODE    ? permission_read_mode(text, &(mode_t){0})
-           : type == SETTING_GROUP ? permission_read_group(text, &(gid_t){0})
-           : type == SETTING_URL   ? database_url_is_clear(text)
-           : type == SETTING_LINK  ? link_is_clear(text)
-                                   : origins_are_clear(text);
+    return setting->choices == NULL &&
+           (!*text || !setting->is_clear || setting->is_clear(text));
 }
 
 /* Describe the legal values, to complete "X is not …". */
@@ -75,27 +63,13 @@ static void describe_values(const setting_row *setting, char *dst, size_t size)
     size_t used = 0;
     switch (setting->type) {
     case SETTING_TEXT:
-        dst[0] = '\0';
-        for (size_t i = 0; setting->choices[i] && used < size; i++)
+        snprintf(dst, size, "%s", setting->form ? setting->form : "");
+        for (size_t i = 0; setting->choices && setting->choices[i] && used < size; i++)
             used += (size_t)snprintf(dst + used, size - used, "%s%s", i ? " or " : "",
                                      setting->choices[i]);
         break;
     case SETTING_SWITCH:
         snprintf(dst, size, "true or false");
-        break;
-    case SETTING_MODE:
-        snprintf(dst, size, "a mode of three octal digits, such as 660 or 0660");
-        break;
-    case SETTING_GROUP:
-        snprintf(dst, size, "the name of a group on this system or a group's number");
-        break;
-    case SETTING_LINK:
-    case SETTING_ORIGINS:
-    case SETTING_URL:
-        snprintf(dst, size, "%s",
-                 setting->type == SETTING_URL    ? DATABASE_URL_FORM
-                 : setting->type == SETTING_LINK ? LINK_FORM
-                                                 : ORIGINS_FORM);
         break;
     case SETTING_NUMBER:
     case SETTING_BYTES:
@@ -117,7 +91,7 @@ static void report_value(const setting_row *setting, const char *source, const c
 {
     char values[160];
     describe_values(setting, values, sizeof values);
-    if (setting->type == SETTING_URL)
+    if (setting->is_secret)
         fprintf(errors, "posenc-server: %.*s: the value is not %s\n", (int)strcspn(source, "="),
                 source, values);
     else
@@ -132,15 +106,7 @@ static bool assign_setting(server_settings *settings, const setting_row *setting
     bool legal = false;
     switch (setting->type) {
     case SETTING_TEXT:
-        legal = is_choice(setting, text);
-        *(const char **)member = text;
-        break;
-    case SETTING_MODE:
-    case SETTING_GROUP:
-    case SETTING_LINK:
-    case SETTING_ORIGINS:
-    case SETTING_URL:
-        legal = !*text || is_clear(setting->type, text);
+        legal = is_legal_text(setting, text);
         *(const char **)member = text;
         break;
     case SETTING_NUMBER:
@@ -352,14 +318,10 @@ void settings_print(const server_settings *settings, FILE *out)
         fprintf(out, "%s = ", setting->name);
         switch (setting->type) {
         case SETTING_TEXT:
-        case SETTING_MODE:
-        case SETTING_GROUP:
-        case SETTING_LINK:
-        case SETTING_ORIGINS:
-            fprintf(out, "%s\n", *(const char *const *)member);
-            break;
-        case SETTING_URL:
-            fprintf(out, "%s\n", **(const char *const *)member ? "(not shown)" : "");
+            fprintf(out, "%s\n",
+                    setting->is_secret && **(const char *const *)member
+                        ? "(not shown)"
+                        : *(const char *const *)member);
             break;
         case SETTING_SWITCH:
             fprintf(out, "%s\n", *(const bool *)member ? "true" : "false");
