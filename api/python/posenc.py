@@ -619,14 +619,19 @@ class Service:
         "interleaved"; `from_` is that of the tensors, unless `model` or `config` says it: a
         model by its name, or its config.json as for model()."""
         config = options.pop("config", None)
+        if config is not None and options.get("model") is not None:
+            raise TypeError("convert takes a model or a config")
         options = {**options, "to": to, "from": from_}
-        text = None if config is None or _is_name(config) else _read_config(config).decode()
+        text = None
+        if config is not None and _is_name(config):
+            options["model"] = config
+        elif config is not None:
+            text = _read_config(config).decode()
         if isinstance(tensors, Mapping):
-            options["config"] = None if text else config
             answer = self._send("/v1/convert/rope", tensors, options, text)
             return _read_safetensors(answer.body, any(map(_is_torch, tensors.values())))
         array, is_bfloat16 = _array(tensors)  # only bytes move: those of any dtype
-        options["config"] = text or config
+        options["config"] = text
         target = _target("/v1/convert/rope", _arguments(options))
         found = numpy.load(io.BytesIO(self.request("POST", target, *_write_npy(array)).body))
         return _element_type(found, is_bfloat16, _is_torch(tensors))
