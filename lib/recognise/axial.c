@@ -6,7 +6,7 @@
 #include "recognise/lattice.h"
 #include "recognise/recognisers.h"
 #include "recognise/table_positions.h"
-#include "waves/axial_presets.h"
+#include "waves/presets.h"
 
 #include <math.h>
 #include <stdio.h>

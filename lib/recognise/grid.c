@@ -3,7 +3,7 @@
 
 #include "numerics/angle.h"
 #include "recognise/wave_law.h"
-#include "waves/grid_presets.h"
+#include "waves/presets.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * they have. */
 #include "recognise/recognisers.h"
 
-#include "waves/mrope_presets.h"
+#include "waves/presets.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "recognise/rotary_published.h"
 #include "recognise/rotary_text.h"
 #include "recognise/wave_law.h"
-#include "waves/rotary_presets.h"
+#include "waves/presets.h"
 
 #include <math.h>
 #include <stdio.h>

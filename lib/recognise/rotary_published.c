@@ -3,7 +3,7 @@
 #include "numerics/elementary.h"
 #include "numerics/phase.h"
 #include "recognise/table_positions.h"
-#include "waves/rotary_presets.h"
+#include "waves/presets.h"
 #include "waves/rotary_request.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Rotary tables of grids: each axis turns columns of its own. */
 #include "waves/axial.h"
-#include "waves/axial_presets.h"
 #include "waves/axial_request.h"
 #include "waves/axis_columns.h"
+#include "waves/presets.h"
 
 #include <stdlib.h>
 #include <string.h>

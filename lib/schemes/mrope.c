@@ -2,7 +2,7 @@
 #include "positions/prompt_request.h"
 #include "waves/axial.h"
 #include "waves/fill.h"
-#include "waves/mrope_presets.h"
+#include "waves/presets.h"
 #include "waves/rotary_request.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Rotary position embedding: the cosines and sines that rotate queries and keys. */
 #include "numerics/dtype.h"
 #include "waves/fill.h"
+#include "waves/presets.h"
 #include "waves/rotary_extras.h"
-#include "waves/rotary_presets.h"
 #include "waves/rotary_request.h"
 
 #include <stdlib.h>

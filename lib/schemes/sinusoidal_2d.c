@@ -2,7 +2,7 @@
 #include "waves/axis.h"
 #include "waves/grid.h"
 #include "waves/grid_mask.h"
-#include "waves/grid_presets.h"
+#include "waves/presets.h"
 
 #include <math.h>
 #include <stdio.h>
