@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *const EXTENSIONS[] = {"reject", "random", NULL};
 enum extension { REJECT, RANDOM };
@@ -50,11 +49,6 @@ static const pe_parameter PARAMETERS[] = {
      .unit = "rows",
      .help = "row of the table for position 0; libraries after fairseq keep rows for padding "
              "before it"},
-    {.name = "padding_row",
-     .type = PE_INTEGER,
-     .maximum = BASE_LENGTH_MAX,
-     .help = "row of the table that is zero, whatever is stored or drawn there; by default "
-             "none is"},
 };
 
 static const pe_preset PRESETS[] = {
@@ -62,7 +56,7 @@ static const pe_preset PRESETS[] = {
     {"bart", "BART and mBART: two rows before position 0", {"row_offset", "2"}},
     {"roberta",
      "RoBERTa, XLM-RoBERTa and CamemBERT: position 0 comes after the padding row 1",
-     {"row_offset", "2", "padding_row", "1"}},
+     {"row_offset", "2"}},
 };
 
 static const pe_tensor_help TENSORS[] = {
@@ -74,7 +68,6 @@ typedef struct learned {
     pe_dtype dtype;
     double row_price; /* of checking a row */
     uint64_t offset;  /* of a position's row */
-    uint64_t padding; /* the row that is zero; UINT64_MAX: none */
 } learned;
 
 /* Check that the last row is in the table. */
@@ -101,9 +94,7 @@ static void check_end(const pe_values *values, const char *culprit, double last,
 
 static pe_distribution read_recipe(const pe_values *values)
 {
-    uint64_t rows = 0;
-    if (pe_is_present(values, "base_length"))
-        rows = (uint64_t)pe_get_integer(values, "base_length");
+    const uint64_t rows = (uint64_t)pe_get_integer(values, "base_length");
     return (pe_distribution){.initialiser = (pe_initialiser)pe_get_choice(values, "init"),
                              .std = pe_get_real(values, "std"),
                              .fans = rows + (uint64_t)pe_get_integer(values, "dim")};
@@ -128,10 +119,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                        .table = pe_trained_find(&weights, "table", dim, &distribution),
                        .dtype = weights.dtype,
                        .row_price = pe_trained_check_price(&weights, dim),
-                       .offset = (uint64_t)pe_get_integer(values, "row_offset"),
-                       .padding = UINT64_MAX};
-    if (pe_is_present(values, "padding_row"))
-        state->padding = (uint64_t)pe_get_integer(values, "padding_row");
+                       .offset = (uint64_t)pe_get_integer(values, "row_offset")};
     pe_positions_range(&positions, &low, &high);
     high += (double)state->offset;
     if (pe_is_present(values, "base_length"))
@@ -151,8 +139,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 static double row_magnitude(const learned *state, double position)
 {
-    uint64_t row = (uint64_t)position + state->offset;
-    return row == state->padding ? 0 : pe_trained_row_magnitude(&state->table, row);
+    return pe_trained_row_magnitude(&state->table, (uint64_t)position + state->offset);
 }
 
 /* The largest magnitude in the rows of the stored table that the request takes. */
@@ -192,10 +179,7 @@ static void fill(const void *context, pe_window window, void *dst)
     unsigned char *at = dst;
     for (uint64_t r = window.first; r < window.first + window.rows; r++, at += row_bytes) {
         uint64_t row = (uint64_t)pe_position_get(&state->positions, r).hi + state->offset;
-        if (row == state->padding)
-            memset(at, 0, row_bytes);
-        else
-            pe_trained_fill(&state->table, dtype, row, 1, at);
+        pe_trained_fill(&state->table, dtype, row, 1, at);
     }
 }
 

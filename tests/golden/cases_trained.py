@@ -53,8 +53,6 @@ LEARNED = {
     "&dtype=f64",
     "row_offset_2": "length=4&dim=4&row_offset=2&base_length=6",
     "row_offset_2_steps": "length=4&offset=9&step=-3&dim=4&row_offset=2&dtype=f64",
-    "padding_row_2": "length=4&dim=4&padding_row=2",
-    "padding_row_of_positions": "positions=0,3,1,3&dim=4&row_offset=1&padding_row=4&dtype=bf16",
     **{
         f"preset_{preset}": f"length=3&dim=4&preset={preset}"
         for preset in ("opt", "bart", "roberta")

@@ -82,7 +82,7 @@ LEARNED_DEFAULTS = {"init": "normal", "std": "0.02", "row_offset": "0"}
 LEARNED_PRESETS = {
     "opt": {"row_offset": "2"},
     "bart": {"row_offset": "2"},
-    "roberta": {"row_offset": "2", "padding_row": "1"},
+    "roberta": {"row_offset": "2"},
 }
 
 
@@ -95,8 +95,6 @@ def learned(arguments):
         raise ValueError("rows beyond base_length")
     value = initialiser(options["init"], nearest_double(options["std"]), dim + base_length)
     table = seeded_rows(options, "table", rows, dim, value)
-    padding = int(options.get("padding_row", -1))
-    table = [[Fraction(0)] * dim if k == padding else row for k, row in zip(rows, table)]
     return {"encoding": ([len(rows), dim], flat(table))}, 0
 
 
