@@ -44,6 +44,17 @@ START_TEST(sums_and_differences_carry_between_the_parts)
 }
 END_TEST
 
+START_TEST(integer_multiples_are_exact)
+{
+    static const double NUMBERS[] = {0, -1, -0.375, 3.75, 0x1.8p20};
+    for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
+        for (int k = -3; k <= 3; k++)
+            unit_fixed_is_near(pe_fixed_mul_integer(pe_fixed_from_double(NUMBERS[i]), k),
+                               pe_fixed_from_double(NUMBERS[i] * k), 0, "%g * %d", NUMBERS[i],
+                               k);
+}
+END_TEST
+
 /* Expected: Python fractions, rounded towards zero. */
 static const struct {
     double a, b;
