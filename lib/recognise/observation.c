@@ -65,7 +65,6 @@ bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_ro
 {
     *ret_row = *seen;
     ret_row->waves = NULL;
-    ret_row->offset_count = 0;
     ret_row->rows = ret_row->sampled = 1;
     ret_row->columns = seen->rows;
     ret_row->sample = seen->rows <= ROW_ENTRIES_MAX
@@ -199,102 +198,8 @@ double pe_observation_unit(const pe_view *view)
 double pe_observation_wave_error(const pe_observation *seen, const pe_observed_wave *wave)
 {
     double angle = wave->turns, part = fmin(angle, 1);
-    return RECIPE_ERROR + pe_observation_unit(&seen->view) * 4 / (angle * part * part);
-}
-
-#define DROPPED_MAX 8
-
-size_t pe_observation_bad_waves(size_t count)
-{
-    size_t allowed = count < 6 ? 0 : 1 + count / 16;
-    return allowed < DROPPED_MAX ? allowed : DROPPED_MAX;
-}
-
-/* A line that is fitted to logarithms of frequencies, weighted, and the waves that are left
- * out.
- */
-typedef struct line {
-    double weight, x, y, xx, xy; /* sums */
-    double start, slope, spread;
-    size_t used, dropped;
-    uint64_t drops[DROPPED_MAX];
-} line;
-
-static bool is_dropped(const line *own, uint64_t index)
-{
-    for (size_t i = 0; i < own->dropped; i++)
-        if (own->drops[i] == index)
-            return true;
-    return false;
-}
-
-static bool fit_line(const pe_observation *seen, uint64_t first, uint64_t stride,
-                     uint64_t count, line *own)
-{
-    own->weight = own->x = own->y = own->xx = own->xy = 0;
-    own->used = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const pe_observed_wave *wave = &seen->waves[first + i * stride];
-        if (!wave->found || is_dropped(own, i))
-            continue;
-        double log = pe_log_double(wave->frequency), index = (double)i;
-        double error = pe_observation_wave_error(seen, wave), weight = 1 / (error * error);
-        own->used++;
-        own->weight += weight;
-        own->x += weight * index;
-        own->y += weight * log;
-        own->xx += weight * index * index;
-        own->xy += weight * index * log;
-    }
-    own->spread = own->weight * own->xx - own->x * own->x;
-    if (own->used < 2 || own->spread <= 0)
-        return false;
-    own->slope = (own->weight * own->xy - own->x * own->y) / own->spread;
-    own->start = (own->y - own->slope * own->x) / own->weight;
-    return true;
-}
-
-/* How far the farthest wave is from the line, in errors. */
-static double find_farthest(const pe_observation *seen, uint64_t first, uint64_t stride,
-                            uint64_t count, const line *own, uint64_t *ret_index)
-{
-    double most = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const pe_observed_wave *wave = &seen->waves[first + i * stride];
-        if (!wave->found || is_dropped(own, i))
-            continue;
-        double log = pe_log_double(wave->frequency);
-        double off = fabs(log - own->start - own->slope * (double)i) /
-                     pe_observation_wave_error(seen, wave);
-        if (off > most) {
-            most = off;
-            *ret_index = i;
-        }
-    }
-    return most;
-}
-
-bool pe_observation_fit_geometry(pe_observation *seen, uint64_t first, uint64_t stride,
-                                 uint64_t count, pe_observed_geometry *ret_geometry)
-{
-    line own = {.used = 0};
-    if (!pe_observation_waves(seen) || !fit_line(seen, first, stride, count, &own))
-        return false;
-    const size_t allowed = pe_observation_bad_waves(own.used);
-    for (uint64_t bad = 0; find_farthest(seen, first, stride, count, &own, &bad) > 4;) {
-        if (own.dropped == allowed)
-            return false;
-        own.drops[own.dropped++] = bad;
-        if (!fit_line(seen, first, stride, count, &own))
-            return false;
-    }
-    if (!(own.slope < 0) || own.slope < -40)
-        return false;
-    *ret_geometry = (pe_observed_geometry){.first = pe_exp_double(own.start),
-                                           .ratio = pe_exp_double(own.slope),
-                                           .first_error = 2 * sqrt(own.xx / own.spread),
-                                           .ratio_error = 2 * sqrt(own.weight / own.spread)};
-    return true;
+    const double off = fmax(pe_observation_unit(&seen->view), 4 * wave->spread);
+    return RECIPE_ERROR + 4 * off / (angle * part * part);
 }
 
 double pe_find_decimal(double number, double relative)

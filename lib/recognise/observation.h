@@ -12,24 +12,9 @@ typedef struct pe_observed_wave {
     double frequency; /* radians per row, 0 < frequency < π; else the other members are unset */
     double phase;     /* radians, from -π to π */
     double amplitude; /* above 0, finite */
+    double spread;    /* the mean of what entries are off by, of the amplitude */
     double turns;     /* the angle that it was seen to make, in radians */
 } pe_observed_wave;
-
-/* Columns whose frequencies fall geometrically from `first` on. */
-typedef struct pe_observed_geometry {
-    double first;                    /* the frequency of column 0, radians per row */
-    double ratio;                    /* of a column's frequency to the one before, below 1 */
-    double first_error, ratio_error; /* relative: what they may be off by */
-} pe_observed_geometry;
-
-/* The position of row 0 that some columns say, which was asked for. */
-typedef struct pe_observed_offset {
-    uint64_t first, stride, count; /* of the columns; count 0: none */
-    bool sines, found;
-    double offset;
-} pe_observed_offset;
-
-#define PE_OBSERVED_OFFSETS 32 /* that are kept */
 
 typedef struct pe_observation {
     pe_view view;            /* without axes of size 1 */
@@ -39,8 +24,6 @@ typedef struct pe_observation {
     size_t sampled;          /* rows [0, sampled) that have been read */
     double *sample;          /* [sampled, columns] */
     pe_observed_wave *waves; /* [columns]; NULL until they have been asked for */
-    pe_observed_offset offsets[PE_OBSERVED_OFFSETS]; /* in turn; of these waves */
-    size_t offset_count;
     const pe_set *set; /* schemes with trained numbers propose requests with this set, borrowed;
                           NULL: none */
     const char *set_name;
@@ -78,20 +61,6 @@ pe_view pe_observation_view_doubles(double *entries, uint64_t rows, uint64_t col
 /* What the frequency of a wave may be off by, relative. A wave that makes but a part of a turn
  * says little. */
 double pe_observation_wave_error(const pe_observation *seen, const pe_observed_wave *wave);
-
-/* How many of so many waves may be bad. */
-size_t pe_observation_bad_waves(size_t count);
-
-/* Fit a geometric law to the waves of `count` columns from `first` on, `stride` apart: False if
- * fewer than two of them are waves, or they follow no such law. */
-bool pe_observation_fit_geometry(pe_observation *seen, uint64_t first, uint64_t stride,
-                                 uint64_t count, pe_observed_geometry *ret_geometry);
-
-/* The position of row 0, in rows, where the waves of these columns are all cosines (or sines)
- * of their angles: the q for which every phase is frequency * q modulo a turn. False: there is
- * none. */
-bool pe_observation_find_offset(pe_observation *seen, uint64_t first, uint64_t stride,
-                                uint64_t count, bool sines, double *ret_offset);
 
 /* The decimal of the fewest digits within a relative distance of a number. */
 double pe_find_decimal(double number, double relative);

@@ -48,66 +48,34 @@ static bool read_entries(const pe_observation *seen, pe_columns columns, double 
     return good;
 }
 
-/* Read the waves of some columns. False without memory for waves. */
-static bool read_waves(pe_observation *seen, pe_columns columns, double *frequencies,
-                       double *errors)
-{
-    const pe_observed_wave *waves = pe_observation_waves(seen);
-    if (!waves)
-        return false;
-    for (uint64_t i = 0; i < columns.count; i++) {
-        const pe_observed_wave *wave = &waves[columns.first + i * columns.stride];
-        frequencies[i] = wave->found ? wave->frequency : 0;
-        errors[i] = wave->found ? pe_observation_wave_error(seen, wave) : 1;
-    }
-    return true;
-}
-
-/* Replace the first frequency, from which all others are reckoned, if it is missing or bad:
- * where the next ones fall geometrically and it does not. */
-static void mend_first(double *frequencies, double *errors, size_t count)
-{
-    const double *w = frequencies;
-    if (count < 4 || w[1] == 0 || w[2] == 0 || w[3] == 0 ||
-        fabs(w[3] * w[1] / (w[2] * w[2]) - 1) > 1e-3)
-        return;
-    double first = w[1] * w[1] / w[2];
-    if (fabs(w[0] - first) <= 1e-3 * first + errors[0] * w[0])
-        return;
-    frequencies[0] = first;
-    errors[0] = 2 * errors[1] + errors[2];
-}
-
-/* Propose the laws that are nearest to a table. */
+/* Propose the laws that are nearest to a table: with the positions that waves tell, and that
+ * rows have by them. */
 static void propose_laws(pe_observation *seen, const pe_rotary_table *table,
-                         const pe_wave_law *wave, pe_proposals *proposals)
+                         const pe_ladder *ladder, double amplitude, pe_proposals *proposals)
 {
     const size_t count = (size_t)table->columns.count;
-    double *numbers = malloc(((PE_ROTARY_ROWS + 2) * count + seen->columns) * sizeof *numbers);
-    if (!numbers)
+    double *entries = malloc((PE_ROTARY_ROWS * count + seen->columns) * sizeof *entries);
+    if (!entries)
         return;
-    double *errors = numbers + count, *entries = errors + count;
     double *row = entries + PE_ROTARY_ROWS * count;
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
     pe_rotary_observation measured = {.count = count,
-                                      .frequencies = numbers,
-                                      .errors = errors,
-                                      .amplitude = wave->amplitude,
+                                      .amplitude = amplitude,
                                       .amplitude_error =
                                           fmax(2e-6, pe_observation_unit(&seen->view)),
-                                      .offset = wave->offset,
+                                      .ladder = ladder,
                                       .sines = table->sines,
                                       .work = seen->work,
                                       .unit = pe_observation_unit(&seen->view),
                                       .still = still_columns(seen, table->columns)};
-    if (read_entries(seen, table->columns, entries, row, &measured) &&
-        read_waves(seen, table->columns, numbers, errors)) {
-        mend_first(numbers, errors, count);
-        size_t found = pe_rotary_search(&measured, laws);
-        for (size_t i = 0; i < found; i++)
+    if (!ladder->placed || read_entries(seen, table->columns, entries, row, &measured)) {
+        const size_t found = pe_rotary_search(&measured, laws);
+        for (size_t i = 0; i < found && ladder->placed; i++)
             pe_rotary_propose(table, &laws[i], proposals);
+        for (size_t i = 0; i < found && !ladder->placed; i++)
+            pe_rotary_propose_positions(seen, table, &laws[i].law, proposals);
     }
-    free(numbers);
+    free(entries);
 }
 
 #define COARSE_COLUMNS 128 /* by which a theta is chosen */
@@ -157,15 +125,17 @@ static void propose_tables(pe_observation *seen, pe_proposals *proposals,
                            const pe_rotary_table *table)
 {
     pe_wave_law law;
+    pe_ladder ladder;
     pe_rotary_propose_published(seen, table, proposals);
     if (seen->sampled < 4)
         return;
     propose_coarse(seen, table, proposals);
-    if (!pe_wave_law_read(seen, table->columns, table->sines, &law))
+    if (!pe_ladder_read(seen, table->columns, table->sines, &ladder))
         return;
-    propose_laws(seen, table, &law, proposals);
+    pe_wave_law_take(seen, table->columns, &ladder, &law);
+    propose_laws(seen, table, &ladder, law.amplitude, proposals);
     proposals->first_distance = law.first_distance;
-    for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++) {
+    for (size_t i = 0; ladder.placed && i < PE_ROTARY_PRESET_COUNT; i++) {
         char positions[2 * TEXT];
         const double step = law.step * pe_rotary_preset_divisor(&pe_rotary_presets[i]);
         pe_wave_positions(law.offset * step, step, fmax(law.first_error, 1e-6), positions,
@@ -174,6 +144,7 @@ static void propose_tables(pe_observation *seen, pe_proposals *proposals,
                            pe_rotary_presets[i].name, table->rows, 2ull * table->columns.count,
                            table->query, positions);
     }
+    pe_ladder_done(&ladder);
 }
 
 /* ---- inverse frequencies ---- */
@@ -196,23 +167,31 @@ static double unit_of_entries(const pe_observation *seen)
     return pe_observation_unit(&seen->view);
 }
 
-/* Copy the entries of a vector that may be frequencies, with 0 for those that are none. */
-static void read_frequencies(const pe_observation *seen, double *ret_frequencies)
+/* Read the entries of a vector that may be frequencies as a ladder. */
+static void read_vector(const pe_observation *seen, double unit, pe_ladder *ret_ladder)
 {
-    for (size_t i = 0; i < seen->sampled; i++)
-        ret_frequencies[i] =
-            isnormal(seen->sample[i]) && seen->sample[i] > 0 ? seen->sample[i] : 0;
+    for (size_t i = 0; i < seen->sampled; i++) {
+        const double entry = seen->sample[i];
+        double error = 2e-6 + unit;
+        if (unit == 0x1p-10) /* subnormal in float16 */
+            error += 0x1p-25 / entry;
+        if (isnormal(entry) && entry > 0)
+            ret_ladder->rungs[ret_ladder->count++] = (pe_rung){.index = (double)i,
+                                                               .frequency = entry,
+                                                               .error = error,
+                                                               .log = pe_log_double(entry)};
+    }
 }
 
 /* Propose plain rotary frequencies of the theta that the last one tells, as if none had been
  * rounded: powers of two are exact in 16 bits, where very many laws are near them. */
-static void propose_plain(const pe_rotary_table *table, const double *frequencies,
+static void propose_plain(const pe_observation *seen, const pe_rotary_table *table,
                           pe_proposals *proposals)
 {
     const size_t count = (size_t)table->columns.count;
-    const double last = frequencies[count - 1], power = (double)count / (double)(count - 1);
+    const double last = seen->sample[count - 1], power = (double)count / (double)(count - 1);
     char theta[TEXT];
-    if (frequencies[0] != 1 || last == 0)
+    if (seen->sample[0] != 1 || !isnormal(last) || last < 0)
         return;
     pe_propose_number(theta, sizeof theta, "rope_theta",
                       pe_exp_double(-power * pe_log_double(last)), 2e-7, "10000");
@@ -224,31 +203,26 @@ static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_rotary_table table = {"inv_freq", "", {0, 1, seen->rows}, false, 1};
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
-    pe_rotary_observation measured = {
-        .count = seen->sampled, .amplitude = 1, .unit = unit_of_entries(seen)};
-    double *errors, *frequencies;
+    pe_ladder ladder = {.count = 0};
+    pe_rotary_observation measured = {.count = seen->sampled,
+                                      .amplitude = 1,
+                                      .unit = unit_of_entries(seen),
+                                      .ladder = &ladder};
     if (seen->sampled < 2 || seen->sampled < seen->rows ||
         pe_observation_entry(seen, 0, 0) > 1 ||
         !(pe_observation_entry(seen, 0, 0) > pe_observation_entry(seen, 1, 0)) ||
-        !(errors = malloc(2 * seen->sampled * sizeof *errors)))
+        !(ladder.rungs = malloc(seen->sampled * sizeof *ladder.rungs)))
         return;
-    frequencies = errors + seen->sampled;
-    read_frequencies(seen, frequencies);
-    for (size_t i = 0; i < seen->sampled; i++) {
-        errors[i] = 2e-6 + measured.unit;
-        if (measured.unit == 0x1p-10 && frequencies[i] > 0) /* subnormal in float16 */
-            errors[i] += 0x1p-25 / frequencies[i];
+    read_vector(seen, measured.unit, &ladder);
+    for (size_t i = 0; i < seen->sampled; i++)
         measured.still = seen->sample[i] == 0 ? measured.still + 1 : 0;
-    }
-    measured.frequencies = frequencies;
-    measured.errors = errors;
-    propose_plain(&table, frequencies, proposals);
-    size_t found = pe_rotary_search(&measured, laws);
+    propose_plain(seen, &table, proposals);
+    const size_t found = pe_rotary_search(&measured, laws);
     proposals->low_precision = measured.unit > 0x1p-23;
     for (size_t i = 0; i < found; i++)
         pe_rotary_propose(&table, &laws[i], proposals);
     proposals->low_precision = false;
-    free(errors);
+    pe_ladder_done(&ladder);
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
         pe_propose_request(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",
                            pe_rotary_presets[i].name, 2ull * seen->rows);
@@ -290,7 +264,8 @@ static bool has_copies(const pe_observation *seen, pe_columns columns, uint64_t 
     return 4 * far <= looked;
 }
 
-/* List the arrangements that so many columns may have; returns how many. */
+/* List the arrangements that so many columns may have, those with copies first, since laws of
+ * all columns as one ladder take long; returns how many. */
 static size_t list_arrangements(const pe_observation *seen,
                                 pe_rotary_table ret_tables[ARRANGEMENTS])
 {
@@ -301,8 +276,6 @@ static size_t list_arrangements(const pe_observation *seen,
     const bool interleaved = even && has_copies(seen, neighbours, 1);
     size_t count = 0;
     for (int sine = 0; sine < 2; sine++) {
-        ret_tables[count++] =
-            (pe_rotary_table){NAMES[sine], "&table=half_width", {0, 1, columns}, sine, rows};
         if (by_halves)
             ret_tables[count++] =
                 (pe_rotary_table){NAMES[sine], "&table=full&layout=half", halves, sine, rows};
@@ -310,6 +283,9 @@ static size_t list_arrangements(const pe_observation *seen,
             ret_tables[count++] = (pe_rotary_table){
                 NAMES[sine], "&table=full&layout=interleaved", neighbours, sine, rows};
     }
+    for (int sine = 0; sine < 2; sine++)
+        ret_tables[count++] =
+            (pe_rotary_table){NAMES[sine], "&table=half_width", {0, 1, columns}, sine, rows};
     if (even && has_pairs(seen))
         ret_tables[count++] =
             (pe_rotary_table){"cos_sin", "&cos_sin=true", halves, false, rows};

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR        5.0 /* errors: beyond, a frequency is not of the first, unscaled ones */
 #define THETAS_MAX 40
 
 const double pe_rotary_thetas[PE_ROTARY_THETAS] = {
@@ -34,29 +33,50 @@ static void add_distinct(double *list, size_t *count, size_t most, double number
 
 /* ---- what is searched ---- */
 
-/* Measure the logarithm of theta by the frequencies before `end`, as long as they fall
- * geometrically. */
+/* Measure the first frequency and the logarithm of theta by the frequencies before `end`, as
+ * long as they fall geometrically. */
 static bool measure_theta(pe_rotary_trial *self, size_t end)
 {
-    const pe_rotary_observation *seen = self->seen;
-    double weights = 0, sum = 0, d = (double)seen->count;
-    double first = seen->frequencies[0] > 0 ? pe_log_double(seen->frequencies[0]) : 0;
-    for (size_t i = 1; i < end && seen->frequencies[0] > 0; i++) {
-        if (seen->frequencies[i] == 0)
-            continue;
-        double log = (first - pe_log_double(seen->frequencies[i])) * d / (double)i;
-        double error = (seen->errors[i] + seen->errors[0]) * d / (double)i;
-        if (weights > 0 && fabs(log - sum / weights) > FAR * (error + sqrt(1 / weights)))
-            break;
-        weights += 1 / (error * error);
-        sum += log / (error * error);
-    }
-    self->log_theta = weights > 0 ? sum / weights : 0;
-    self->log_error = weights > 0 ? sqrt(1 / weights) : 0;
-    return weights > 0 && self->log_theta > 0.5 && self->log_theta < 41;
+    const pe_ladder *ladder = self->seen->ladder;
+    const double d = (double)self->seen->count;
+    size_t count = 0;
+    pe_ladder_line line;
+    while (count < ladder->count && ladder->rungs[count].index < (double)end)
+        count++;
+    if (count < 2)
+        return false;
+    (void)pe_ladder_fit(ladder->rungs, count, false, 0, &line);
+    const bool whole = end == self->seen->count && ladder->geometric;
+    self->log_theta = -d * (whole ? ladder->ratio : line.at[1]);
+    self->log_error = d * (whole ? ladder->ratio_error / 2 : sqrt(line.covariance[1][1]));
+    self->first = pe_exp_double(whole ? ladder->first : line.at[0]);
+    self->first_error = whole ? ladder->first_error / 2 : sqrt(line.covariance[0][0]);
+    return self->log_theta > 0.5 && self->log_theta < 41;
 }
 
-static size_t list_thetas(pe_rotary_trial *self, double thetas[THETAS_MAX])
+/* A theta, and by which measurement it was listed. */
+typedef struct listed_theta {
+    double theta, first, first_error, log_error;
+} listed_theta;
+
+/* Add a theta to a list without repeating it. */
+static void add_theta(const pe_rotary_trial *self, double theta, listed_theta *list,
+                      size_t *count)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (list[i].theta == theta)
+            return;
+    if (*count < THETAS_MAX)
+        list[(*count)++] =
+            (listed_theta){theta, self->first, self->first_error, self->log_error};
+}
+
+#define FINER  12 /* from one decimal of theta to the next one */
+#define DEEPER 3  /* decimals that are listed */
+
+/* List published thetas near the measured ones, and decimals: of as many frequencies as fall
+ * geometrically of ever more digits, and of the first ones. */
+static size_t list_thetas(pe_rotary_trial *self, listed_theta thetas[THETAS_MAX])
 {
     size_t count = 0;
     for (size_t end = self->seen->count; end > 1; end = end > 4 ? end / 2 : end - 1) {
@@ -65,8 +85,9 @@ static size_t list_thetas(pe_rotary_trial *self, double thetas[THETAS_MAX])
         double error = fmax(2 * self->log_error, 1e-9), theta = pe_exp_double(self->log_theta);
         for (size_t i = 0; i < PE_ROTARY_THETAS; i++)
             if (fabs(pe_log_double(pe_rotary_thetas[i]) - self->log_theta) <= 4 * error)
-                add_distinct(thetas, &count, THETAS_MAX, pe_rotary_thetas[i]);
-        add_distinct(thetas, &count, THETAS_MAX, pe_find_decimal(theta, fmin(error, 0.05)));
+                add_theta(self, pe_rotary_thetas[i], thetas, &count);
+        for (int i = 0; i < (end == self->seen->count ? DEEPER : 1); i++, error /= FINER)
+            add_theta(self, pe_find_decimal(theta, fmin(error, 0.05)), thetas, &count);
     }
     return count;
 }
@@ -85,10 +106,10 @@ static void list_factors(pe_rotary_trial *self)
     for (size_t i = 0; i < PE_COUNT(FACTORS); i++)
         add_factor(self, FACTORS[i]);
     for (size_t i = seen->count; i-- > 1 && measured < 3;) {
-        if (seen->frequencies[i] == 0)
+        if (self->ranking.frequencies[i] == 0)
             continue;
-        double factor = self->base[i] * seen->frequencies[0] / seen->frequencies[i];
-        double error = fmin(2 * (seen->errors[i] + seen->errors[0]) +
+        double factor = self->base[i] * self->first / self->ranking.frequencies[i];
+        double error = fmin(2 * (self->ranking.errors[i] + self->first_error) +
                                 self->log_error * (double)i / (double)seen->count,
                             0.01);
         measured++;
@@ -118,8 +139,6 @@ static void search_grown(pe_rotary_trial *self)
     }
 }
 
-#define FINER 12 /* from one decimal of theta to the next one */
-
 /* Thetas of as many digits as all frequencies may decide, as plain laws. */
 static void search_fine(pe_rotary_trial *self)
 {
@@ -142,16 +161,29 @@ static void search_fine(pe_rotary_trial *self)
 
 static void search_laws(pe_rotary_trial *self)
 {
-    double thetas[THETAS_MAX];
+    listed_theta thetas[THETAS_MAX];
     self->ranking.predicted = self->base + self->seen->count;
-    self->ranking.step = pe_rotary_choose_step(self, 1);
-    size_t count = list_thetas(self, thetas);
-    search_fine(self);
-    if (measure_theta(self, self->seen->count))
+    self->blend = self->ranking.predicted + self->seen->count;
+    self->ranking.frequencies = self->blend + self->seen->count;
+    self->ranking.errors = self->ranking.frequencies + self->seen->count;
+    for (size_t i = 0; i < self->seen->ladder->count; i++) {
+        const pe_rung *rung = &self->seen->ladder->rungs[i];
+        self->ranking.frequencies[(size_t)rung->index] = rung->frequency;
+        self->ranking.errors[(size_t)rung->index] = rung->error;
+    }
+    const size_t count = list_thetas(self, thetas);
+    if (measure_theta(self, self->seen->count)) {
+        self->ranking.step = pe_rotary_choose_step(self, 1);
+        search_fine(self);
         search_grown(self);
+    }
     for (size_t t = 0; t < count && pe_rotary_may_continue(self->seen); t++) {
-        self->theta = thetas[t];
-        pe_rotary_predict_base(self, thetas[t]);
+        self->theta = thetas[t].theta;
+        self->first = thetas[t].first;
+        self->first_error = thetas[t].first_error;
+        self->log_error = thetas[t].log_error;
+        self->ranking.step = pe_rotary_choose_step(self, 1);
+        pe_rotary_predict_base(self, self->theta);
         list_factors(self);
         for (size_t type = 0; type < PE_ROTARY_COUNT; type++)
             if (pe_rotary_searches[type].scaled)
@@ -159,18 +191,33 @@ static void search_laws(pe_rotary_trial *self)
     }
 }
 
+/* Leave out laws that are further away than one of another type with fewer digits. */
+static size_t leave_out_worse(pe_rotary_law *laws, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool worse = false;
+        for (size_t k = 0; k < kept && !worse; k++)
+            worse = laws[k].law.type != laws[i].law.type &&
+                    laws[k].distance <= laws[i].distance && laws[k].digits < laws[i].digits;
+        if (!worse)
+            laws[kept++] = laws[i];
+    }
+    return kept;
+}
+
 size_t pe_rotary_search(const pe_rotary_observation *seen,
                         pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT])
 {
     pe_rotary_trial self = {.seen = seen, .ranking = {.seen = seen, .laws = ret_laws}};
-    if (seen->count < 2 || seen->frequencies[0] == 0 || !pe_rotary_may_continue(seen))
+    if (seen->count < 2 || !pe_rotary_may_continue(seen))
         return 0;
-    self.base = malloc(2 * seen->count * sizeof *self.base);
+    self.base = calloc(5 * seen->count, sizeof *self.base);
     self.ranking.columns =
         calloc((size_t)1 << PE_ROTARY_KNOWN_BITS, sizeof *self.ranking.columns);
     if (self.base && self.ranking.columns)
         search_laws(&self);
     free(self.ranking.columns);
     free(self.base);
-    return self.ranking.kept;
+    return leave_out_worse(ret_laws, self.ranking.kept);
 }

@@ -3,6 +3,7 @@
 #ifndef PE_ROTARY_LAWS_H
 #define PE_ROTARY_LAWS_H
 
+#include "recognise/wave_ladder.h"
 #include "waves/rotary.h"
 
 /* The thetas of published models, the likelier ones first. */
@@ -14,12 +15,9 @@ extern const double pe_rotary_thetas[PE_ROTARY_THETAS];
 
 /* What has been measured of cosines or sines of frequencies times positions. */
 typedef struct pe_rotary_observation {
-    size_t count;              /* frequencies */
-    const double *frequencies; /* [count], radians per row, normal and positive; 0 where
-                                * none was measured */
-    const double *errors;      /* [count], relative: what these may be off by */
+    size_t count; /* frequencies */
     double amplitude, amplitude_error;
-    double offset; /* the position of row 0, in rows */
+    const pe_ladder *ladder; /* of these frequencies; of no waves of rows not placed */
     bool sines;
     double unit;  /* in the last place at 1, of the entries */
     size_t still; /* of the last columns, how many are the same in all rows */
@@ -36,6 +34,7 @@ typedef struct pe_rotary_law {
     double offset, step; /* of positions */
     double distance; /* mean square of what entries are off by; comparable within a search */
     double rank;     /* the same, a little more for laws that are longer to say */
+    int digits;      /* of its numbers */
 } pe_rotary_law;
 
 /* Find the nearest laws, the best one first; returns how many. */

@@ -83,8 +83,19 @@ static void try_law(published *self, const pe_rotary *rotary)
     if (!pe_table_positions_find(self->seen, &self->law, &self->positions))
         return;
     self->proposals->angle = self->positions.farthest + 1;
-    pe_rotary_propose_rows(self->table, rotary, self->positions.rows, self->positions.spacing,
-                           self->proposals);
+    pe_rotary_propose_rows(self->table, rotary, self->positions.rows, self->positions.offset,
+                           self->positions.step, self->proposals);
+}
+
+/* Try a law of any type. */
+static void try_rotary(published *self, const pe_rotary *rotary)
+{
+    pe_wide *turns = pe_rotary_frequencies(rotary);
+    for (size_t k = 0; turns && k < self->table->columns.count; k++)
+        self->frequencies[k] = pe_phase_radians(turns[k]).hi;
+    if (turns)
+        try_law(self, rotary);
+    free(turns);
 }
 
 static void try_thetas(published *self)
@@ -103,21 +114,17 @@ static void try_thetas(published *self)
 /* Presets whose laws are not told by a theta alone. */
 static void try_presets(published *self)
 {
-    const size_t count = (size_t)self->table->columns.count;
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++) {
-        const pe_rotary rotary = read_preset(&pe_rotary_presets[i], 2 * count);
-        pe_wide *turns =
-            rotary.type != PE_ROTARY_DEFAULT ? pe_rotary_frequencies(&rotary) : NULL;
-        for (size_t k = 0; turns && k < count; k++)
-            self->frequencies[k] = pe_phase_radians(turns[k]).hi;
-        if (turns)
-            try_law(self, &rotary);
-        free(turns);
+        const pe_rotary rotary =
+            read_preset(&pe_rotary_presets[i], 2 * (size_t)self->table->columns.count);
+        if (rotary.type != PE_ROTARY_DEFAULT)
+            try_rotary(self, &rotary);
     }
 }
 
-void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_table *table,
-                                 pe_proposals *proposals)
+/* Try a law, or without one all that are published. */
+static void try_laws(const pe_observation *seen, const pe_rotary_table *table,
+                     const pe_rotary *rotary, pe_proposals *proposals)
 {
     published *self = malloc(sizeof *self);
     double *frequencies = malloc((size_t)table->columns.count * sizeof *frequencies);
@@ -125,10 +132,26 @@ void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_tab
         *self = (published){
             .seen = seen, .table = table, .proposals = proposals, .frequencies = frequencies};
         proposals->first_distance = 0;
-        try_thetas(self);
-        try_presets(self);
+        if (rotary) {
+            try_rotary(self, rotary);
+        } else {
+            try_thetas(self);
+            try_presets(self);
+        }
         proposals->angle = 0;
     }
     free(frequencies);
     free(self);
+}
+
+void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_table *table,
+                                 pe_proposals *proposals)
+{
+    try_laws(seen, table, NULL, proposals);
+}
+
+void pe_rotary_propose_positions(const pe_observation *seen, const pe_rotary_table *table,
+                                 const pe_rotary *rotary, pe_proposals *proposals)
+{
+    try_laws(seen, table, rotary, proposals);
 }

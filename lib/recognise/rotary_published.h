@@ -9,6 +9,10 @@
 void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_table *table,
                                  pe_proposals *proposals);
 
+/* The same of one law. */
+void pe_rotary_propose_positions(const pe_observation *seen, const pe_rotary_table *table,
+                                 const pe_rotary *rotary, pe_proposals *proposals);
+
 /* What a preset divides all frequencies by. */
 double pe_rotary_preset_divisor(const pe_preset *preset);
 

@@ -44,11 +44,11 @@ static bool frequencies_fit(const pe_rotary_ranking *self, double step)
     const pe_rotary_observation *seen = self->seen;
     size_t measured = 0, far = 0;
     for (size_t i = 0; i < seen->count; i++) {
-        double expected = self->predicted[i] * step, found = seen->frequencies[i];
+        double expected = self->predicted[i] * step, found = self->frequencies[i];
         if (found == 0)
             continue;
         measured++;
-        far += !(fabs(found - expected) <= FAR * seen->errors[i] * expected);
+        far += !(fabs(found - expected) <= FAR * self->errors[i] * expected);
     }
     return 8 * far <= measured || (far == 1 && measured > 3);
 }
@@ -60,8 +60,8 @@ static double frequency_distance(const pe_rotary_ranking *self, double step)
     double sum = 0;
     for (size_t i = 0; i < seen->count; i++) {
         double expected = self->predicted[i] * step;
-        double off = (seen->frequencies[i] - expected) / (seen->errors[i] * expected + 1e-300);
-        sum += seen->frequencies[i] == 0 ? 0 : fmin(off * off, CAP);
+        double off = (self->frequencies[i] - expected) / (self->errors[i] * expected + 1e-300);
+        sum += self->frequencies[i] == 0 ? 0 : fmin(off * off, CAP);
     }
     return sum / (double)seen->count;
 }
@@ -182,8 +182,8 @@ static void keep_best_law(pe_rotary_ranking *self, const pe_rotary_law *law)
     self->laws[place] = *law;
 }
 
-/* What a law's numbers cost, of which there is a choice for every table. */
-static double price_law(const pe_rotary_law *law)
+/* The digits of a law's numbers of which there is a choice for every table. */
+static int count_digits(const pe_rotary_law *law)
 {
     const double numbers[] = {law->law.theta,
                               law->law.factor,
@@ -195,13 +195,13 @@ static double price_law(const pe_rotary_law *law)
     int digits = 0;
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
         digits += pe_rotary_digits(numbers[i]);
-    return DIGIT * digits;
+    return digits;
 }
 
 void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step)
 {
     const pe_rotary_observation *seen = self->seen;
-    pe_rotary_law law = {.law = *rotary, .step = step};
+    pe_rotary_law law = {.law = *rotary};
     double amplitude;
     double most = self->kept < PE_ROTARY_LAWS_KEPT ? FARTHEST : self->laws[self->kept - 1].rank;
     if (seen->work)
@@ -214,10 +214,12 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
         amplitude = choose_attention(self, &law);
     else
         amplitude = pe_rotary_attention(rotary).hi;
-    law.offset = pe_wave_offset(seen->offset * step);
+    law.step = seen->ladder->backwards ? -step : step;
+    law.offset = pe_wave_offset(seen->ladder->offset * law.step);
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
-    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + price_law(&law);
+    law.digits = count_digits(&law);
+    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + DIGIT * law.digits;
     if (law.distance < FARTHEST)
         keep_best_law(self, &law);
 }

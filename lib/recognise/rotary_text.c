@@ -68,24 +68,36 @@ static law_text write_law(const pe_rotary *rotary)
 }
 
 void pe_rotary_propose_rows(const pe_rotary_table *table, const pe_rotary *rotary,
-                            const char *rows, const char *spacing, pe_proposals *proposals)
+                            const char *rows, double offset, double step,
+                            pe_proposals *proposals)
 {
     const size_t pairs = rotary->width / 2;
-    const law_text text = write_law(rotary);
-    char theta[TEXT], part[TEXT];
-    pe_propose_number(theta, sizeof theta, "rope_theta", rotary->theta, 0, "10000");
+    pe_rotary own = *rotary;
+    char theta[TEXT], part[TEXT], first[TEXT], each[TEXT] = "";
+    if (own.type == PE_ROTARY_DEFAULT && step > 0 && step < 1 && 1 / step == rint(1 / step)) {
+        own.type = PE_ROTARY_LINEAR; /* positions are interpolated */
+        own.factor = 1 / step;
+        offset /= step;
+        step = 1;
+    }
+    const law_text text = write_law(&own);
+    pe_propose_number(theta, sizeof theta, "rope_theta", own.theta, 0, "10000");
     pe_propose_number(part, sizeof part, "partial_rotary_factor",
-                      find_part(pairs, pairs - rotary->still), 0, "1");
-    pe_propose_request(proposals, table->tensor, "%s&dim=%zu%s%s%s%s%s", rows, rotary->width,
-                       table->query, theta, text.text, part, spacing);
+                      find_part(pairs, pairs - own.still), 0, "1");
+    pe_propose_number(first, sizeof first, "offset", offset, 0, "0");
+    if (step != 0)
+        pe_propose_number(each, sizeof each, "step", step, 0, "1");
+    pe_propose_request(proposals, table->tensor, "%s&dim=%zu%s%s%s%s%s%s", rows, own.width,
+                       table->query, theta, text.text, part, first, each);
 }
 
 void pe_rotary_propose(const pe_rotary_table *table, const pe_rotary_law *law,
                        pe_proposals *proposals)
 {
-    char rows[TEXT], positions[2 * TEXT];
+    char rows[TEXT];
     snprintf(rows, sizeof rows, "length=%llu", table->rows);
-    pe_wave_positions(law->offset, law->step, 0, positions, sizeof positions);
-    proposals->first_distance = fabs(law->offset / law->step);
-    pe_rotary_propose_rows(table, &law->law, rows, positions, proposals);
+    const double last = law->offset + law->step * (double)table->rows;
+    proposals->angle = fmax(fabs(law->offset), fabs(last));
+    pe_rotary_propose_rows(table, &law->law, rows, law->offset, law->step, proposals);
+    proposals->angle = 0;
 }

@@ -17,8 +17,10 @@ typedef struct pe_rotary_table {
 void pe_rotary_propose(const pe_rotary_table *table, const pe_rotary_law *law,
                        pe_proposals *proposals);
 
-/* The same with positions as text: "length=4" or "positions=3,1,4", and "&offset=7&step=20". */
+/* The same with rows as text, "length=4", or "positions=3,1,4" with a step of 0. A step of 1/n
+ * is said as linear interpolation by n. */
 void pe_rotary_propose_rows(const pe_rotary_table *table, const pe_rotary *rotary,
-                            const char *rows, const char *spacing, pe_proposals *proposals);
+                            const char *rows, double offset, double step,
+                            pe_proposals *proposals);
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#define FAR_OFF     5.0 /* errors: beyond, a factor is not the measured one */
 #define LEAST_THETA 1.5 /* of blends */
 #define RATIO_MAX                                                                              \
     64 /* of a length to the original one, a whole number or a half: others say                \
@@ -33,8 +34,7 @@ void pe_rotary_predict_base(pe_rotary_trial *self, double theta)
 
 double pe_rotary_choose_step(const pe_rotary_trial *self, double factor)
 {
-    double error = fmax(1e-12, 2 * self->seen->errors[0]);
-    return pe_find_decimal(self->seen->frequencies[0] * factor, fmax(error, 1e-6));
+    return pe_find_decimal(self->first * factor, fmax(2 * self->first_error, 1e-6));
 }
 
 /* Start a law: the others of its settings are 0. */
@@ -65,7 +65,7 @@ static void consider_divided(pe_rotary_trial *self, pe_rotary *rotary, double fa
 static void try_linear(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_LINEAR);
-    double measured = pe_find_decimal(1 / self->seen->frequencies[0], 1e-6);
+    double measured = pe_find_decimal(1 / self->first, 1e-6);
     for (size_t f = 0; f <= self->factor_count; f++) {
         double factor = f < self->factor_count ? self->factors[f] : measured;
         if (factor > 1)
@@ -83,19 +83,49 @@ static void try_proportional(pe_rotary_trial *self)
 
 /* ---- frequencies of which the last are divided more ---- */
 
-/* Consider a law that divides the last frequencies more than the others, if it changes them. */
-static void consider_scaled(pe_rotary_trial *self, const pe_rotary *rotary)
+/* Which part of 1 - 1/factor is taken off the frequencies by which the factor is told best, and
+ * what one over the factor is then: infinite error without such a frequency. */
+static double measure_inverse(const pe_rotary_trial *self, double *ret_error)
 {
-    const size_t last = self->seen->count - 1;
-    if (self->ranking.predicted[last] != self->base[last])
-        pe_rotary_consider(&self->ranking, rotary, self->ranking.step);
+    const pe_rotary_observation *seen = self->seen;
+    double inverse = 0;
+    *ret_error = INFINITY;
+    for (size_t i = 1; i < seen->count; i++) {
+        const double own = self->ranking.errors[i] + self->first_error +
+                           self->log_error * (double)i / (double)seen->count;
+        if (self->ranking.frequencies[i] == 0 || !(own < *ret_error * self->blend[i]))
+            continue;
+        const double part = 1 - self->ranking.frequencies[i] / (self->base[i] * self->first);
+        inverse = 1 - part / self->blend[i];
+        *ret_error = own / self->blend[i];
+    }
+    return inverse;
+}
+
+/* Consider the factors of a law that divides frequencies in part, as far as the blend says, if
+ * it changes them. */
+static void consider_blend(pe_rotary_trial *self, pe_rotary *rotary, double factor)
+{
+    const size_t count = self->seen->count;
+    double error;
+    const double inverse = measure_inverse(self, &error);
+    for (size_t f = 0; f < (factor > 0 ? 1 : self->factor_count); f++) {
+        rotary->factor = factor > 0 ? factor : self->factors[f];
+        if (fabs(1 / rotary->factor - inverse) > FAR_OFF * error)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            self->ranking.predicted[i] =
+                self->base[i] * (1 - self->blend[i] * (1 - 1 / rotary->factor));
+        if (self->blend[count - 1] > 0)
+            pe_rotary_consider(&self->ranking, rotary, self->ranking.step);
+    }
 }
 
 /* How much of a frequency is divided by a factor, where it is so in part: 0 to 1. */
 static double measure_part(const pe_rotary_trial *self, double factor, size_t i)
 {
-    const double *seen = self->seen->frequencies;
-    return (1 - seen[i] / (self->base[i] * seen[0])) / (1 - 1 / factor);
+    const double part = self->ranking.frequencies[i] / (self->base[i] * self->first);
+    return (1 - part) / (1 - 1 / factor);
 }
 
 /* The frequency of which most nearly a half is divided; count if there is none. */
@@ -112,9 +142,10 @@ static size_t find_blended(const pe_rotary_trial *self, double factor)
     return nearest;
 }
 
-static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, double high)
+static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, double high,
+                          double factor)
 {
-    const double last = 2 * (double)self->seen->count - 1, part = 1 - 1 / rotary->factor;
+    const double last = 2 * (double)self->seen->count - 1;
     low = rotary->truncate ? floor(low) : low;
     high = rotary->truncate ? ceil(high) : high;
     low = fmax(low, 0);
@@ -122,11 +153,9 @@ static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, 
     high += low == high ? 0.001 : 0;
     if (low > high)
         return;
-    for (size_t i = 0; i < self->seen->count; i++) {
-        double ramp = fmin(fmax(((double)i - low) / (high - low), 0), 1);
-        self->ranking.predicted[i] = self->base[i] * (1 - ramp * part);
-    }
-    consider_scaled(self, rotary);
+    for (size_t i = 0; i < self->seen->count; i++)
+        self->blend[i] = fmin(fmax(((double)i - low) / (high - low), 0), 1);
+    consider_blend(self, rotary, factor);
 }
 
 /* Consider the original length with which the ramp blends the frequency at `at` as measured,
@@ -144,7 +173,7 @@ static void consider_yarn_length(pe_rotary_trial *self, pe_rotary *rotary, size_
     const double whole = (double)rotary->original / PE_TURN;
     if (whole > 1 && whole < 0x1p40)
         consider_yarn(self, rotary, indices * pe_log_double(whole / rotary->beta_fast),
-                      indices * pe_log_double(whole / rotary->beta_slow));
+                      indices * pe_log_double(whole / rotary->beta_slow), rotary->factor);
 }
 
 /* Consider original lengths that a blended frequency tells, more of them where the ends of the
@@ -178,23 +207,19 @@ static void try_yarn(pe_rotary_trial *self)
             rotary.beta_fast = turns[0];
             rotary.beta_slow = turns[1];
             rotary.truncate = t % 2 == 0;
-            for (size_t f = 0; f < self->factor_count; f++) {
-                rotary.factor = self->factors[f];
-                consider_yarn(self, &rotary, low, high);
-            }
+            consider_yarn(self, &rotary, low, high, 0);
         }
     try_yarn_lengths(self, &rotary);
 }
 
-static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary)
+static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary, double factor)
 {
     const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
     for (size_t i = 0; i < self->seen->count; i++) {
-        double turns = self->base[i] * (double)rotary->original / PE_TURN;
-        double kept = turns >= high ? 1 : turns <= low ? 0 : (turns - low) / (high - low);
-        self->ranking.predicted[i] = self->base[i] * (kept + (1 - kept) / rotary->factor);
+        const double turns = self->base[i] * (double)rotary->original / PE_TURN;
+        self->blend[i] = turns >= high ? 0 : turns <= low ? 1 : (high - turns) / (high - low);
     }
-    consider_scaled(self, rotary);
+    consider_blend(self, rotary, factor);
 }
 
 /* Consider bands of few digits: with more, another length says the same. */
@@ -204,7 +229,7 @@ static void consider_band(pe_rotary_trial *self, pe_rotary *rotary, double low, 
     rotary->high_freq_factor = pe_find_decimal(high, 1e-3);
     if (low > 0 && high > low && pe_rotary_digits(rotary->low_freq_factor) < FEW_DIGITS &&
         pe_rotary_digits(rotary->high_freq_factor) < FEW_DIGITS)
-        consider_llama3(self, rotary);
+        consider_llama3(self, rotary, rotary->factor);
 }
 
 /* Consider original lengths that a blended frequency tells, or with a published one the end of
@@ -238,10 +263,7 @@ static void try_llama3(pe_rotary_trial *self)
             rotary.original = (int64_t)LENGTHS[l];
             rotary.low_freq_factor = BANDS[b][0];
             rotary.high_freq_factor = BANDS[b][1];
-            for (size_t f = 0; f < self->factor_count; f++) {
-                rotary.factor = self->factors[f];
-                consider_llama3(self, &rotary);
-            }
+            consider_llama3(self, &rotary, 0);
         }
     try_llama3_blended(self, &rotary);
 }
@@ -327,8 +349,8 @@ static void try_dynamic(pe_rotary_trial *self)
                 /* factor 1: theta grows with the length alone */
                 const double factor = f < 10 ? self->factors[f] : 1, original = LENGTHS[l];
                 const double whole = rint(original * (1 + (growth - 1) / factor));
-                const double lengths[] = {rint(seen->offset) + rows, 1024 * rint(whole / 1024),
-                                          whole};
+                const double lengths[] = {rint(seen->ladder->offset) + rows,
+                                          1024 * rint(whole / 1024), whole};
                 if (lengths[i] > original &&
                     fabs(lengths[i] - whole) <= original * growth * error / factor + 0.5)
                     consider_dynamic(self, factor, original, lengths[i], i == 0);

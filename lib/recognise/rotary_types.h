@@ -10,11 +10,13 @@
 typedef struct pe_rotary_trial {
     pe_rotary_ranking ranking;
     const pe_rotary_observation *seen;
-    double *base; /* [count]: theta^(-2i/d), or what a theta that has grown gives */
+    double *base;  /* [count]: theta^(-2i/d), or what a theta that has grown gives */
+    double *blend; /* [count]: which parts of them a law divides */
     double theta;
     double factors[PE_ROTARY_FACTORS_MAX];
     size_t factor_count;
-    double log_theta, log_error;     /* measured, of the first frequencies */
+    double first, first_error;       /* measured, of the first frequency */
+    double log_theta, log_error;     /* the same of the first ones */
     double log_growth, growth_error; /* of a theta that has grown */
 } pe_rotary_trial;
 

@@ -84,28 +84,17 @@ static void try_base(published *self, double base, bool to_last)
                        self->positions.spacing, scale);
 }
 
-/* Try bases near the ratio of slow columns, whose frequencies are measured right though fast
- * ones turn by more than half a turn from row to row. */
+/* Try bases near the measured one: entries in their rows say positions better than waves do. */
 static void try_measured(published *self, pe_observation *seen)
 {
-    const uint64_t half = self->sines.count;
-    pe_observed_geometry slow;
-    for (uint64_t eighths = 0; eighths < 7; eighths++) {
-        const uint64_t skipped = eighths * half / 8;
-        pe_wave_law law = {.geometric = true};
-        if (!pe_observation_fit_geometry(seen, self->sines.first + skipped * self->sines.stride,
-                                         self->sines.stride, half - skipped, &slow))
-            continue;
-        law.ratio = slow.ratio;
-        law.ratio_error = slow.ratio_error;
-        for (int to_last = 0; to_last < 2; to_last++) {
-            double bases[PE_WAVE_BASES];
-            const size_t count =
-                pe_wave_law_bases(&law, (double)(half - (uint64_t)to_last), bases);
-            for (size_t i = 0; i < count; i++)
-                try_base(self, bases[i], to_last);
-        }
-        return;
+    pe_wave_law law;
+    (void)pe_wave_law_read(seen, self->sines, true, &law);
+    for (int to_last = 0; law.geometric && to_last < 2; to_last++) {
+        double bases[PE_WAVE_BASES];
+        const size_t count =
+            pe_wave_law_bases(&law, (double)self->sines.count - to_last, bases);
+        for (size_t i = 0; i < count; i++)
+            try_base(self, bases[i], to_last);
     }
 }
 
@@ -209,12 +198,14 @@ static void propose_measured(pe_observation *seen, pe_proposals *proposals,
         zero = zero && pe_observation_entry(seen, 0, column) == 0;
     write_scale(law.amplitude, (double)seen->columns, 2e-3, scale);
     proposals->first_distance = law.first_distance;
+    proposals->angle = law.first * ((double)seen->rows + law.first_distance);
     pe_wave_law_frequencies(&law, NULL, "base", layout->plain, layout->last, &frequencies);
     for (size_t i = 0; i < frequencies.count; i++)
         pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",
                            (unsigned long long)seen->rows, (unsigned long long)seen->columns,
                            layout->text, frequencies.items[i], law.positions, scale,
                            zero ? "&zero_first_row=true" : "");
+    proposals->angle = 0;
 }
 
 /* Propose the positions of the rows of a matrix, or of one row, by known bases. */

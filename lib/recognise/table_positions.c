@@ -155,6 +155,8 @@ static void write_even(const pe_observation *seen, double offset, double step,
     snprintf(ret->spacing, sizeof ret->spacing, "%s%s%s%s", offset != 0 ? "&offset=" : "",
              offset != 0 ? first : "", step != 1 ? "&step=" : "", step != 1 ? each : "");
     ret->farthest = fmax(fabs(offset), fabs(offset + step * (double)(seen->rows - 1)));
+    ret->offset = offset;
+    ret->step = step;
 }
 
 /* ---- any positions ---- */
@@ -178,7 +180,7 @@ static size_t count_distinct(const fitted_row *rows, size_t count)
 static bool write_list(const double *numbers, size_t count, pe_table_positions *ret)
 {
     size_t used = (size_t)snprintf(ret->rows, sizeof ret->rows, "positions=");
-    ret->farthest = 0;
+    ret->farthest = ret->offset = ret->step = 0;
     ret->spacing[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         char text[PE_PRINT_MAX];

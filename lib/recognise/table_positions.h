@@ -11,6 +11,7 @@
 
 typedef struct pe_table_positions {
     double farthest;                     /* the largest magnitude */
+    double offset, step;                 /* of even spacing; of a list 0 */
     char rows[PE_TABLE_POSITIONS_TEXT];  /* "length=4" or "positions=3,1,4" */
     char spacing[2 * PE_PRINT_MAX + 32]; /* "&offset=7&step=20" without what is the default */
 } pe_table_positions;

@@ -206,8 +206,8 @@ pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, doubl
     if (count < 4 || own.frequency <= 0 || own.frequency >= PE_TURN / 2)
         return none;
     first_distance within = {INFINITY, INFINITY};
+    double spread = 0;
     for (int i = 0; i < STEPS; i++) {
-        double spread;
         if (!improve_fit(&own, x, stride, count, within, i > 0, &spread))
             return none;
         within.limit = i > 1 ? 0.02 * largest : INFINITY;
@@ -221,5 +221,6 @@ pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, doubl
     return (pe_observed_wave){.found = true,
                               .frequency = own.frequency,
                               .phase = pe_compute_angle(-own.b, own.a),
-                              .amplitude = amplitude};
+                              .amplitude = amplitude,
+                              .spread = spread / amplitude};
 }

@@ -51,31 +51,36 @@ static double measure_amplitude(const pe_observed_wave *waves, pe_columns column
     return count > 0 ? sorted[count / 2] : 0;
 }
 
+void pe_wave_law_take(pe_observation *seen, pe_columns columns, const pe_ladder *ladder,
+                      pe_wave_law *ret_law)
+{
+    *ret_law = (pe_wave_law){.geometric = ladder->geometric, .step = 1};
+    ret_law->amplitude = measure_amplitude(pe_observation_waves(seen), columns);
+    if (ladder->geometric) {
+        ret_law->ratio = pe_exp_double(ladder->ratio);
+        ret_law->ratio_error = ladder->ratio_error;
+        ret_law->first = pe_exp_double(ladder->first);
+        ret_law->first_error = clamp_error(ladder->first_error);
+        ret_law->step = pe_find_decimal(ret_law->first, ret_law->first_error);
+    }
+    ret_law->step *= ladder->backwards ? -1 : 1;
+    ret_law->offset = ladder->offset;
+    ret_law->first_distance = fabs(ladder->offset);
+    pe_wave_positions(ladder->offset * ret_law->step, ret_law->step,
+                      clamp_error(ladder->first_error), ret_law->positions,
+                      sizeof ret_law->positions);
+}
+
 bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
                       pe_wave_law *ret_law)
 {
-    pe_observed_geometry geometry = {0};
-    const pe_observed_wave *waves = pe_observation_waves(seen);
-    double rows;
-    if (!waves || columns.count == 0 ||
-        !pe_observation_find_offset(seen, columns.first, columns.stride, columns.count, sines,
-                                    &rows))
+    pe_ladder ladder;
+    *ret_law = (pe_wave_law){.step = 1};
+    if (!pe_ladder_read(seen, columns, sines, &ladder))
         return false;
-    *ret_law = (pe_wave_law){.step = 1, .first_distance = fabs(rows)};
-    ret_law->amplitude = measure_amplitude(waves, columns);
-    ret_law->geometric = pe_observation_fit_geometry(seen, columns.first, columns.stride,
-                                                     columns.count, &geometry);
-    if (ret_law->geometric) {
-        ret_law->ratio = geometry.ratio;
-        ret_law->ratio_error = geometry.ratio_error;
-        ret_law->first = geometry.first;
-        ret_law->first_error = clamp_error(geometry.first_error);
-        ret_law->step = pe_find_decimal(geometry.first, ret_law->first_error);
-    }
-    ret_law->offset = rows;
-    pe_wave_positions(rows * ret_law->step, ret_law->step, clamp_error(geometry.first_error),
-                      ret_law->positions, sizeof ret_law->positions);
-    return true;
+    pe_wave_law_take(seen, columns, &ladder, ret_law);
+    pe_ladder_done(&ladder);
+    return ladder.placed;
 }
 
 /* A base of few digits near the power of a ratio. */
@@ -114,6 +119,14 @@ static void add_text(const char *text, pe_wave_texts *texts)
     snprintf(texts->items[texts->count++], PE_WAVE_TEXT, "%s", text);
 }
 
+/* Whether a number of up to three digits is near a base, and a longer one near the base of the
+ * other law, which it is not then. */
+static bool is_longer(double base, double other)
+{
+    return pe_find_decimal(other, 5e-4) == other &&
+           pe_find_decimal(base, 5e-6) != pe_find_decimal(base, 5e-4);
+}
+
 void pe_wave_law_frequencies(const pe_wave_law *law, const pe_wave_law *height,
                              const char *name, double plain, double last,
                              pe_wave_texts *ret_texts)
@@ -123,8 +136,9 @@ void pe_wave_law_frequencies(const pe_wave_law *law, const pe_wave_law *height,
     ret_texts->count = 0;
     for (size_t i = 0; i < PE_WAVE_FREQUENCIES; i++) {
         char base[PE_WAVE_TEXT / 4], base_height[PE_WAVE_TEXT / 3] = "", text[PE_WAVE_TEXT];
-        const double exponent = exponents[i % 2];
-        if (exponent > 0) {
+        const double exponent = exponents[i % 2], other = exponents[1 - i % 2];
+        if (exponent > 0 && (other <= 0 || !is_longer(find_base(law, exponent, finer),
+                                                      find_base(law, other, finer)))) {
             pe_wave_law_base(law, exponent, finer, name, "10000", base, sizeof base);
             if (height)
                 pe_wave_law_base(height, exponent, finer, "base_height", "", base_height,

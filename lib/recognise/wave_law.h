@@ -3,11 +3,7 @@
 #define PE_WAVE_LAW_H
 
 #include "recognise/proposal.h"
-
-/* Columns first, first + stride, … of a table. */
-typedef struct pe_columns {
-    uint64_t first, stride, count;
-} pe_columns;
+#include "recognise/wave_ladder.h"
 
 /* What their waves say. */
 typedef struct pe_wave_law {
@@ -16,8 +12,9 @@ typedef struct pe_wave_law {
     double ratio_error; /* relative: what it may be off by */
     double first;       /* the first frequency, as measured, in radians per row */
     double first_error; /* relative: what it may be off by */
-    double step;      /* the first frequency, in radians per row, if it is geometric; else 1 */
-    double amplitude; /* the middle one of the first waves */
+    double step; /* the first frequency, in radians per row, if it is geometric, else 1; below
+                  * 0 where positions fall */
+    double amplitude;      /* the middle one of the first waves */
     char positions[128];   /* "&offset=…&step=…"; empty where both are the defaults */
     double offset;         /* the position of row 0, in rows */
     double first_distance; /* the distance of row 0 from position 0, in rows */
@@ -26,6 +23,10 @@ typedef struct pe_wave_law {
 /* Read the law of columns that are all sines, or all cosines. False: they are no such columns.
  */
 bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
+                      pe_wave_law *ret_law);
+
+/* The same of a ladder that has been read. */
+void pe_wave_law_take(pe_observation *seen, pe_columns columns, const pe_ladder *ladder,
                       pe_wave_law *ret_law);
 
 /* The number that an offset is taken for: a whole one, or a decimal of few digits. */
