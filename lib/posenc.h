@@ -884,7 +884,8 @@ typedef enum pe_transform_kind {
     PE_TRANSFORM_CHANNELS_FIRST, /* the columns are the axis `axis`, before the others */
     PE_TRANSFORM_HEADS_LAST,     /* the heads are the axis `axis`, behind the others */
     PE_TRANSFORM_TRANSPOSED,     /* rows and columns are exchanged */
-    PE_TRANSFORM_COLUMNS,        /* the columns are in another order, as of pe_identity */
+    PE_TRANSFORM_COLUMNS,        /* the columns are in another order, as of pe_identity; if
+                                  * `value` is 1, their halves are exchanged */
     PE_TRANSFORM_PAIR,           /* `axis` has two tensors, of its indices 0 and 1 */
     PE_TRANSFORM_HALVES,         /* the halves of the last axis are two tensors */
     PE_TRANSFORM_ALTERNATING,    /* its even and its odd indices are two tensors */

@@ -1,5 +1,6 @@
 #include "identify/column_order.h"
 
+#include "recognise/lattice.h"
 #include "recognise/wave_fit.h"
 
 #include <math.h>
@@ -8,29 +9,44 @@
 #define LEAST_ROWS     4
 #define BLOCK_ENTRIES  ((uint64_t)1 << 16)
 #define SUMMED_ENTRIES ((uint64_t)1 << 24) /* at most; more rows are left out evenly */
+#define AXES_MAX       3
+#define FAST_LEAST     8 /* one of so many columns is a wave that is measured, at least */
 
-/* How far slow columns turn in the whole table, in radians. Up to here the sum of a column
- * rises with its frequency: sums of sines go as (1 - cos x) / x, those of what cosines lack as
- * 1 - sin x / x. Rounding keeps that order, while it may hide how far so slow a wave turns. */
+/* How far slow columns turn along their axis, in radians, if that begins at position 0. Up to
+ * here the sum of a column rises with its frequency: sums of sines go as (1 - cos x) / x, those
+ * of what cosines lack as 1 - sin x / x. Rounding keeps that order, while it may hide how far
+ * so slow a wave turns. */
 #define SLOW_SINE   2
 #define SLOW_COSINE 4
 
 /* A wave that turns less in the rows that were fitted is fitted to rows all over the table. */
 #define SHORT_TURN 2
 
+#define SAME_FREQUENCY 0.005 /* relative */
+#define SAME_PHASE     0.3   /* radians */
+
 _Static_assert(PE_IDENTITY_COLUMNS_MAX <= UINT16_MAX, "indices of columns have 16 bits");
 
 typedef struct column {
     uint16_t index;
-    bool sine;        /* its row 0 is 0; else that is the amplitude */
-    double frequency; /* radians per row; 0: it is slow */
+    size_t axis; /* along which it changes; AXES_MAX: it is constant */
+    bool sine;
+    bool paired;      /* there is a wave of its frequency a quarter turn ahead or behind */
+    double frequency; /* radians per row of its axis; 0: it is slow */
+    double phase;     /* of a wave that is not slow, as cosines have it */
+    double amplitude; /* the same */
+    double mean;      /* of entries that were looked at */
     double sum;       /* of sines the entries, of cosines what they lack of the amplitude */
 } column;
 
 typedef struct matrix {
     const pe_view *view;
     uint64_t rows, count;
+    size_t axes; /* of the grid that the rows are; 1: they are none */
+    uint64_t distances[AXES_MAX], extents[AXES_MAX]; /* of neighbours along an axis, in rows */
     double amplitude;
+    bool from_zero;  /* row 0 is position 0 */
+    bool both;       /* there are sines and cosines */
     column *columns; /* [count] */
     double *block;   /* some rows */
     pe_error *reterr;
@@ -54,26 +70,78 @@ static pe_view rows_apart(const pe_view *view, uint64_t distance)
     return spread;
 }
 
-/* Read row 0, of which every entry must be 0 or the amplitude: most other tables end here. */
-static bool read_kinds(matrix *self, bool *ret_waves)
+/* ---- axes and waves ---- */
+
+/* The axes of a grid whose columns each change along one, or the rows. */
+static void find_axes(matrix *self, const pe_observation *seen)
 {
-    const double *row = self->block;
-    *ret_waves = true;
-    if (!read_rows(self, self->view, 0, 1))
-        return false;
-    for (uint64_t c = 0; c < self->count; c++)
-        self->amplitude = row[c] > self->amplitude ? row[c] : self->amplitude;
-    for (uint64_t c = 0; c < self->count && *ret_waves; c++) {
-        self->columns[c] = (column){.index = (uint16_t)c, .sine = row[c] == 0};
-        *ret_waves = row[c] == 0 || row[c] == self->amplitude;
-    }
-    return true;
+    pe_grid_view grid = {.seen = seen};
+    self->axes = self->distances[0] = 1;
+    self->extents[0] = self->rows;
+    if (!pe_grid_find_width(&grid))
+        return;
+    const uint64_t frame = pe_grid_frame_rows(&grid);
+    self->axes = frame < grid.height ? 3 : 2;
+    self->extents[0] = self->distances[1] = grid.width;
+    self->extents[1] = frame;
+    self->distances[2] = grid.width * frame;
+    self->extents[2] = grid.height / frame;
 }
 
-/* Fit waves to rows at a distance, for the columns that turn little in `known` rows. False
- * after a problem was added. */
-static bool fit_rows(matrix *self, uint64_t distance, uint64_t known)
+/* The rows of an axis among those that have been read. */
+static size_t count_seen(const matrix *self, const pe_observation *seen, size_t axis)
 {
+    const uint64_t within = (seen->sampled - 1) / self->distances[axis] + 1;
+    return (size_t)(within < self->extents[axis] ? within : self->extents[axis]);
+}
+
+/* How far apart the entries of a column are along an axis. */
+static double find_range(const matrix *self, const pe_observation *seen, size_t axis,
+                         uint64_t c)
+{
+    const double *entry = seen->sample + c;
+    const size_t count = count_seen(self, seen, axis);
+    const size_t stride = (size_t)(self->distances[axis] * self->count);
+    double least = *entry, most = *entry;
+    for (size_t i = 1; i < count; i++) {
+        entry += stride;
+        least = *entry < least ? *entry : least;
+        most = *entry > most ? *entry : most;
+    }
+    return most - least;
+}
+
+/* Find the axis of a column, and its wave along that. */
+static void look_at_column(const matrix *self, const pe_observation *seen,
+                           const pe_observed_wave *waves, column *own)
+{
+    double most = self->axes > 1 ? seen->view.grain : -1;
+    own->axis = AXES_MAX;
+    for (size_t axis = 0; axis < self->axes; axis++) {
+        const double range = self->axes > 1 ? find_range(self, seen, axis, own->index) : 0;
+        own->axis = range > most ? axis : own->axis;
+        most = range > most ? range : most;
+    }
+    for (size_t row = 0; row < seen->sampled; row++)
+        own->mean += pe_observation_entry(seen, row, own->index) / (double)seen->sampled;
+    if (own->axis == AXES_MAX)
+        return;
+    const size_t stride = (size_t)(self->distances[own->axis] * self->count);
+    const pe_observed_wave wave =
+        waves && self->axes == 1
+            ? waves[own->index]
+            : pe_fit_wave(seen->sample + own->index, stride, count_seen(self, seen, own->axis),
+                          PE_LEAST_ANGLE);
+    own->frequency = wave.found ? wave.frequency : 0;
+    own->phase = wave.found ? wave.phase : 0;
+    own->amplitude = wave.found ? wave.amplitude : 0;
+}
+
+/* Fit waves to rows all over the table, for columns that turn little in those that were seen.
+ * False after a problem was added. */
+static bool fit_spread(matrix *self, uint64_t known)
+{
+    const uint64_t distance = (self->rows - 1) / known + 1;
     const pe_view spread = rows_apart(self->view, distance);
     pe_observation seen;
     const bool good = pe_observation_begin(&seen, &spread);
@@ -82,6 +150,7 @@ static bool fit_rows(matrix *self, uint64_t distance, uint64_t known)
             const pe_observed_wave wave =
                 pe_fit_wave(seen.sample + c, (size_t)self->count, seen.sampled, PE_LEAST_ANGLE);
             self->columns[c].frequency = wave.found ? wave.frequency / (double)distance : 0;
+            self->columns[c].phase = wave.phase;
         }
     if (!good)
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
@@ -89,27 +158,151 @@ static bool fit_rows(matrix *self, uint64_t distance, uint64_t known)
     return good;
 }
 
-/* Measure the frequencies of all columns but the slow ones, from the waves of the first rows.
+/* Look at all columns. *ret_waves: enough of them are waves. False after a problem was added.
  */
-static bool measure_frequencies(matrix *self, const pe_observed_wave *waves, bool *ret_waves)
+static bool look_at_columns(matrix *self, const pe_observed_wave *waves, bool *ret_waves)
 {
-    const uint64_t known = pe_observation_rows(self->rows, self->count);
-    bool good = waves || fit_rows(self, 1, 0);
-    *ret_waves = false;
-    for (uint64_t c = 0; c < self->count; c++) {
-        if (waves)
-            self->columns[c].frequency = waves[c].found ? waves[c].frequency : 0;
-        *ret_waves = *ret_waves || self->columns[c].frequency > 0;
+    pe_observation seen;
+    uint64_t fast = 0;
+    bool good = pe_observation_begin(&seen, self->view);
+    if (good)
+        find_axes(self, &seen);
+    for (uint64_t c = 0; good && c < self->count; c++) {
+        self->columns[c] = (column){.index = (uint16_t)c};
+        look_at_column(self, &seen, waves, &self->columns[c]);
+        fast += self->columns[c].frequency > 0;
     }
-    if (good && *ret_waves && known < self->rows)
-        good = fit_rows(self, (self->rows - 1) / known + 1, known);
-    for (uint64_t c = 0; c < self->count; c++) {
-        column *own = &self->columns[c];
-        if (own->frequency * (double)self->rows < (own->sine ? SLOW_SINE : SLOW_COSINE))
-            own->frequency = 0;
-    }
+    *ret_waves = fast * FAST_LEAST >= self->count;
+    if (!good)
+        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    else if (*ret_waves && self->axes == 1 && seen.sampled < self->rows)
+        good = fit_spread(self, seen.sampled);
+    pe_observation_end(&seen);
     return good;
 }
+
+/* ---- sines and cosines ---- */
+
+/* Tell sines from cosines by row 0, if that is position 0: every entry is 0 or the amplitude.
+ * False after a problem was added. */
+static bool read_kinds(matrix *self)
+{
+    const double *row = self->block, near = self->view->grain;
+    uint64_t sines = 0;
+    self->from_zero = true;
+    if (!read_rows(self, self->view, 0, 1))
+        return false;
+    for (uint64_t c = 0; c < self->count; c++)
+        self->amplitude = row[c] > self->amplitude ? row[c] : self->amplitude;
+    for (uint64_t c = 0; c < self->count && self->from_zero; c++) {
+        self->columns[c].sine = fabs(row[c]) <= near;
+        sines += self->columns[c].sine;
+        self->from_zero = self->columns[c].sine || fabs(row[c] - self->amplitude) <= near;
+    }
+    self->both = sines > 0 && sines < self->count;
+    return true;
+}
+
+/* By axes, and the faster ones first. */
+static int by_frequency(const void *a, const void *b)
+{
+    const column *one = a, *other = b;
+    if (one->axis != other->axis)
+        return one->axis < other->axis ? -1 : 1;
+    if (one->frequency != other->frequency)
+        return one->frequency > other->frequency ? -1 : 1;
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Whether a wave is a quarter turn behind another one, as sines are behind cosines. */
+static bool is_behind(const column *one, const column *other)
+{
+    const double turn = acos(-1) / 2;
+    return fabs(remainder(other->phase - one->phase - turn, 4 * turn)) < SAME_PHASE;
+}
+
+/* Find the other kind's columns of each frequency. Returns how many columns have some. */
+static uint64_t pair_columns(matrix *self)
+{
+    uint64_t paired = 0;
+    for (uint64_t first = 0, end; first < self->count; first = end) {
+        const column *own = &self->columns[first];
+        for (end = first + 1;
+             end < self->count && self->columns[end].axis == own->axis &&
+             self->columns[end].frequency >= (1 - SAME_FREQUENCY) * own->frequency;)
+            end++;
+        for (uint64_t c = first; own->frequency > 0 && c < end; c++) {
+            column *one = &self->columns[c];
+            for (uint64_t k = first; k < end && !one->paired; k++) {
+                one->sine = is_behind(one, &self->columns[k]);
+                one->paired = one->sine || is_behind(&self->columns[k], one);
+            }
+            paired += one->paired;
+        }
+    }
+    return paired;
+}
+
+/* Whether a column is small enough to be one of slow sines. */
+static bool is_small(const matrix *self, const column *own)
+{
+    return 2 * own->mean * own->mean < self->amplitude * self->amplitude;
+}
+
+/* Tell sines from cosines where row 0 is another position: by the phases of waves that have the
+ * same frequency, and slow ones by their size. */
+static void find_kinds(matrix *self)
+{
+    uint64_t fast = 0, small = 0;
+    double sum = 0;
+    qsort(self->columns, (size_t)self->count, sizeof *self->columns, by_frequency);
+    for (uint64_t c = 0; c < self->count; c++) {
+        fast += self->columns[c].frequency > 0;
+        sum += self->columns[c].amplitude;
+    }
+    self->amplitude = sum / (double)fast;
+    for (uint64_t c = 0; c < self->count; c++)
+        small += self->columns[c].frequency == 0 && is_small(self, &self->columns[c]);
+    self->both = 2 * pair_columns(self) > fast;
+    for (uint64_t c = 0; c < self->count; c++) {
+        column *own = &self->columns[c];
+        if (!self->both)
+            own->sine = 2 * small > self->count - fast;
+        else if (!own->paired)
+            own->sine = is_small(self, own);
+    }
+}
+
+/* Let columns be slow whose order is told by their sums. */
+static void find_slow(matrix *self)
+{
+    for (uint64_t c = 0; c < self->count; c++) {
+        column *own = &self->columns[c];
+        const double extent = own->axis < AXES_MAX ? (double)self->extents[own->axis] : 0;
+        if (self->from_zero && own->frequency * extent < (own->sine ? SLOW_SINE : SLOW_COSINE))
+            own->frequency = 0;
+    }
+}
+
+/* Give constant columns to the axes that have the fewest of their kind. */
+static void place_constants(matrix *self)
+{
+    uint64_t counts[2][AXES_MAX] = {{0}};
+    for (int constant = 0; constant < 2; constant++)
+        for (uint64_t c = 0; c < self->count; c++) {
+            column *own = &self->columns[c];
+            size_t fewest = 0;
+            if ((own->axis == AXES_MAX) != (constant > 0))
+                continue;
+            for (size_t axis = 1; axis < self->axes; axis++)
+                if (counts[own->sine][axis] < counts[own->sine][fewest])
+                    fewest = axis;
+            own->axis = constant > 0 ? fewest : own->axis;
+            counts[own->sine][own->axis]++;
+        }
+}
+
+/* ---- the order ---- */
 
 /* Add up all columns. */
 static bool sum_rows(matrix *self, uint64_t at_once, bool *ret_finite)
@@ -120,11 +313,12 @@ static bool sum_rows(matrix *self, uint64_t at_once, bool *ret_finite)
         rows = spread.shape[0] - first < at_once ? spread.shape[0] - first : at_once;
         if (!read_rows(self, &spread, first, rows))
             return false;
-        const double *entry = self->block;
-        for (uint64_t row = 0; row < rows; row++)
-            for (uint64_t c = 0; c < self->count; c++, entry++)
-                self->columns[c].sum +=
-                    self->columns[c].sine ? *entry : self->amplitude - *entry;
+        const double *row = self->block;
+        for (uint64_t i = 0; i < rows; i++, row += self->count)
+            for (uint64_t c = 0; c < self->count; c++) {
+                column *own = &self->columns[c];
+                own->sum += own->sine ? row[own->index] : self->amplitude - row[own->index];
+            }
     }
     *ret_finite = true;
     for (uint64_t c = 0; c < self->count; c++)
@@ -132,10 +326,12 @@ static bool sum_rows(matrix *self, uint64_t at_once, bool *ret_finite)
     return true;
 }
 
-/* Sines first, then by falling frequency. */
+/* By axes, sines first, then by falling frequency. */
 static int faster_first(const void *a, const void *b)
 {
     const column *one = a, *other = b;
+    if (one->axis != other->axis)
+        return one->axis < other->axis ? -1 : 1;
     if (one->sine != other->sine)
         return one->sine ? -1 : 1;
     if (one->frequency != other->frequency)
@@ -145,46 +341,67 @@ static int faster_first(const void *a, const void *b)
     return one->index < other->index ? -1 : one->index > other->index;
 }
 
+/* Write the order of the sorted columns of an axis, sines and cosines in turn. Returns the end
+ * of the axis; 0: there are not as many of both. */
+static uint64_t write_axis(const matrix *self, uint64_t first, uint16_t *order)
+{
+    const column *own = &self->columns[first];
+    uint64_t sines = 0, end = first;
+    for (; end < self->count && self->columns[end].axis == own->axis; end++)
+        sines += self->columns[end].sine;
+    const uint64_t cosines = end - first - sines;
+    if (self->both && sines != cosines)
+        return 0;
+    for (uint64_t c = 0; c < end - first; c++) {
+        const uint64_t place = !self->both ? c : c < sines ? 2 * c : 2 * (c - sines) + 1;
+        order[first + place] = own[c].index;
+    }
+    return end;
+}
+
 /* Write the order of sorted columns. False: there is none, or they are in it. */
 static bool write_order(const matrix *self, uint16_t *order)
 {
-    uint64_t sines = 0;
     bool moved = false;
-    while (sines < self->count && self->columns[sines].sine)
-        sines++;
-    const uint64_t cosines = self->count - sines;
-    const bool both = sines > 0 && cosines > 0;
-    if (both && sines != cosines)
-        return false;
-    for (uint64_t c = 0; c < self->count; c++) {
-        uint64_t place = !both ? c : c < sines ? 2 * c : 2 * (c - sines) + 1;
-        order[place] = self->columns[c].index;
-        moved = moved || order[place] != place;
+    for (uint64_t first = 0; first < self->count;) {
+        first = write_axis(self, first, order);
+        if (first == 0)
+            return false;
     }
+    for (uint64_t c = 0; c < self->count; c++)
+        moved = moved || order[c] != c;
     return moved;
 }
 
-/* Whether the columns are waves that can be ordered; *ret_good is false after a problem was
+/* Sort the columns. *ret_sorted: they are waves that can be ordered. False after a problem was
  * added. */
-static bool measure_columns(matrix *self, const pe_observed_wave *observed, uint64_t at_once,
-                            bool *ret_good)
+static bool sort_columns(matrix *self, const pe_observed_wave *observed, uint64_t at_once,
+                         bool *ret_sorted)
 {
-    bool waves = false, finite = false;
-    *ret_good = read_kinds(self, &waves);
-    if (*ret_good && waves)
-        *ret_good = measure_frequencies(self, observed, &waves);
-    if (*ret_good && waves)
-        *ret_good = sum_rows(self, at_once, &finite);
-    return *ret_good && waves && finite;
+    if (!look_at_columns(self, observed, ret_sorted))
+        return false;
+    if (!*ret_sorted)
+        return true;
+    if (!read_kinds(self))
+        return false;
+    if (!self->from_zero)
+        find_kinds(self);
+    find_slow(self);
+    if (!sum_rows(self, at_once, ret_sorted))
+        return false;
+    place_constants(self);
+    qsort(self->columns, (size_t)self->count, sizeof *self->columns, faster_first);
+    return true;
 }
 
 bool pe_column_order_find(const pe_view *view, const pe_observed_wave *waves,
                           uint16_t order[PE_IDENTITY_COLUMNS_MAX], uint64_t *ret_count,
-                          pe_error *reterr)
+                          bool *ret_pairs, pe_error *reterr)
 {
     matrix self = {.view = view, .reterr = reterr};
-    bool good = true;
+    bool good = true, sorted = false;
     *ret_count = 0;
+    *ret_pairs = false;
     if (view->rank != 2 || view->shape[0] < LEAST_ROWS || view->shape[1] < 2 ||
         view->shape[1] > PE_IDENTITY_COLUMNS_MAX)
         return true;
@@ -196,9 +413,10 @@ bool pe_column_order_find(const pe_view *view, const pe_observed_wave *waves,
     if (!self.columns || !self.block) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");
         good = false;
-    } else if (measure_columns(&self, waves, at_once, &good)) {
-        qsort(self.columns, (size_t)self.count, sizeof *self.columns, faster_first);
-        *ret_count = write_order(&self, order) ? self.count : 0;
+    } else {
+        good = sort_columns(&self, waves, at_once, &sorted);
+        *ret_count = good && sorted && write_order(&self, order) ? self.count : 0;
+        *ret_pairs = self.both && self.axes == 1;
     }
     free(self.columns);
     free(self.block);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define COMPARED_MAX 24 /* requests that are compared in full with one view */
-#define LAYERS_MAX   20 /* that are searched */
+#define LAYERS_MAX   32 /* that are searched */
 /* Searching a layer takes as long as so many entries of it, beside its own. */
 #define LAYER_WORK   0x1p20
 #define LAYERS_WORK  0x1p26 /* of all layers */
@@ -366,7 +366,7 @@ static pe_layer *find_next_layer(search *self)
     for (size_t i = 0; i < self->layers.count; i++) {
         pe_layer *layer = &self->layers.items[i];
         if (!layer->examined && layer->bits < self->layers.least &&
-            (!next || layer->bits < next->bits))
+            (!next || layer->turn < next->turn))
             next = layer;
     }
     return next;

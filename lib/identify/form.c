@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_MAX ((size_t)32 << 20) /* bytes of tables that lie otherwise */
+#define HELD_MAX  ((size_t)32 << 20) /* bytes of tables that lie otherwise */
+#define TURN_BITS 24
 
 /* Memory that layers' views read. */
 typedef struct pe_held_view {
@@ -92,7 +93,9 @@ bool pe_layer_note(pe_layer *layer, pe_transform transform)
 {
     if (layer->count == PE_TRANSFORMS_MAX)
         return false;
-    layer->bits += pe_price_form(&transform, &layer->view);
+    const double bits = pe_price_form(&transform, &layer->view);
+    layer->bits += bits;
+    layer->turn += fmin(bits, TURN_BITS);
     transform.axis = transform.axis < layer->view.rank ? layer->axes[transform.axis] : 0;
     layer->transforms[layer->count++] = transform;
     return true;

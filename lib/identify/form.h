@@ -19,8 +19,10 @@ typedef struct pe_layer {
     size_t axes[PE_VIEW_RANK_MAX]; /* which axis of the given table each of its axes was */
     size_t count;
     pe_transform transforms[PE_TRANSFORMS_MAX];
-    double bits;                /* of these */
-    size_t depth;               /* how often a form was undone */
+    double bits;  /* of these */
+    double turn;  /* the same, by which layers are searched in turn: no form counts
+                   * for much more than another */
+    size_t depth; /* how often a form was undone */
     uint64_t differing, copies; /* entries of the given table that are not those of the same
                                  * place in the view, which it has so often */
     pe_other is;
@@ -32,7 +34,7 @@ typedef struct pe_layer {
     bool examined;
 } pe_layer;
 
-#define PE_LAYERS_MAX        32
+#define PE_LAYERS_MAX        64
 #define PE_NOISY_COLUMNS_MAX 16384
 
 /* All layers of one table, and what their views read. */

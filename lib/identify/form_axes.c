@@ -69,11 +69,21 @@ bool pe_undo_moved_axis(pe_layers *layers, const pe_layer *layer)
     return true;
 }
 
+/* Whether many columns are waves, as those of a table whose axes were exchanged are not. */
+static bool has_waves(const pe_layer *layer)
+{
+    const uint64_t columns = layer->view.shape[1];
+    uint64_t found = 0;
+    for (uint64_t c = 0; layer->waves && c < columns; c++)
+        found += layer->waves[c].found;
+    return 4 * found >= columns;
+}
+
 bool pe_undo_transposition(pe_layers *layers, const pe_layer *layer)
 {
     pe_layer beneath = pe_layer_beneath(layer);
     if (layer->view.rank != 2 || layer->is != PE_OTHER_NONE ||
-        pe_layer_has(layer, PE_TRANSFORM_TRANSPOSED) ||
+        pe_layer_has(layer, PE_TRANSFORM_TRANSPOSED) || has_waves(layer) ||
         !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_TRANSPOSED}))
         return true;
     beneath.view = pe_view_transposed(&layer->view, 0, 1);

@@ -39,8 +39,8 @@ static bool undo_axis(pe_layers *layers, const pe_layer *layer, size_t axis)
 bool pe_undo_repeats(pe_layers *layers, const pe_layer *layer)
 {
     bool good = true;
-    if (pe_layer_is_of_entries(layer))
-        return true; /* what repeats does so before an entry is changed */
+    if (pe_layer_is_of_entries(layer) || layer->order)
+        return true; /* what repeats does so before an entry is changed, or a column moved */
     for (size_t axis = 0; layer->is == PE_OTHER_NONE && good && axis < layer->view.rank; axis++)
         good = undo_axis(layers, layer, axis);
     return good;

@@ -93,8 +93,8 @@ bool pe_undo_masked_keys(pe_layers *layers, const pe_layer *layer)
 static bool has_room(const pe_layer *layer)
 {
     const pe_view *view = &layer->view;
-    return layer->is == PE_OTHER_NONE && !pe_layer_is_of_entries(layer) && view->rank >= 2 &&
-           view->shape[0] >= 8 && view->shape[view->rank - 1] >= 2;
+    return layer->is == PE_OTHER_NONE && !pe_layer_is_of_entries(layer) && !layer->order &&
+           view->rank >= 2 && view->shape[0] >= 8 && view->shape[view->rank - 1] >= 2;
 }
 
 bool pe_undo_zero_columns(pe_layers *layers, const pe_layer *layer)

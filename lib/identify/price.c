@@ -144,7 +144,7 @@ double pe_price_form(const pe_transform *form, const pe_view *view)
         return FORM_BITS + log2((double)form->first + 2) + (isfinite(form->value) ? 4 : 0);
     case PE_TRANSFORM_COLUMNS: {
         double bits = FORM_BITS;
-        for (uint64_t i = 2; i <= form->count; i++)
+        for (uint64_t i = 2; form->value == 0 && i <= form->count; i++)
             bits += log2((double)i);
         return bits;
     }

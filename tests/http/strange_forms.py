@@ -138,6 +138,7 @@ def in_blocks(made, draw):
 
 def exchanged_halves(made, _):
     made.each(lambda table: numpy.roll(table, table.shape[1] // 2, 1))
+    made.ordered = False
 
 
 def added_rows(before, special=False):

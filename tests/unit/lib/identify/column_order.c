@@ -49,9 +49,10 @@ static void mix(unit_held *self, uint64_t state)
 static uint64_t find(const unit_held *table, uint16_t *order)
 {
     uint64_t count = 1;
+    bool pairs;
     pe_error error;
     pe_error_init(&error);
-    ck_assert(pe_column_order_find(&table->view, NULL, order, &count, &error));
+    ck_assert(pe_column_order_find(&table->view, NULL, order, &count, &pairs, &error));
     ck_assert_uint_eq(error.count, 0);
     return count;
 }
@@ -66,6 +67,11 @@ static const char *const USUAL[][2] = {
     {"rope", "length=1024&dim=128&preset=llama3.1"},
     {"rope", "length=5000&dim=128&rope_theta=1000000"},
     {"periodic", "length=100&dim=16"},
+    {"sinusoidal", "length=50&dim=16&offset=1"},
+    {"rope", "length=90&dim=64&table=full&layout=interleaved&offset=2&step=0.5"},
+    {"sinusoidal_2d", "height=9&width=12&dim=64&shape=nc"},
+    {"sinusoidal_2d", "height=9&width=12&dim=64&shape=nc&first_position=1&normalize=cells"},
+    {"sinusoidal_3d", "depth=3&height=7&width=9&dim=96&shape=nc&axis_order=width_height_depth"},
 };
 
 START_TEST(mixed_columns_are_brought_back_in_every_dtype)
@@ -102,10 +108,9 @@ START_TEST(tables_in_their_order_have_none)
 }
 END_TEST
 
-START_TEST(tables_that_are_no_waves_from_position_0_have_none)
+START_TEST(tables_that_are_no_waves_have_none)
 {
     static const char *const OTHERS[][2] = {
-        {"sinusoidal", "length=50&dim=16&offset=1"},
         {"sinusoidal", "length=3&dim=16"},
         {"rope", "length=4&dim=8200"}, /* too wide */
         {"learned", "length=50&dim=16&seed=1"},
@@ -151,10 +156,12 @@ START_TEST(lack_of_memory_is_told)
     for (size_t k = 0, failed = 1; failed > 0; k++) {
         uint16_t order[PE_IDENTITY_COLUMNS_MAX];
         uint64_t count = 0;
+        bool pairs;
         pe_error error;
         pe_error_init(&error);
         unit_fail_allocations(k, 1);
-        const bool good = pe_column_order_find(&table.view, NULL, order, &count, &error);
+        const bool good =
+            pe_column_order_find(&table.view, NULL, order, &count, &pairs, &error);
         failed = unit_allow_allocations().failed;
         ck_assert_msg(good == (failed == 0), "allocation %zu", k);
         ck_assert_int_eq(error.status, good ? PE_OK : PE_NO_MEMORY);
@@ -168,13 +175,14 @@ START_TEST(a_table_that_cannot_be_read_is_told)
 {
     uint16_t order[PE_IDENTITY_COLUMNS_MAX];
     uint64_t count;
+    bool pairs;
     pe_error error;
     unit_held table;
     hold(&table, "sinusoidal", "length=5000&dim=16");
     mix(&table, 1);
     table.size -= 4;
     pe_error_init(&error);
-    ck_assert(!pe_column_order_find(&table.view, NULL, order, &count, &error));
+    ck_assert(!pe_column_order_find(&table.view, NULL, order, &count, &pairs, &error));
     ck_assert_int_eq(error.status, PE_MALFORMED);
     free(table.data);
 }
@@ -185,7 +193,7 @@ Suite *column_order_suite(void)
     const TTest *const tests[] = {
         mixed_columns_are_brought_back_in_every_dtype,
         tables_in_their_order_have_none,
-        tables_that_are_no_waves_from_position_0_have_none,
+        tables_that_are_no_waves_have_none,
         numbers_that_are_not_finite_have_none,
         lack_of_memory_is_told,
         a_table_that_cannot_be_read_is_told,
