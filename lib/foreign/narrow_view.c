@@ -180,9 +180,10 @@ bool pe_narrow_view_find(const pe_view *view, pe_narrow_view *ret_narrow)
 typedef struct places {
     pe_dtype own;
     int count;
-    double most;      /* the largest magnitude */
+    double limit;     /* of numbers times 10^count: it has no more whole ones, but for two */
     uint64_t numbers; /* finite ones */
     uint64_t needed;  /* of these, such as are no multiples of 2^-count either */
+    uint64_t others;  /* that have more places, or digits that their dtype does not keep */
 } places;
 
 /* Whether a number is the one of its dtype that is nearest to a multiple of 1 / scale. */
@@ -200,11 +201,16 @@ static bool note_places(void *context, const double *numbers, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         if (!isfinite(numbers[i]))
             continue;
-        while (!is_multiple(numbers[i], POWERS[self->count], self->own))
-            if (self->count++ == PLACES_MAX)
+        int own = self->count;
+        while (own <= PLACES_MAX && !is_multiple(numbers[i], POWERS[own], self->own))
+            own++;
+        if (own > PLACES_MAX || POWERS[own] * fabs(numbers[i]) > self->limit) {
+            if (++self->others > OTHERS_MAX)
                 return false;
+            continue;
+        }
+        self->count = own;
         const double dyadic = ldexp(numbers[i], self->count);
-        self->most = fmax(self->most, fabs(numbers[i]));
         self->needed += dyadic != rint(dyadic);
         self->numbers++;
     }
@@ -215,10 +221,11 @@ bool pe_view_find_decimals(const pe_view *view, int *ret_decimals, bool *ret_fou
 {
     places self = {.count = 0};
     bool read = true;
-    *ret_found = pe_element_is_real(view->element, &self.own) &&
-                 pass_numbers(view, note_places, &self, &read) && self.needed > 0 &&
-                 NEEDED * self.needed >= self.numbers &&
-                 POWERS[self.count] * self.most <= ldexp(1, pe_dtypes[self.own].digits - 1);
+    if (pe_element_is_real(view->element, &self.own))
+        self.limit = ldexp(1, pe_dtypes[self.own].digits - 1);
+    *ret_found = self.limit > 0 && pass_numbers(view, note_places, &self, &read) &&
+                 self.needed > 0 && NEEDED * self.needed >= self.numbers &&
+                 OTHERS * self.others <= self.numbers;
     *ret_decimals = self.count;
     return read;
 }

@@ -26,10 +26,10 @@ bool pe_narrow_view_find(const pe_view *view, pe_narrow_view *ret_narrow);
 pe_view pe_narrow_view_make(pe_narrow_view *narrow);
 
 /* Find to how many decimal places, at most 8, all finite numbers of a table of reals were
- * rounded: the least k such that each is the element nearest to a multiple of 10^-k. Nothing is
- * found, with *ret_found false, if too few of them tell: 1/32 must be no fractions of a power
- * of two, and elements near the largest must be nearer to each other than 10^-k. False: the
- * view cannot be read, or memory ran out. */
+ * rounded, but for few: the least k such that each is the element nearest to a multiple of
+ * 10^-k, and elements near it are nearer to each other than that. Nothing is found, with
+ * *ret_found false, if too few of them tell: 1/32 must be no fractions of a power of two.
+ * False: the view cannot be read, or memory ran out. */
 bool pe_view_find_decimals(const pe_view *view, int *ret_decimals, bool *ret_found);
 
 #endif

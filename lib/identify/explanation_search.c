@@ -22,8 +22,9 @@
 #define LARGE        0x1p21 /* entries of a table of which a match is enough */
 #define DEPTH_MAX    3      /* forms that are undone one after the other */
 #define PRICE_MAX    0.5    /* of an explanation, of the table's own bits */
-#define NOISY_BITS   34
-#define NOISY_DIGITS 4
+#define NOISY_BITS   64
+#define NOISY_DIGITS 4  /* but for offsets, which are whole */
+#define TIE_BITS     12 /* by which another law that fits is dearer, or noise tells neither */
 
 /* The search for what made one table. */
 typedef struct search {
@@ -31,9 +32,11 @@ typedef struct search {
     pe_search_runner *runner;
     pe_layers layers;
     pe_candidates candidates;
-    bool noisy;  /* the layer that is searched has noise */
-    double left; /* entries that may still be compared in full */
-    double laws; /* the same with rotary laws */
+    bool noisy;   /* the layer that is searched has noise */
+    double left;  /* entries that may still be compared in full */
+    double laws;  /* the same with rotary laws */
+    double rival; /* bits of the cheapest request of another law than the best one's that fits,
+                   * too, and makes another table, but for noise */
     pe_identity *best, *found, *second, *first;
     pe_error *reterr;
 } search;
@@ -133,7 +136,9 @@ static bool check_counterpart(search *self, const pe_candidate *candidate, const
         negative = true;
         good = judge_counterpart(self, candidate, tensor, view, true);
     }
-    if (!good || self->second->status == PE_IDENTITY_UNKNOWN) {
+    /* columns that are wrong in both have another frequency: it is another law */
+    if (!good || self->second->status == PE_IDENTITY_UNKNOWN ||
+        (self->found->misfits.column_count > 0 && self->second->misfits.column_count > 0)) {
         self->found->status = PE_IDENTITY_UNKNOWN;
         return good;
     }
@@ -168,12 +173,36 @@ static double bound_forms(const pe_identity *best)
            (best->arithmetic == PE_ARITHMETIC_F32_LIKE ? PE_PRICE_ARITHMETIC : 0);
 }
 
+/* Whether two requests differ in nothing but numbers. */
+static bool is_same_law(const pe_identity *one, const pe_identity *other)
+{
+    static const char NUMBERS[] = "0123456789.-";
+    const char *a = one->query, *b = other->query;
+    while (*a && *b && *a == *b) {
+        a += 1 + strspn(a + 1, NUMBERS);
+        b += 1 + strspn(b + 1, NUMBERS);
+    }
+    return one->scheme == other->scheme && !*a && !*b;
+}
+
+/* Note a request that fits but for noise, and is no cheaper than the best one that does. */
+static void note_rival(search *self, const pe_identity *found, const pe_identity *best)
+{
+    if (found->status == PE_IDENTITY_UNKNOWN || best->status == PE_IDENTITY_UNKNOWN ||
+        found->noise == 0 || found->price.misfits == best->price.misfits ||
+        is_same_law(found, best))
+        return;
+    const double bits = fmax(add_price(&found->price), add_price(&best->price));
+    self->rival = fmin(self->rival, bits);
+}
+
 /* Keep what was found if it is cheaper than the best, and than the table itself; `table`: the
  * bits of that. */
-static void keep_cheaper(pe_identity *found, pe_identity *best, double table)
+static void keep_cheaper(search *self, pe_identity *found, pe_identity *best, double table)
 {
     const size_t proposed = best->proposed + found->proposed;
     const size_t compared = best->compared + found->compared;
+    note_rival(self, found, best);
     if (is_cheaper(found, best) &&
         found->price.request + found->price.forms < PRICE_MAX * table)
         *best = *found;
@@ -187,6 +216,8 @@ static bool shows_through_noise(const pe_candidate *candidate)
 {
     const char *at = candidate->proposal->query;
     while ((at = strpbrk(at, "=,"))) {
+        const bool offset =
+            at - candidate->proposal->query >= 6 && memcmp(at - 6, "offset", 6) == 0;
         const size_t size = strcspn(++at, "&,");
         size_t digits = 0, zeros = 0;
         for (size_t i = 0; i < size && at[i] != 'e'; i++) {
@@ -194,7 +225,7 @@ static bool shows_through_noise(const pe_candidate *candidate)
             digits += at[i] >= '1' && at[i] <= '9' ? 1 + zeros : 0;
             zeros = zero ? zeros + (digits > 0) : at[i] == '.' ? zeros : 0;
         }
-        if (digits > NOISY_DIGITS)
+        if (digits > NOISY_DIGITS && !offset)
             return false;
     }
     return candidate->bits <= NOISY_BITS || strstr(candidate->proposal->query, "positions=");
@@ -231,7 +262,7 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
             if (other && !check_counterpart(self, candidate, other, entries))
                 return false;
         }
-        keep_cheaper(self->found, best, table);
+        keep_cheaper(self, self->found, best, table);
     }
     return true;
 }
@@ -353,7 +384,7 @@ static bool search_layer(search *self, pe_layer *layer)
     }
     if (is_cheaper(first, self->best))
         note_layer(layer, first);
-    keep_cheaper(first, self->best, INFINITY);
+    keep_cheaper(self, first, self->best, INFINITY);
     keep_waves(first, self->best);
     self->layers.least = bound_forms(self->best);
     return true;
@@ -415,7 +446,12 @@ static bool search_all(search *self)
         return true;
     layers->noisy = true;
     layers->count = 1;
-    return pe_undo_noise(layers, &layers->items[0]) && search_layers(self, &work);
+    self->rival = INFINITY;
+    if (!pe_undo_noise(layers, &layers->items[0]) || !search_layers(self, &work))
+        return false;
+    if (self->rival < add_price(&self->best->price) + TIE_BITS)
+        self->best->status = PE_IDENTITY_UNKNOWN;
+    return true;
 }
 
 bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,

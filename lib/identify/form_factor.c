@@ -6,52 +6,73 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define NOISY_BITS 18
+#define SEVERAL    4 /* entries */
+#define FAR_OFF    0.02
 
 /* A factor and a constant. */
 typedef struct line {
     double factor, constant;
 } line;
 
+/* How far the squares of two entries are from the line's, of its factor. */
+static double measure_circle(const line *own, double one, double other)
+{
+    const double x = one - own->constant, y = other - own->constant;
+    return fabs(x * x + y * y - own->factor * own->factor) / (own->factor * own->factor);
+}
+
 /* Fit entries a·cos + b and a·sin + b of unknown angles, whose squares have the sum
- * a² - 2b² + 2b·(the sum of both). False: they are none. */
+ * a² - 2b² + 2b·(the sum of both); the second time without those that are far off, if they are
+ * few. False: they are none. */
 static bool fit_circle(const pe_view views[2], line *ret_line, bool *ret_read)
 {
     double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS];
-    double x = 0, y = 0, xx = 0, xy = 0, rest = 0;
-    size_t count;
+    size_t count, used = 0;
     *ret_read = pe_view_read_sample(&views[0], entries[0], &count) &&
                 pe_view_read_sample(&views[1], entries[1], &count);
     if (!*ret_read || count < 16)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        const double one = entries[0][i], other = entries[1][i], sum = one + other;
-        const double square = one * one + other * other;
-        x += sum;
-        y += square;
-        xx += sum * sum;
-        xy += sum * square;
+    for (int again = 0; again < 2; again++) {
+        double x = 0, y = 0, xx = 0, xy = 0, n = 0;
+        for (size_t i = 0; i < count; i++) {
+            const double one = entries[0][i], other = entries[1][i], sum = one + other;
+            const double square = one * one + other * other;
+            if (again && !(measure_circle(ret_line, one, other) <= FAR_OFF))
+                continue;
+            n++;
+            x += sum;
+            y += square;
+            xx += sum * sum;
+            xy += sum * square;
+        }
+        const double spread = xx - x * x / n,
+                     slope = spread > 0 ? (xy - x * y / n) / spread : 0;
+        const double constant = slope / 2, mean = (y - slope * x) / n;
+        *ret_line = (line){sqrt(mean + 2 * constant * constant), constant};
+        if (!isnormal(ret_line->factor) || !(spread > 1e-3 * xx))
+            return false;
+        for (size_t i = used = 0; i < count; i++)
+            used += measure_circle(ret_line, entries[0][i], entries[1][i]) <= FAR_OFF;
+        if (8 * used < 7 * count)
+            return false;
     }
-    const double n = (double)count, spread = xx - x * x / n;
-    const double slope = spread > 0 ? (xy - x * y / n) / spread : 0;
-    const double constant = slope / 2, mean = (y - slope * x) / n;
-    const double factor = sqrt(mean + 2 * constant * constant);
-    for (size_t i = 0; i < count; i++) {
-        const double one = entries[0][i] - constant, other = entries[1][i] - constant;
-        rest += fabs(one * one + other * other - factor * factor) > 0.02 * factor * factor;
-    }
-    *ret_line = (line){factor, constant};
-    return 8 * rest <= n && isnormal(factor) && spread > 1e-3 * xx;
+    return true;
 }
 
-/* The number that a measured one is taken for: the cheapest within its error. */
-static double choose_number(double number, double error)
+/* The number that a measured one is taken for: the root of the width of a table, as what is
+ * multiplied by that has, or the cheapest within its error. */
+static double choose_number(double number, double error, const pe_view *view)
 {
     const double square = number * number;
+    const double width = sqrt((double)view->shape[view->rank - 1]);
     const double numbers[] = {pe_find_decimal(number, fmax(error, 1e-6)), sqrt(rint(square)),
                               1 / sqrt(rint(1 / square)), PE_LOG2_E, 1 / PE_LOG2_E};
     double chosen = pe_find_decimal(number, error);
+    if (fabs(width - number) <= error * number)
+        return width;
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
         if (fabs(numbers[i] - number) <= fmax(2 * error, i == 0 ? 1e-6 : 0) * number &&
             pe_price_number(numbers[i]) < pe_price_number(chosen))
@@ -87,10 +108,11 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, line found)
     return true;
 }
 
-/* What a number that many entries tell is off by, relative. */
-static double find_mean_error(const pe_view *view)
+/* What a number that many entries tell is off by, relative; noise is a part of its unit. */
+static double find_mean_error(const pe_layer *layer)
 {
-    return fmax(pe_observation_unit(view) / 64, 1e-7);
+    const double entries = pe_layer_has(layer, PE_TRANSFORM_NOISE) ? 16 : 64;
+    return fmax(pe_observation_unit(&layer->view) / entries, 1e-7);
 }
 
 /* The factor of two tensors whose squares add up to its own. */
@@ -106,14 +128,14 @@ static bool undo_of_tensors(pe_layers *layers, const pe_layer *layer)
     const double factor = sqrt(sum / (double)count);
     return !isnormal(factor) ||
            add_scaled(layers, layer,
-                      (line){choose_number(factor, find_mean_error(&layer->view)), 0});
+                      (line){choose_number(factor, find_mean_error(layer), &layer->view), 0});
 }
 
 /* The factor and the constant of sines and cosines, whose pairs may lie in three ways. */
 static bool undo_circle(pe_layers *layers, const pe_layer *layer, bool *ret_found)
 {
     const pe_view *view = &layer->view;
-    const double error = find_mean_error(view);
+    const double error = find_mean_error(layer);
     bool read = true;
     for (size_t i = 0; read && !*ret_found && i < 3; i++) {
         /* the halves of a grid's channels are of two axes, each with its own pairs */
@@ -126,7 +148,7 @@ static bool undo_circle(pe_layers *layers, const pe_layer *layer, bool *ret_foun
             continue;
         const bool moved =
             fabs(found.constant) > 16 * fmax(error, view->grain / 96) * found.factor;
-        const line numbers = {choose_number(found.factor, error),
+        const line numbers = {choose_number(found.factor, error, view),
                               moved ? pe_find_decimal(found.constant, error) : 0};
         if (!add_scaled(layers, layer, numbers))
             return false;
@@ -186,23 +208,44 @@ static bool find_slope_factor(const pe_view *view, double *ret_factor)
     return true;
 }
 
-/* Factors of tables without pairs: what the first entry is of 1, what all entries are multiples
- * of, what slopes are of those of ALiBi. */
+static int larger_first(const void *a, const void *b)
+{
+    const double one = fabs(*(const double *)a), other = fabs(*(const double *)b);
+    return one > other ? -1 : one < other;
+}
+
+/* The largest size that several entries have, as cosines of position 0, or slow ones; 0: none.
+ * The entries are sorted. */
+static double find_most(double *entries, size_t count, double error)
+{
+    qsort(entries, count, sizeof *entries, larger_first);
+    for (size_t i = 0; i + SEVERAL < count; i++)
+        if (isfinite(entries[i]) &&
+            fabs(entries[i + SEVERAL]) >= (1 - 2 * error) * fabs(entries[i]))
+            return fabs(entries[i + SEVERAL / 2]);
+    return 0;
+}
+
+/* Factors of tables without pairs: what waves are of those of amplitude 1, what slopes are of
+ * those of ALiBi, what the first entry is of 1, what all entries are multiples of, and what the
+ * largest ones are of 1. */
 static bool undo_others(pe_layers *layers, const pe_layer *layer)
 {
     const double error = fmax(pe_observation_unit(&layer->view), 1e-7);
-    double entries[PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], factors[4] = {layer->amplitude};
+    double entries[PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], factors[5] = {layer->amplitude};
     size_t count;
     if (!pe_view_read_sample(&layer->view, entries, &count) ||
         !find_slope_factor(&layer->view, &factors[1]))
         return false;
     factors[2] = entries[0];
     factors[3] = find_divisor(entries, count);
+    factors[4] = find_most(entries, count, error);
     for (size_t i = 0; i < PE_COUNT(factors); i++)
         if (isnormal(factors[i]) && factors[i] > 0 &&
-            !add_scaled(
-                layers, layer,
-                (line){choose_number(factors[i], i == 0 ? fmax(error, 1e-4) : error), 0}))
+            !add_scaled(layers, layer,
+                        (line){choose_number(factors[i], i == 0 ? fmax(error, 1e-4) : error,
+                                             &layer->view),
+                               0}))
             return false;
     return true;
 }

@@ -17,7 +17,7 @@ bool pe_view_read_sample(const pe_view *view, double *entries, size_t *ret_count
     for (uint64_t i = 0; i < rows; i++) {
         pe_view line = *view;
         for (bool first = true; line.rank > (first ? 0u : 1u); first = false)
-            line = pe_view_at(&line, 0, first && rows > 1 ? i * (all - 1) / (rows - 1) : 0);
+            line = pe_view_at(&line, 0, rows > 1 ? i * (line.shape[0] - 1) / (rows - 1) : 0);
         const bool one = line.rank == 0;
         const uint64_t columns = one                                 ? 1
                                  : line.shape[0] < PE_LOOKED_COLUMNS ? line.shape[0]

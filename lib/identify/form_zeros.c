@@ -101,7 +101,9 @@ bool pe_undo_zero_columns(pe_layers *layers, const pe_layer *layer)
 {
     pe_layer beneath = pe_layer_beneath(layer);
     bool read = true, noted = true;
-    if (!has_room(layer) || pe_layer_has(layer, PE_TRANSFORM_ZERO_COLUMNS))
+    const bool noisy = pe_layer_has(layer, PE_TRANSFORM_NOISE); /* in which slow sines vanish */
+    if (!has_room(layer) || pe_layer_has(layer, PE_TRANSFORM_ZERO_COLUMNS) ||
+        (noisy && layer->view.shape[layer->view.rank - 1] > 2))
         return true;
     for (size_t axis = layer->view.rank - 1; read && noted && axis > 0; axis--) {
         const uint64_t columns = count_zeros(&beneath.view, axis, true, &read);
@@ -248,6 +250,12 @@ void pe_write_zero_columns(const pe_identity *identity, const pe_transform *form
 {
     const char *zero = identity->noise > 0 ? "noise alone" : "zero";
     char what[32];
+    for (const pe_transform *t = identity->transforms; t < form; t++)
+        if (t->kind == PE_TRANSFORM_OTHER_ROWS) {
+            snprintf(dst, PE_FORM_TEXT, "from row %llu on, the last %llu columns have zeros",
+                     (unsigned long long)t->count, (unsigned long long)form->count);
+            return;
+        }
     if (identity->is_complex && form->count == 1 && form->first == 1) {
         snprintf(dst, PE_FORM_TEXT, "its imaginary part is %s", zero);
         return;

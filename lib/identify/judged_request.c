@@ -13,6 +13,7 @@
 #define SAMPLED_LINES 9
 #define NOISE_LEAST   0.08 /* of the grain, which is ten times the noise that was estimated */
 #define NOISE_MOST    0.3
+#define COLUMNS_MAX   2    /* of which most entries do not fit */
 #define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
 
 /* A request that is judged. */
@@ -75,12 +76,12 @@ static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
     return good;
 }
 
-/* Whether what does not fit is few other numbers, and not just somewhat off, as entries of
- * another law are. Zeros are no evidence: a table of few other numbers is near anything that
- * has few. */
+/* Whether what does not fit is few other numbers, and not just somewhat off, or in many
+ * columns, as entries of another law are. Zeros are no evidence: a table of few other numbers
+ * is near anything that has few. */
 static bool are_others(const pe_misfits *misfits, uint64_t entries)
 {
-    return 4 * misfits->far >= 3 * misfits->count &&
+    return 4 * misfits->far >= 3 * misfits->count && misfits->column_count <= COLUMNS_MAX &&
            (double)misfits->count <= MISFITS_MAX * (double)(entries - misfits->zeros);
 }
 

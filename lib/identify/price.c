@@ -211,6 +211,9 @@ static double price_misfits(const pe_identity *found, const pe_view *view, doubl
 double pe_price_rest(const pe_identity *found, const pe_view *view, uint64_t entries)
 {
     const pe_comparison *compared = &found->comparison;
+    if (found->noise >
+        0) /* the bits of its entries, which are as many more as it is stronger */
+        return PE_PRICE_LIKE + (double)entries * log2(1 + found->noise / view->grain);
     const double mean = price_errors(compared, compared->entries) / (double)compared->entries;
     switch (found->arithmetic) {
     case PE_ARITHMETIC_EXACT:
@@ -222,6 +225,5 @@ double pe_price_rest(const pe_identity *found, const pe_view *view, uint64_t ent
     case PE_ARITHMETIC_UNKNOWN:
         break;
     }
-    return PE_PRICE_LIKE + ERROR_WEIGHT * mean +
-           (found->noise > 0 ? 0 : price_misfits(found, view, (double)entries));
+    return PE_PRICE_LIKE + ERROR_WEIGHT * mean + price_misfits(found, view, (double)entries);
 }

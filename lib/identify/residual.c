@@ -78,6 +78,13 @@ static bool is_unlike(squares own, double whole)
     return own.count >= ENOUGH && (mean > UNLIKE * whole || mean < whole / UNLIKE);
 }
 
+/* Add a product to the sum of them, and of their squares, which of noise is about as large. */
+static void note_tie(double tie[2], double product)
+{
+    tie[0] += isfinite(product) ? product : 0;
+    tie[1] += isfinite(product) ? product * product : 0;
+}
+
 bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view,
                           const pe_runner *runner, double *ret_size)
 {
@@ -85,13 +92,12 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
     squares all = {0, 0, 0};
     squares *rows = calloc((size_t)pe_view_lines(view), sizeof *rows);
     squares *columns = calloc((size_t)pe_view_columns(view), sizeof *columns);
-    double products = 0, spread = 0;
+    double ties[3][2] = {{0}}; /* with the line before, a constant, the tensor */
     bool good = residual_begin(&self, request, tensor, view, runner) && rows && columns;
     for (uint64_t line = 0; good && line < self.lines; line++) {
         good = read_line(&self, line);
         for (uint64_t c = 0; good && c < self.columns; c++) {
             const double left = self.left[c];
-            const double product = line > 0 ? left * self.before[c] : 0;
             if (!isfinite(left))
                 continue;
             rows[line].sum += left * left;
@@ -99,15 +105,17 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
             rows[line].count++;
             all.exact += self.exact[c] * self.exact[c];
             columns[c].count++;
-            products += isfinite(product) ? product : 0;
-            spread += isfinite(product) ? product * product : 0;
+            note_tie(ties[0], line > 0 ? left * self.before[c] : 0);
+            note_tie(ties[1], left);
+            note_tie(ties[2], left * self.exact[c]);
         }
         all.sum += rows[line].sum;
         all.count += rows[line].count;
     }
     const double whole = all.sum / all.count;
-    good = good && whole > 0 && all.sum <= WEAK * all.exact &&
-           fabs(products) <= TIED * sqrt(spread);
+    good = good && whole > 0 && all.sum <= WEAK * all.exact;
+    for (size_t i = 0; good && i < PE_COUNT(ties); i++)
+        good = fabs(ties[i][0]) <= TIED * sqrt(ties[i][1]);
     for (uint64_t c = 0; good && c < self.columns; c++)
         good = !is_unlike(columns[c], whole);
     for (uint64_t line = 0; good && line < self.lines; line++)

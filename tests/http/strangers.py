@@ -232,6 +232,12 @@ def bound_of(said, stranger, made):
     return unit + (4 * angle + 8) * (2.0**-52 if in_float64 else 2.0**-23) * size
 
 
+def noise_of(said):
+    """Of the table; that of an answer is of what is left without a factor."""
+    factors = [abs(form["value"]) for form in said["forms"] if form["kind"] == "factor"]
+    return said["noise"] * float(numpy.prod(factors))
+
+
 def holds(said, stranger, made):
     """Why a table that was made again is not the one that was sent, as is said; else None."""
     values = stranger.values()
@@ -242,7 +248,7 @@ def holds(said, stranger, made):
     finite = off[numpy.isfinite(off)]
     if "noise" in said:
         most = float(numpy.sqrt((finite**2).mean()))
-        return None if most <= 2 * said["noise"] else f"it is {most:.2g} off, not by noise"
+        return None if most <= 2 * noise_of(said) else f"it is {most:.2g} off, not by noise"
     beyond = int((off > bound_of(said, stranger, made)).sum())
     times = -(-values.size // max(1, said["against_exact"]["entries"]))
     misfits = said["misfits"] + said.get("second", {}).get("misfits", 0)
