@@ -6,6 +6,7 @@
 #include "identify/judged_request.h"
 #include "identify/price.h"
 #include "numerics/dd.h"
+#include "numerics/decimal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,16 +16,15 @@
 #define COMPARED_MAX 24 /* requests that are compared in full with one view */
 #define LAYERS_MAX   32 /* that are searched */
 /* Searching a layer takes as long as so many entries of it, beside its own. */
-#define LAYER_WORK   0x1p20
-#define LAYERS_WORK  0x1p26 /* of all layers */
-#define COMPARED     0x1p26 /* entries that are compared in full */
-#define LAWS         0x1p25 /* entries that are compared with rotary laws */
-#define LARGE        0x1p21 /* entries of a table of which a match is enough */
-#define DEPTH_MAX    3      /* forms that are undone one after the other */
-#define PRICE_MAX    0.5    /* of an explanation, of the table's own bits */
-#define NOISY_BITS   64
-#define NOISY_DIGITS 4  /* but for offsets, which are whole */
-#define TIE_BITS     12 /* by which another law that fits is dearer, or noise tells neither */
+#define LAYER_WORK  0x1p20
+#define LAYERS_WORK 0x1p26 /* of all layers */
+#define COMPARED    0x1p26 /* entries that are compared in full */
+#define LAWS        0x1p25 /* entries that are compared with rotary laws */
+#define LARGE       0x1p21 /* entries of a table of which a match is enough */
+#define DEPTH_MAX   3      /* forms that are undone one after the other */
+#define PRICE_MAX   0.5    /* of an explanation, of the table's own bits */
+#define NOISY_BITS  48
+#define TIE_BITS    12 /* by which another law that fits is dearer, or noise tells neither */
 
 /* The search for what made one table. */
 typedef struct search {
@@ -210,25 +210,26 @@ static void keep_cheaper(search *self, pe_identity *found, pe_identity *best, do
     best->compared = compared;
 }
 
-/* Whether a request has few numbers, of few digits, beside a list of positions: noise hides
- * others. */
+/* Whether the real numbers of a request have one digit each, but for an offset, and it has few
+ * others beside a list of positions: noise hides more, and leaves room for other laws. */
 static bool shows_through_noise(const pe_candidate *candidate)
 {
-    const char *at = candidate->proposal->query;
-    while ((at = strpbrk(at, "=,"))) {
-        const bool offset =
-            at - candidate->proposal->query >= 6 && memcmp(at - 6, "offset", 6) == 0;
-        const size_t size = strcspn(++at, "&,");
-        size_t digits = 0, zeros = 0;
-        for (size_t i = 0; i < size && at[i] != 'e'; i++) {
-            const bool zero = at[i] == '0';
-            digits += at[i] >= '1' && at[i] <= '9' ? 1 + zeros : 0;
-            zeros = zero ? zeros + (digits > 0) : at[i] == '.' ? zeros : 0;
+    const pe_scheme_info *info = pe_scheme_describe(candidate->scheme);
+    const char *query = candidate->proposal->query;
+    for (const char *part = query; *part; part += *part == '&') {
+        char name[32] = "", text[PE_PRINT_MAX] = "";
+        const size_t length = strcspn(part, "=&"), size = strcspn(part, "&");
+        if (length < sizeof name && size > length && size - length <= sizeof text) {
+            memcpy(name, part, length);
+            memcpy(text, part + length + 1, size - length - 1);
         }
-        if (digits > NOISY_DIGITS && !offset)
+        const pe_parameter *row = pe_parameter_find(info, name);
+        if (row && row->type == PE_REAL && strcmp(name, "offset") != 0 &&
+            pe_count_significant(text) > 1)
             return false;
+        part += size;
     }
-    return candidate->bits <= NOISY_BITS || strstr(candidate->proposal->query, "positions=");
+    return candidate->bits <= NOISY_BITS || strstr(query, "positions=");
 }
 
 /* Judge the candidates, the cheapest first, until none that is left can be cheaper than the

@@ -57,17 +57,20 @@ typedef struct estimate {
     size_t count;
 } estimate;
 
-/* Look at a line, whose noise says something if it is above what rounding leaves. False: it
- * cannot be read. */
+/* Look at a line up to what is masked, whose noise says something if it is above what rounding
+ * leaves. False: it cannot be read. */
 static bool look_at_line(const pe_view *line, double unit, estimate *ret)
 {
     double entries[LENGTH], most = 0;
-    const size_t count = line->shape[0] < LENGTH ? (size_t)line->shape[0] : LENGTH;
-    if (!pe_view_read(line, 0, count, entries))
+    const size_t read = line->shape[0] < LENGTH ? (size_t)line->shape[0] : LENGTH;
+    size_t count = 0;
+    if (!pe_view_read(line, 0, read, entries))
         return false;
+    while (count < read && isfinite(entries[count]))
+        count++;
+    if (count < SHORTEST)
+        return true;
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(entries[i]))
-            return true;
         most = fmax(most, fabs(entries[i]));
         ret->squares += entries[i] * entries[i];
     }
