@@ -154,10 +154,15 @@ END_TEST
 Suite *fixed_suite(void)
 {
     const TTest *const tests[] = {
-        doubles_are_floor_and_fraction,       sums_and_differences_carry_between_the_parts,
-        quotients_are_rounded_towards_zero,   whole_divisors_give_what_half_of_both_gives,
-        quotients_saturate_at_two_to_62,      logarithms_are_good_to_250_bits,
-        double_doubles_keep_the_leading_bits, NULL,
+        doubles_are_floor_and_fraction,
+        sums_and_differences_carry_between_the_parts,
+        integer_multiples_are_exact,
+        quotients_are_rounded_towards_zero,
+        whole_divisors_give_what_half_of_both_gives,
+        quotients_saturate_at_two_to_62,
+        logarithms_are_good_to_250_bits,
+        double_doubles_keep_the_leading_bits,
+        NULL,
     };
     return unit_suite("fixed", tests);
 }
