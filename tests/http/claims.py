@@ -217,7 +217,7 @@ def read_exact(url, fetch):
     base, dtype = (url.split("&dtype=") + ["f32"])[:2]
     wide = fetch(base + "&dtype=f64&format=npy").astype("f8").squeeze()
     if dtype == "bf16":
-        bits = fetch(base + "&dtype=bf16&format=raw").astype("u4") << 16
+        bits = fetch(base + "&dtype=bf16&format=raw")[: wide.size].astype("u4") << 16
         return wide, bits.view("f4").reshape(wide.shape).astype("f8")
     if dtype.startswith("i") or dtype.startswith("u"):
         return wide, wide

@@ -111,9 +111,15 @@ def alternating(values, form, said):
     ]
 
 
+def confirm(said, *equal):
+    """But for noise and for entries that do not fit, which each copy may have."""
+    misfits = said["misfits"] + said.get("second", {}).get("misfits", 0)
+    assert "noise" in said or sum((~each).sum() for each in equal) <= misfits
+
+
 def matrices(values, _, said):
-    assert (values[..., 0, 0] == values[..., 1, 1]).all()
-    assert (values[..., 0, 1] == -values[..., 1, 0]).all()
+    same = values[..., 0, 0] == values[..., 1, 1]
+    confirm(said, same, values[..., 0, 1] == -values[..., 1, 0])
     return [values[..., 0, 0], turned(said) * values[..., 1, 0]]
 
 
@@ -166,7 +172,7 @@ def masked(values, form, said):
     """Keys after the query have -inf instead, or what the last query has; those beyond a window
     go on as the keys beside them do."""
     before, after = unseen(values, form)
-    assert (values[..., before | after] <= 0).all()
+    confirm(said, values[..., before | after] <= 0)
     values = values.copy()
     for query, key in numpy.argwhere(before)[::-1]:
         values[..., query, key] = 2 * values[..., query, key + 1] - values[..., query, key + 2]
@@ -186,10 +192,10 @@ def unseen(values, form):
     return distance >= window, -distance >= (window if form.get("count") else 1)
 
 
-def zeros(values, form, _):
+def zeros(values, form, said):
     axis, count = form["axis"], form["count"]
     first = min(form["first"], values.shape[axis] - count)
-    assert (values[part(axis, first, first + count)] == 0).all()
+    confirm(said, values[part(axis, first, first + count)] == 0)
     return numpy.delete(values, range(first, first + count), axis)
 
 
@@ -199,7 +205,7 @@ def opposite(values, form, _):
         values[part(form["axis"], 0, count)],
         values[part(form["axis"], count, None)],
     )
-    assert (first == -second).all()
+    confirm(said, first == -second)
     return second
 
 
