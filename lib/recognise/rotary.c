@@ -124,7 +124,6 @@ static void propose_coarse(const pe_observation *seen, const pe_rotary_table *ta
 static void propose_tables(pe_observation *seen, pe_proposals *proposals,
                            const pe_rotary_table *table)
 {
-    pe_wave_law law;
     pe_ladder ladder;
     pe_rotary_propose_published(seen, table, proposals);
     if (seen->sampled < 4)
@@ -132,18 +131,7 @@ static void propose_tables(pe_observation *seen, pe_proposals *proposals,
     propose_coarse(seen, table, proposals);
     if (!pe_ladder_read(seen, table->columns, table->sines, &ladder))
         return;
-    pe_wave_law_take(seen, table->columns, &ladder, &law);
-    propose_laws(seen, table, &ladder, law.amplitude, proposals);
-    proposals->first_distance = law.first_distance;
-    for (size_t i = 0; ladder.placed && i < PE_ROTARY_PRESET_COUNT; i++) {
-        char positions[2 * TEXT];
-        const double step = law.step * pe_rotary_preset_divisor(&pe_rotary_presets[i]);
-        pe_wave_positions(law.offset * step, step, fmax(law.first_error, 1e-6), positions,
-                          sizeof positions);
-        pe_propose_request(proposals, table->tensor, "preset=%s&length=%llu&dim=%llu%s%s",
-                           pe_rotary_presets[i].name, table->rows, 2ull * table->columns.count,
-                           table->query, positions);
-    }
+    propose_laws(seen, table, &ladder, pe_wave_amplitude(seen, table->columns), proposals);
     pe_ladder_done(&ladder);
 }
 

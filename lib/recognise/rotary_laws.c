@@ -139,26 +139,6 @@ static void search_grown(pe_rotary_trial *self)
     }
 }
 
-/* Thetas of as many digits as all frequencies may decide, as plain laws. */
-static void search_fine(pe_rotary_trial *self)
-{
-    const double least = 1e-10;
-    if (!measure_theta(self, self->seen->count))
-        return;
-    const double theta = pe_exp_double(self->log_theta), most = 2 * self->log_error;
-    double next = fmin(most, 0.05), before = 0;
-    while (next > least) {
-        const double error = next;
-        next /= FINER;
-        self->theta = pe_find_decimal(theta, error);
-        if (self->theta == before)
-            continue;
-        before = self->theta;
-        pe_rotary_predict_base(self, self->theta);
-        pe_rotary_searches[PE_ROTARY_DEFAULT].scaled(self);
-    }
-}
-
 static void search_laws(pe_rotary_trial *self)
 {
     listed_theta thetas[THETAS_MAX];
@@ -174,7 +154,6 @@ static void search_laws(pe_rotary_trial *self)
     const size_t count = list_thetas(self, thetas);
     if (measure_theta(self, self->seen->count)) {
         self->ranking.step = pe_rotary_choose_step(self, 1);
-        search_fine(self);
         search_grown(self);
     }
     for (size_t t = 0; t < count && pe_rotary_may_continue(self->seen); t++) {

@@ -57,12 +57,6 @@ static pe_rotary read_preset(const pe_preset *preset, size_t width)
     return rotary;
 }
 
-double pe_rotary_preset_divisor(const pe_preset *preset)
-{
-    const char *type = find_text(preset, "rope_type");
-    return type && strcmp(type, "linear") == 0 ? strtod(find_text(preset, "factor"), NULL) : 1;
-}
-
 /* ---- trying laws ---- */
 
 typedef struct published {

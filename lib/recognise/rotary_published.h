@@ -13,7 +13,4 @@ void pe_rotary_propose_published(const pe_observation *seen, const pe_rotary_tab
 void pe_rotary_propose_positions(const pe_observation *seen, const pe_rotary_table *table,
                                  const pe_rotary *rotary, pe_proposals *proposals);
 
-/* What a preset divides all frequencies by. */
-double pe_rotary_preset_divisor(const pe_preset *preset);
-
 #endif

@@ -202,7 +202,7 @@ static double place_rows(const pe_rung *rungs, size_t count, const pe_rung *from
         bad += far > FAR;
         worst = far > FAR ? worst : fmax(worst, far);
     }
-    return bad > count_allowed(count) || 2 * silent > count ? limit : worst;
+    return bad > count_allowed(count) || (silent > 0 && silent + 2 > count) ? limit : worst;
 }
 
 /* Find the position of the middle row: by the slowest wave, or the next one if that is bad.
@@ -212,7 +212,11 @@ static double search_turns(const pe_rung *rungs, size_t count, bool geometric, d
 {
     const pe_ladder_line start = *own;
     double best = limit;
-    for (size_t from = 0; from <= (count_allowed(count) > 0) && best == limit; from++)
+    size_t from = 0;
+    while (from < count && rungs[from].phase_error > 0.5)
+        from++;
+    const size_t last = from + (count_allowed(count) > 0);
+    for (; from <= last && from < count && best == limit; from++)
         for (int i = 0; i <= (count > 1 ? 2 * TURNS_MAX : 0) && best > CERTAIN; i++) {
             const int turns = i % 2 ? (i + 1) / 2 : -i / 2;
             pe_ladder_line next = start;
@@ -274,14 +278,15 @@ bool pe_ladder_read(pe_observation *seen, pe_columns columns, bool sines, pe_lad
         fits = self.count > 1 &&
                pe_ladder_fit(self.rungs, self.count, from_last, allowed, &known) == self.count;
     self.geometric = fits && known.at[1] < 0 && known.at[1] > -40;
+    /* rounded phases are not as far apart as they are many: what they add is no less error */
+    self.first_error = 2 * sqrt(known.covariance[0][0]);
+    self.ratio_error = 2 * sqrt(known.covariance[1][1]);
     if (self.geometric)
         place_ladder(&self, sines, true, &known);
     if (self.count > 0 && !self.placed) /* slow waves may be those that lie elsewhere */
         place_ladder(&self, sines, false, &known);
     self.first = known.at[0];
     self.ratio = known.at[1];
-    self.first_error = 2 * sqrt(known.covariance[0][0]);
-    self.ratio_error = 2 * sqrt(known.covariance[1][1]);
     *ret_ladder = self;
     if (self.count == 0)
         pe_ladder_done(ret_ladder);

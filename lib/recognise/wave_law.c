@@ -33,12 +33,12 @@ void pe_wave_positions(double offset, double step, double error, char *dst, size
     snprintf(dst, size, "%s%s", offset_text, step_text);
 }
 
-/* The middle one of the amplitudes of waves, so that a bad column does not decide. */
-static double measure_amplitude(const pe_observed_wave *waves, pe_columns columns)
+double pe_wave_amplitude(pe_observation *seen, pe_columns columns)
 {
+    const pe_observed_wave *waves = pe_observation_waves(seen);
     double sorted[AMPLITUDES];
     size_t count = 0;
-    for (uint64_t i = 0; i < columns.count && count < AMPLITUDES; i++) {
+    for (uint64_t i = 0; waves && i < columns.count && count < AMPLITUDES; i++) {
         const pe_observed_wave *wave = &waves[columns.first + i * columns.stride];
         size_t place = count;
         if (!wave->found || (count > 0 && wave->turns < 3))
@@ -51,26 +51,6 @@ static double measure_amplitude(const pe_observed_wave *waves, pe_columns column
     return count > 0 ? sorted[count / 2] : 0;
 }
 
-void pe_wave_law_take(pe_observation *seen, pe_columns columns, const pe_ladder *ladder,
-                      pe_wave_law *ret_law)
-{
-    *ret_law = (pe_wave_law){.geometric = ladder->geometric, .step = 1};
-    ret_law->amplitude = measure_amplitude(pe_observation_waves(seen), columns);
-    if (ladder->geometric) {
-        ret_law->ratio = pe_exp_double(ladder->ratio);
-        ret_law->ratio_error = ladder->ratio_error;
-        ret_law->first = pe_exp_double(ladder->first);
-        ret_law->first_error = clamp_error(ladder->first_error);
-        ret_law->step = pe_find_decimal(ret_law->first, ret_law->first_error);
-    }
-    ret_law->step *= ladder->backwards ? -1 : 1;
-    ret_law->offset = ladder->offset;
-    ret_law->first_distance = fabs(ladder->offset);
-    pe_wave_positions(ladder->offset * ret_law->step, ret_law->step,
-                      clamp_error(ladder->first_error), ret_law->positions,
-                      sizeof ret_law->positions);
-}
-
 bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
                       pe_wave_law *ret_law)
 {
@@ -78,7 +58,21 @@ bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
     *ret_law = (pe_wave_law){.step = 1};
     if (!pe_ladder_read(seen, columns, sines, &ladder))
         return false;
-    pe_wave_law_take(seen, columns, &ladder, ret_law);
+    ret_law->amplitude = pe_wave_amplitude(seen, columns);
+    ret_law->geometric = ladder.geometric;
+    if (ladder.geometric) {
+        ret_law->ratio = pe_exp_double(ladder.ratio);
+        ret_law->ratio_error = ladder.ratio_error;
+        ret_law->first = pe_exp_double(ladder.first);
+        ret_law->first_error = clamp_error(ladder.first_error);
+        ret_law->step = pe_find_decimal(ret_law->first, ret_law->first_error);
+    }
+    ret_law->step *= ladder.backwards ? -1 : 1;
+    ret_law->offset = ladder.offset;
+    ret_law->first_distance = fabs(ladder.offset);
+    pe_wave_positions(ladder.offset * ret_law->step, ret_law->step,
+                      clamp_error(ladder.first_error), ret_law->positions,
+                      sizeof ret_law->positions);
     pe_ladder_done(&ladder);
     return ladder.placed;
 }

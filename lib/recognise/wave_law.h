@@ -25,9 +25,8 @@ typedef struct pe_wave_law {
 bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
                       pe_wave_law *ret_law);
 
-/* The same of a ladder that has been read. */
-void pe_wave_law_take(pe_observation *seen, pe_columns columns, const pe_ladder *ladder,
-                      pe_wave_law *ret_law);
+/* The middle one of the amplitudes of waves, so that a bad column does not decide. */
+double pe_wave_amplitude(pe_observation *seen, pe_columns columns);
 
 /* The number that an offset is taken for: a whole one, or a decimal of few digits. */
 double pe_wave_offset(double offset);
