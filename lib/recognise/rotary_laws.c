@@ -156,7 +156,7 @@ static void search_laws(pe_rotary_trial *self)
         self->ranking.step = pe_rotary_choose_step(self, 1);
         search_grown(self);
     }
-    for (size_t t = 0; t < count && pe_rotary_may_continue(self->seen); t++) {
+    for (size_t t = 0; t < count && pe_rotary_spend(self->seen, 0); t++) {
         self->theta = thetas[t].theta;
         self->first = thetas[t].first;
         self->first_error = thetas[t].first_error;
@@ -189,7 +189,7 @@ size_t pe_rotary_search(const pe_rotary_observation *seen,
                         pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT])
 {
     pe_rotary_trial self = {.seen = seen, .ranking = {.seen = seen, .laws = ret_laws}};
-    if (seen->count < 2 || !pe_rotary_may_continue(seen))
+    if (seen->count < 2 || !pe_rotary_spend(seen, 0))
         return 0;
     self.base = calloc(5 * seen->count, sizeof *self.base);
     self.ranking.columns =

@@ -33,8 +33,10 @@ int pe_rotary_digits(double number)
 
 /* ---- comparing a law ---- */
 
-bool pe_rotary_may_continue(const pe_rotary_observation *seen)
+bool pe_rotary_spend(const pe_rotary_observation *seen, double entries)
 {
+    if (seen->work)
+        *seen->work -= entries;
     return !seen->work || *seen->work > 0;
 }
 
@@ -96,8 +98,7 @@ static double known_distance(pe_rotary_ranking *self, size_t column, const pe_ro
     memcpy(before, known->numbers, sizeof before);
     if (memcmp(before, bits, sizeof bits) != 0) {
         memcpy(known->numbers, numbers, sizeof numbers);
-        if (self->seen->work)
-            *self->seen->work -= (double)self->seen->row_count;
+        (void)pe_rotary_spend(self->seen, (double)self->seen->row_count);
         known->distance =
             column_distance(self->seen, column, self->predicted[column], law, amplitude);
     }
@@ -204,9 +205,7 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     pe_rotary_law law = {.law = *rotary};
     double amplitude;
     double most = self->kept < PE_ROTARY_LAWS_KEPT ? FARTHEST : self->laws[self->kept - 1].rank;
-    if (seen->work)
-        *seen->work -= (double)seen->count / PREDICTED;
-    if (self->looked >= LOOKED_MAX || !pe_rotary_may_continue(seen) ||
+    if (!pe_rotary_spend(seen, (double)seen->count / PREDICTED) || self->looked >= LOOKED_MAX ||
         !frequencies_fit(self, step))
         return;
     self->looked++;

@@ -26,8 +26,8 @@ typedef struct pe_rotary_ranking {
 /* Compare a law whose frequencies have been predicted, and keep it if it is one of the best. */
 void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step);
 
-/* Whether laws may still be looked at. */
-bool pe_rotary_may_continue(const pe_rotary_observation *seen);
+/* Spend the work of comparing so many entries. Whether laws may still be looked at. */
+bool pe_rotary_spend(const pe_rotary_observation *seen, double entries);
 
 /* The digits of a number as it is printed. */
 int pe_rotary_digits(double number);

@@ -8,6 +8,7 @@
 
 #define FAR_OFF     5.0 /* errors: beyond, a factor is not the measured one */
 #define LEAST_THETA 1.5 /* of blends */
+#define NUMBER_WORK 64  /* entries whose comparing takes as long as finding a decimal */
 #define RATIO_MAX                                                                              \
     64 /* of a length to the original one, a whole number or a half: others say                \
         * nothing of a theta that grows */
@@ -102,12 +103,31 @@ static double measure_inverse(const pe_rotary_trial *self, double *ret_error)
     return inverse;
 }
 
+/* Whether measured frequencies may be those of theta of which some are divided: few are higher,
+ * and some are lower or not measured. */
+static bool may_be_blended(const pe_rotary_trial *self)
+{
+    size_t measured = 0, higher = 0, lower = 0;
+    for (size_t i = 1; i < self->seen->count && self->theta > LEAST_THETA; i++) {
+        const double expected = self->base[i] * self->first,
+                     found = self->ranking.frequencies[i];
+        const double error = self->ranking.errors[i] + self->first_error +
+                             self->log_error * (double)i / (double)self->seen->count;
+        measured += found > 0;
+        higher += found > (1 + FAR_OFF * error) * expected;
+        lower += found < (1 - FAR_OFF * error) * expected;
+    }
+    return lower > 0 && 4 * higher <= measured;
+}
+
 /* Consider the factors of a law that divides frequencies in part, as far as the blend says, if
  * it changes them. */
 static void consider_blend(pe_rotary_trial *self, pe_rotary *rotary, double factor)
 {
     const size_t count = self->seen->count;
     double error;
+    if (!pe_rotary_spend(self->seen, (double)count))
+        return;
     const double inverse = measure_inverse(self, &error);
     for (size_t f = 0; f < (factor > 0 ? 1 : self->factor_count); f++) {
         rotary->factor = factor > 0 ? factor : self->factors[f];
@@ -163,6 +183,8 @@ static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, 
 static void consider_yarn_length(pe_rotary_trial *self, pe_rotary *rotary, size_t at,
                                  double away)
 {
+    if (!pe_rotary_spend(self->seen, NUMBER_WORK))
+        return;
     const double indices = (double)self->seen->count / pe_log_double(self->theta);
     const double width = indices * pe_log_double(rotary->beta_fast / rotary->beta_slow);
     const double part = measure_part(self, rotary->factor, at);
@@ -180,7 +202,7 @@ static void consider_yarn_length(pe_rotary_trial *self, pe_rotary *rotary, size_
  * ramp are truncated to whole numbers. */
 static void try_yarn_lengths(pe_rotary_trial *self, pe_rotary *rotary)
 {
-    for (size_t f = 0; self->theta > LEAST_THETA && f < self->factor_count; f++) {
+    for (size_t f = 0; f < self->factor_count; f++) {
         const size_t at = find_blended(self, rotary->factor = self->factors[f]);
         for (size_t t = 0; at < self->seen->count && t < PE_COUNT(TURNS); t++) {
             rotary->beta_fast = TURNS[t][0];
@@ -198,7 +220,9 @@ static void try_yarn(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_YARN);
     const double indices = (double)self->seen->count / pe_log_double(self->theta);
-    for (size_t t = 0; self->theta > LEAST_THETA && t < 2 * PE_COUNT(TURNS); t++)
+    if (!may_be_blended(self))
+        return;
+    for (size_t t = 0; t < 2 * PE_COUNT(TURNS); t++)
         for (size_t l = 0; l < PE_COUNT(LENGTHS); l++) {
             const double *turns = TURNS[t / 2];
             double low = indices * pe_log_double(LENGTHS[l] / (PE_TURN * turns[0]));
@@ -225,6 +249,8 @@ static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary, double fac
 /* Consider bands of few digits: with more, another length says the same. */
 static void consider_band(pe_rotary_trial *self, pe_rotary *rotary, double low, double high)
 {
+    if (!pe_rotary_spend(self->seen, 2 * NUMBER_WORK))
+        return;
     rotary->low_freq_factor = pe_find_decimal(low, 1e-3);
     rotary->high_freq_factor = pe_find_decimal(high, 1e-3);
     if (low > 0 && high > low && pe_rotary_digits(rotary->low_freq_factor) < FEW_DIGITS &&
@@ -236,7 +262,7 @@ static void consider_band(pe_rotary_trial *self, pe_rotary *rotary, double low, 
  * a band. */
 static void try_llama3_blended(pe_rotary_trial *self, pe_rotary *rotary)
 {
-    for (size_t f = 0; self->theta > LEAST_THETA && f < self->factor_count; f++) {
+    for (size_t f = 0; f < self->factor_count; f++) {
         const size_t at = find_blended(self, rotary->factor = self->factors[f]);
         if (at == self->seen->count)
             continue;
@@ -258,7 +284,9 @@ static void try_llama3_blended(pe_rotary_trial *self, pe_rotary *rotary)
 static void try_llama3(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_LLAMA3);
-    for (size_t b = 0; self->theta > LEAST_THETA && b < PE_COUNT(BANDS); b++)
+    if (!may_be_blended(self))
+        return;
+    for (size_t b = 0; b < PE_COUNT(BANDS); b++)
         for (size_t l = 0; l < PE_COUNT(LENGTHS); l++) {
             rotary.original = (int64_t)LENGTHS[l];
             rotary.low_freq_factor = BANDS[b][0];

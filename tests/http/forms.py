@@ -199,7 +199,7 @@ def zeros(values, form, said):
     return numpy.delete(values, range(first, first + count), axis)
 
 
-def opposite(values, form, _):
+def opposite(values, form, said):
     count = values.shape[form["axis"]] // 2
     first, second = (
         values[part(form["axis"], 0, count)],
