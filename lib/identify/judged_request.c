@@ -15,6 +15,7 @@
 #define NOISE_MOST    0.3
 #define COLUMNS_MAX   2    /* of which most entries do not fit */
 #define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
+#define VAGUE         0x1p-6 /* of the entries' squares: of errors that say nothing */
 
 /* A request that is judged. */
 typedef struct trial {
@@ -85,6 +86,14 @@ static bool are_others(const pe_misfits *misfits, uint64_t entries)
            (double)misfits->count <= MISFITS_MAX * (double)(entries - misfits->zeros);
 }
 
+/* Whether entries are off by so much that only angles far beyond float32 allow it, where nearly
+ * any number is allowed. */
+static bool are_vague(const pe_identity *found)
+{
+    return found->arithmetic == PE_ARITHMETIC_F32_LIKE &&
+           found->comparison.squares > VAGUE * found->comparison.entry_squares;
+}
+
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
 static bool find_arithmetic(const trial *self, pe_identity *found)
 {
@@ -105,10 +114,11 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
                         : found->misfits.count > 0 ? PE_ARITHMETIC_UNKNOWN
                         : explained                ? PE_ARITHMETIC_F32
                                                    : PE_ARITHMETIC_F32_LIKE;
+    const bool vague = are_vague(found);
     if (found->arithmetic == PE_ARITHMETIC_F32_LIKE && self->judge->seen->view.grain > 0)
         found->arithmetic = PE_ARITHMETIC_UNKNOWN; /* entries are off by the grain, too */
     found->status = f64 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
-    if (!are_others(&found->misfits, compared->entries))
+    if (vague || !are_others(&found->misfits, compared->entries))
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
 }
