@@ -13,8 +13,8 @@
 #define SAMPLED_LINES 9
 #define NOISE_LEAST   0.08 /* of the grain, which is ten times the noise that was estimated */
 #define NOISE_MOST    0.3
-#define COLUMNS_MAX   2    /* of which most entries do not fit */
-#define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
+#define COLUMNS_MAX   2      /* of which most entries do not fit */
+#define MISFITS_MAX   0.07   /* share of entries that do not fit, of a table that is near */
 #define VAGUE         0x1p-6 /* of the entries' squares: of errors that say nothing */
 
 /* A request that is judged. */
