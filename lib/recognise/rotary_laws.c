@@ -178,7 +178,8 @@ static size_t leave_out_worse(pe_rotary_law *laws, size_t count)
         bool worse = false;
         for (size_t k = 0; k < kept && !worse; k++)
             worse = laws[k].law.type != laws[i].law.type &&
-                    laws[k].distance <= laws[i].distance && laws[k].digits < laws[i].digits;
+                    laws[k].distance < (1 - 1e-9) * laws[i].distance &&
+                    laws[k].digits < laws[i].digits;
         if (!worse)
             laws[kept++] = laws[i];
     }

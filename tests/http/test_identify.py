@@ -197,8 +197,9 @@ class Identify(IdentifyCase):
 
     def test_other_requests_of_the_same_table(self):
         cases = {
-            "rope?length=120&dim=64&step=0.25&tensor=cos": (None, "step=0.25"),
+            "rope?length=120&dim=64&step=0.25&tensor=cos": (None, "rope_type=linear&factor=4"),
             "rope?length=120&dim=64&rope_theta=1000000&table=full&tensor=sin": ("qwen2", ""),
+            "rope?length=120&dim=64&preset=gemma3_global&tensor=cos": ("gemma3_global", ""),
             "sinusoidal?length=64&dim=32": ("vaswani", ""),
             "sinusoidal?length=8&dim=8&dtype=f16": ("vaswani", ""),
             "sinusoidal_2d?height=5&width=5&dim=32&preset=mae": ("mae", ""),
@@ -211,8 +212,8 @@ class Identify(IdentifyCase):
             self.assertEqual(preset is None, found["request"]["presets"] == [], query)
             self.assertTrue(preset is None or preset in found["request"]["presets"], query)
             self.assertNotIn("llama3.1", found["request"]["presets"], query)
-            urls = [same["url"] for same in found["same_table"]]
-            self.assertTrue(not other or any(other in url for url in urls), urls)
+            urls = [each["url"] for each in (found["request"], *found["same_table"])]
+            self.assertTrue(any(other in url for url in urls), urls)
             for target in urls:
                 self.assertEqual(self.bits(self.fetch(target)), self.bits(exact), target)
             self.assertEqual(self.identify(reply.body, "?limit=0")["same_table"], [])

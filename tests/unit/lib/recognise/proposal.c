@@ -67,7 +67,6 @@ static const struct {
     const char *tensor, *texts[3];
 } CASES[] = {
     {"rope", gemma3_cosine, ROWS, "cos", {"rope_type=linear", "factor=8", NULL}},
-    {"rope", gemma3_cosine, ROWS, "cos", {"preset=gemma3_global", NULL}},
     {"rope", dynamic_cosine, ROWS, "cos", {"rope_type=dynamic", "factor=1&", NULL}},
     {"rope", vllm_cache, ROWS, "cos_sin", {"cos_sin=true", NULL}},
     {"retnet", retnet_sine, ROWS, "sin", {"length=200&heads=1&dim=64", NULL}},
