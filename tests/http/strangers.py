@@ -8,7 +8,7 @@ right: the request is the law, in no more digits than the law has, and under its
 may stand in same_table. other: the law with more digits, forms or another name, or a request
 that fits as well as is said. wrong: a request that is not the law, and does not fit or fits but
 for misfits or noise that the table does not have. Beside that each sentence is checked
-(sentences.py), and what a status promises. `--only` asks for single tables again, and prints
+(claims.py), and what a status promises. `--only` asks for single tables again, and prints
 all of the answer."""
 
 import argparse
