@@ -86,12 +86,14 @@ static bool are_others(const pe_misfits *misfits, uint64_t entries)
            (double)misfits->count <= MISFITS_MAX * (double)(entries - misfits->zeros);
 }
 
-/* Whether entries are off by so much that only angles far beyond float32 allow it, where nearly
- * any number is allowed. */
+/* Whether most entries are off by so much that only angles far beyond float32 allow it, where
+ * nearly any number is allowed. */
 static bool are_vague(const pe_identity *found)
 {
+    const pe_comparison *compared = &found->comparison;
     return found->arithmetic == PE_ARITHMETIC_F32_LIKE &&
-           found->comparison.squares > VAGUE * found->comparison.entry_squares;
+           2 * compared->differing > compared->entries &&
+           compared->squares > VAGUE * compared->entry_squares;
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
