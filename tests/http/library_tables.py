@@ -418,7 +418,11 @@ LIBRARIES = {
         "rope",
         ["rope_theta=500000", "dim=128"],
     ),
-    "transformers, linear scaling": (hugging_face(700, 64, factor=4), "rope", ["step=0.25"]),
+    "transformers, linear scaling": (
+        hugging_face(700, 64, factor=4),
+        "rope",
+        ["rope_type=linear", "factor=4"],
+    ),
     "transformers, yarn": (
         yarn(900, 128, 1e6, 4, 32768),
         "rope",
