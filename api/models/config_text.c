@@ -55,7 +55,10 @@ static void measure_value(json_t *value, size_t depth, shape *found)
     size_t index;
     if (depth > found->deepest && (json_is_object(value) || json_is_array(value)))
         found->deepest = depth;
-    json_array_foreach(value, index, member) measure_value(member, depth + 1, found);
+    json_array_foreach(value, index, member)
+    {
+        measure_value(member, depth + 1, found);
+    }
     json_object_foreach(value, key, member)
     {
         found->keys++;

@@ -31,6 +31,7 @@ static bool fit_circle(const pe_view views[2], line *ret_line, bool *ret_read)
 {
     double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS];
     size_t count, used = 0;
+    *ret_line = (line){.factor = 1};
     *ret_read = pe_view_read_sample(&views[0], entries[0], &count) &&
                 pe_view_read_sample(&views[1], entries[1], &count);
     if (!*ret_read || count < 16)

@@ -68,28 +68,32 @@ typedef struct published {
     pe_table_positions positions;
 } published;
 
-static void try_law(published *self, const pe_rotary *rotary)
+/* Propose a law if rows have positions by it. Returns whether they do. */
+static bool try_law(published *self, const pe_rotary *rotary)
 {
     const pe_columns none = {0, 0, 0}, all = self->table->columns;
     pe_row_law_init(&self->law, self->frequencies, self->table->sines ? all : none,
                     self->table->sines ? none : all, pe_rotary_attention(rotary).hi,
                     pe_observation_unit(&self->seen->view));
     if (!pe_table_positions_find(self->seen, &self->law, &self->positions))
-        return;
+        return false;
     self->proposals->angle = self->positions.farthest + 1;
     pe_rotary_propose_rows(self->table, rotary, self->positions.rows, self->positions.offset,
                            self->positions.step, self->proposals);
+    return true;
 }
 
-/* Try a law of any type. */
-static void try_rotary(published *self, const pe_rotary *rotary)
+/* Try a law of any type. Returns whether it was proposed. */
+static bool try_rotary(published *self, const pe_rotary *rotary)
 {
     pe_wide *turns = pe_rotary_frequencies(rotary);
+    bool found = false;
     for (size_t k = 0; turns && k < self->table->columns.count; k++)
         self->frequencies[k] = pe_phase_radians(turns[k]).hi;
     if (turns)
-        try_law(self, rotary);
+        found = try_law(self, rotary);
     free(turns);
+    return found;
 }
 
 static void try_thetas(published *self)
@@ -101,8 +105,21 @@ static void try_thetas(published *self)
         self->frequencies[0] = 1;
         for (size_t i = 1; i < count; i++)
             self->frequencies[i] = self->frequencies[i - 1] * ratio;
-        try_law(self, &rotary);
+        (void)try_law(self, &rotary);
     }
+}
+
+/* Propose a preset for the positions that rows have by its law. */
+static void propose_preset(published *self, const char *name)
+{
+    const pe_table_positions *positions = &self->positions;
+    char first[48], each[48] = "";
+    pe_propose_number(first, sizeof first, "offset", positions->offset, 0, "0");
+    if (positions->step != 0)
+        pe_propose_number(each, sizeof each, "step", positions->step, 0, "1");
+    pe_propose_request(self->proposals, self->table->tensor, "%s&preset=%s&dim=%zu%s%s%s",
+                       positions->rows, name, 2 * (size_t)self->table->columns.count,
+                       self->table->query, first, each);
 }
 
 /* Presets whose laws are not told by a theta alone. */
@@ -111,8 +128,8 @@ static void try_presets(published *self)
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++) {
         const pe_rotary rotary =
             read_preset(&pe_rotary_presets[i], 2 * (size_t)self->table->columns.count);
-        if (rotary.type != PE_ROTARY_DEFAULT)
-            try_rotary(self, &rotary);
+        if (rotary.type != PE_ROTARY_DEFAULT && try_rotary(self, &rotary))
+            propose_preset(self, pe_rotary_presets[i].name);
     }
 }
 
@@ -127,7 +144,7 @@ static void try_laws(const pe_observation *seen, const pe_rotary_table *table,
             .seen = seen, .table = table, .proposals = proposals, .frequencies = frequencies};
         proposals->first_distance = 0;
         if (rotary) {
-            try_rotary(self, rotary);
+            (void)try_rotary(self, rotary);
         } else {
             try_thetas(self);
             try_presets(self);

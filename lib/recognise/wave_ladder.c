@@ -247,7 +247,7 @@ static void place_ladder(pe_ladder *self, bool sines, bool geometric, pe_ladder_
         return;
     memcpy(rising, self->rungs, self->count * sizeof *rising);
     qsort(rising, self->count, sizeof *rising, compare_frequencies);
-    for (int backwards = 0; backwards <= sines; backwards++) {
+    for (int backwards = 0; backwards < (sines ? 2 : 1); backwards++) {
         pe_ladder_line own = *known;
         for (size_t i = 0; i < count; i++)
             rising[i].phase += !sines ? 0 : backwards ? -PE_TURN / 2 : PE_TURN / 4;
