@@ -62,12 +62,8 @@ REPEATED = (
     "http/test_mistakes.py",
 )
 
-# Of which tests a part runs a share, drawn by the seed; the first line that names a test holds.
-# What a sanitized server has not met in one run it meets in the next ones.
-SHARES = {
-    "test": ((MANY, 0.25),),
-    "sanitized": ((REPEATED, 0.15), (("http/",), 0.4)),
-}
+# Of which tests a part runs a share, drawn by the seed.
+SHARES = {"test": ((MANY, 0.25),), "sanitized": ((REPEATED, 0.15),)}
 
 # Where the tests have just passed on the same machine and only what they need is in question,
 # TEST_SHARE=0.1 keeps this share of the tests of each class, at least one.
