@@ -16,12 +16,14 @@ static inline void gather_elements(unsigned char *dst, const unsigned char *row,
         memcpy(dst + i * size, row + order[i] * size, size);
 }
 
-/* Hold some rows of the source, from one on: as many as there is room for, if these follow
- * those that are held. In column-major order a few rows take as many reads as many do. */
+/* Hold some rows of the source, from one on: twice as many as are held, if these follow them,
+ * up to what there is room for. In column-major order a few rows take as many reads as many do.
+ */
 static bool hold_rows(pe_ordered_view *self, uint64_t first, uint64_t wanted)
 {
     const uint64_t left = self->source.shape[0] - first;
-    uint64_t rows = first == self->end && first > 0 ? self->at_once : wanted;
+    const uint64_t twice = first == self->end ? 2 * (self->end - self->first) : 0;
+    uint64_t rows = wanted > twice ? wanted : twice;
     rows = rows < self->at_once ? rows : self->at_once;
     rows = rows < left ? rows : left;
     self->first = first;

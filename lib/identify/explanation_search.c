@@ -5,6 +5,7 @@
 #include "identify/form.h"
 #include "identify/judged_request.h"
 #include "identify/price.h"
+#include "identify/query.h"
 #include "numerics/dd.h"
 #include "numerics/decimal.h"
 
@@ -216,18 +217,12 @@ static bool shows_through_noise(const pe_candidate *candidate)
 {
     const pe_scheme_info *info = pe_scheme_describe(candidate->scheme);
     const char *query = candidate->proposal->query;
-    for (const char *part = query; *part; part += *part == '&') {
-        char name[32] = "", text[PE_PRINT_MAX] = "";
-        const size_t length = strcspn(part, "=&"), size = strcspn(part, "&");
-        if (length < sizeof name && size > length && size - length <= sizeof text) {
-            memcpy(name, part, length);
-            memcpy(text, part + length + 1, size - length - 1);
-        }
-        const pe_parameter *row = pe_parameter_find(info, name);
-        if (row && row->type == PE_REAL && strcmp(name, "offset") != 0 &&
-            pe_count_significant(text) > 1)
+    char text[PE_IDENTITY_QUERY_MAX];
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
+        const pe_parameter *row = pe_parameter_at(info, i);
+        if (row->type == PE_REAL && strcmp(row->name, "offset") != 0 &&
+            pe_find_query_text(query, row->name, text) && pe_count_significant(text) > 1)
             return false;
-        part += size;
     }
     return candidate->bits <= NOISY_BITS || strstr(query, "positions=");
 }

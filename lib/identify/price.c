@@ -211,8 +211,8 @@ static double price_misfits(const pe_identity *found, const pe_view *view, doubl
 double pe_price_rest(const pe_identity *found, const pe_view *view, uint64_t entries)
 {
     const pe_comparison *compared = &found->comparison;
-    if (found->noise >
-        0) /* the bits of its entries, which are as many more as it is stronger */
+    /* of noise the bits of its entries, which are as many more as it is stronger */
+    if (found->noise > 0)
         return PE_PRICE_LIKE + (double)entries * log2(1 + found->noise / view->grain);
     const double mean = price_errors(compared, compared->entries) / (double)compared->entries;
     switch (found->arithmetic) {

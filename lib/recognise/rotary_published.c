@@ -112,14 +112,9 @@ static void try_thetas(published *self)
 /* Propose a preset for the positions that rows have by its law. */
 static void propose_preset(published *self, const char *name)
 {
-    const pe_table_positions *positions = &self->positions;
-    char first[48], each[48] = "";
-    pe_propose_number(first, sizeof first, "offset", positions->offset, 0, "0");
-    if (positions->step != 0)
-        pe_propose_number(each, sizeof each, "step", positions->step, 0, "1");
-    pe_propose_request(self->proposals, self->table->tensor, "%s&preset=%s&dim=%zu%s%s%s",
-                       positions->rows, name, 2 * (size_t)self->table->columns.count,
-                       self->table->query, first, each);
+    pe_propose_request(self->proposals, self->table->tensor, "%s&preset=%s&dim=%zu%s%s",
+                       self->positions.rows, name, 2 * (size_t)self->table->columns.count,
+                       self->table->query, self->positions.spacing);
 }
 
 /* Presets whose laws are not told by a theta alone. */
