@@ -219,10 +219,13 @@ static int larger_first(const void *a, const void *b)
  * The entries are sorted. */
 static double find_most(double *entries, size_t count, double error)
 {
-    qsort(entries, count, sizeof *entries, larger_first);
-    for (size_t i = 0; i + SEVERAL < count; i++)
-        if (isfinite(entries[i]) &&
-            fabs(entries[i + SEVERAL]) >= (1 - 2 * error) * fabs(entries[i]))
+    size_t finite = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(entries[i])) /* numbers have an order, NaN has none */
+            entries[finite++] = entries[i];
+    qsort(entries, finite, sizeof *entries, larger_first);
+    for (size_t i = 0; i + SEVERAL < finite; i++)
+        if (fabs(entries[i + SEVERAL]) >= (1 - 2 * error) * fabs(entries[i]))
             return fabs(entries[i + SEVERAL / 2]);
     return 0;
 }

@@ -125,36 +125,41 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
     return true;
 }
 
-/* Let what is left be noise, or the request unknown. */
-static void note_noise(const trial *self, pe_identity *found)
+/* Whether what is left is noise, as strong as was estimated. */
+static bool is_noise_left(const trial *self, double *ret_size)
 {
-    const pe_comparison *compared = &found->comparison;
-    const double grain = self->judge->seen->view.grain;
-    double size = 0;
-    const bool noise =
-        compared->not_finite == 0 &&
-        pe_residual_is_noise(self->request, self->tensor, &self->judge->seen->view,
-                             &self->judge->runner->own, &size) &&
-        size >= NOISE_LEAST * grain && size <= NOISE_MOST * grain;
-    found->status = noise ? PE_IDENTITY_NEAR : PE_IDENTITY_UNKNOWN;
+    const pe_judge *judge = self->judge;
+    const double grain = judge->seen->view.grain;
+    return pe_residual_is_noise(self->request, self->tensor, &judge->seen->view,
+                                &judge->runner->own, ret_size) &&
+           *ret_size >= NOISE_LEAST * grain && *ret_size <= NOISE_MOST * grain;
+}
+
+/* Let what is left be noise, unless there are entries that are not finite. */
+static void note_noise(pe_identity *found, double size)
+{
+    found->status = found->comparison.not_finite == 0 ? PE_IDENTITY_NEAR : PE_IDENTITY_UNKNOWN;
     found->arithmetic = PE_ARITHMETIC_UNKNOWN;
     found->noise = size;
-    found->misfits = (pe_misfits){.count = compared->differing};
+    found->misfits = (pe_misfits){.count = found->comparison.differing};
 }
 
 /* Compare the request with the whole table. False: it was ended. */
 static bool compare_request(const trial *self, pe_identity *found)
 {
     const pe_judge *judge = self->judge;
+    double size = 0;
+    found->compared = 1;
+    if (judge->noisy && !is_noise_left(self, &size))
+        return true;
     if (pe_compare_table(self->request, self->tensor, &judge->seen->view,
                          (pe_tolerance){.absolute = 0}, &judge->runner->own, &found->comparison,
                          judge->reterr) != PE_OK)
         return false;
-    found->compared = 1;
     found->status = PE_IDENTITY_EXACT;
     found->arithmetic = PE_ARITHMETIC_EXACT;
     if (judge->noisy)
-        note_noise(self, found);
+        note_noise(found, size);
     else if (found->comparison.differing + found->comparison.signs > 0 &&
              !find_arithmetic(self, found))
         return false;

@@ -232,8 +232,10 @@ static double search_turns(const pe_rung *rungs, size_t count, bool geometric, d
 
 static int compare_frequencies(const void *one, const void *other)
 {
-    const double a = ((const pe_rung *)one)->frequency, b = ((const pe_rung *)other)->frequency;
-    return (a > b) - (a < b);
+    const pe_rung *a = one, *b = other;
+    if (a->frequency != b->frequency)
+        return a->frequency < b->frequency ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
 }
 
 /* Place row 0 where all waves are cosines of their angles, or the sines of those or of the
