@@ -46,6 +46,8 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                                 "u64 or bool"},
 };
 
+#define LIST_MAX 16 /* numbers of a list that a sentence says */
+
 static const char *const STATUSES[] = {[PE_IDENTITY_UNKNOWN] = "unknown",
                                        [PE_IDENTITY_NEAR] = "near",
                                        [PE_IDENTITY_MATCH] = "match",
@@ -63,15 +65,32 @@ static const struct {
 
 /* ---- the answer in a sentence ---- */
 
+/* Add a value, of a long list its ends: "0,1,2,…,511 (512 numbers)". */
+static void add_value(const char *value, size_t size, api_text *text)
+{
+    size_t commas = 0, third = 0, last = 0;
+    for (size_t i = 0; i < size; i++)
+        if (value[i] == ',') {
+            last = i;
+            third = ++commas == 3 ? i : third;
+        }
+    if (commas < LIST_MAX)
+        api_text_add(text, " %.*s", (int)size, value);
+    else
+        api_text_add(text, " %.*s,…%.*s (%zu numbers)", (int)third, value, (int)(size - last),
+                     value + last, commas + 1);
+}
+
 /* Add a query in words: "length 4096, dim 128". */
 static void add_query(const char *query, api_text *text)
 {
     const char *rest = query;
     for (api_query_pair pair; api_query_next(&rest, &pair);)
-        if (pair.name < pair.size)
-            api_text_add(text, "%s %.*s %.*s", pair.text > query ? "," : "", (int)pair.name,
-                         pair.text, (int)(pair.size - pair.name - 1),
-                         pair.text + pair.name + 1);
+        if (pair.name < pair.size) {
+            api_text_add(text, "%s %.*s", pair.text > query ? "," : "", (int)pair.name,
+                         pair.text);
+            add_value(pair.text + pair.name + 1, pair.size - pair.name - 1, text);
+        }
 }
 
 /* Add what an item of a list is, and how many there are: "rows 40, 41 and 7 more". */
@@ -167,7 +186,7 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
                  second->tensor[0] && !apart ? " and " : "", apart ? "" : second->tensor,
                  pe_scheme_describe(identity->scheme)->name);
     add_query(identity->query, text);
-    if (equivalents->preset_count > 0)
+    if (equivalents->preset_count > 0 && !strstr(identity->query, "preset="))
         api_text_add(text, " (%s preset %s)", made ? "as" : "the law of",
                      equivalents->presets[0]);
     if (apart) {

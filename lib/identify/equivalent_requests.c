@@ -1,8 +1,8 @@
 /* Other requests that make the same table as a request that was found: candidates of several
  * kinds, each compared with it, byte by byte. */
+#include "identify/candidates.h"
 #include "identify/query.h"
 #include "identify/search_runner.h"
-#include "recognise/recognisers.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -28,6 +28,7 @@ typedef struct equivalence {
     pe_stream *stream;
     uint64_t left; /* bytes that may still be compared */
     size_t most;   /* requests that are asked for */
+    pe_candidates candidates;
     pe_equivalents *found;
     pe_error *reterr;
     unsigned char one[BLOCK_BYTES], other[BLOCK_BYTES];
@@ -163,34 +164,28 @@ static void try_request(equivalence *self, const pe_scheme *scheme, const char *
     snprintf(same->query, sizeof same->query, "%s", query);
 }
 
-/* Try what recognisers propose for the exact table; a large one leaves less open. False without
- * memory. */
+/* Try what recognisers propose for the exact table, the least price first; a large one leaves
+ * less open. False without memory. */
 static bool try_proposals(equivalence *self)
 {
     if (pe_view_elements(&self->view) > PROPOSED_ENTRIES_MAX)
         return true;
-    pe_proposals *proposals = malloc(sizeof *proposals);
+    pe_candidates *candidates = &self->candidates;
     pe_observation seen;
-    bool good = proposals && pe_observation_begin(&seen, &self->view);
-    if (good)
-        seen.runner = &self->runner.own;
-    if (good && pe_request_set(self->request)) {
+    if (!pe_observation_begin(&seen, &self->view))
+        return false;
+    seen.runner = &self->runner.own;
+    if (pe_request_set(self->request)) {
         seen.set = pe_request_set(self->request);
         seen.set_name = pe_value_find(&self->request->values, "set")->text;
     }
-    if (!good) {
-        free(proposals);
-        return false;
-    }
-    for (size_t i = 0; i < pe_scheme_count() && may_continue(self); i++) {
-        const pe_scheme *scheme = pe_scheme_at(i);
-        pe_collect_proposals(scheme, &seen, proposals);
-        for (size_t p = 0; p < proposals->count; p++)
-            try_request(self, scheme, proposals->items[p].tensor, proposals->items[p].query);
-    }
+    const bool good = pe_candidates_collect(candidates, NULL, &seen);
+    for (size_t i = 0; good && i < candidates->count && may_continue(self); i++)
+        try_request(self, candidates->items[i].scheme, candidates->items[i].proposal->tensor,
+                    candidates->items[i].proposal->query);
     pe_observation_end(&seen);
-    free(proposals);
-    return true;
+    pe_candidates_done(candidates);
+    return good;
 }
 
 /* ---- the whole ---- */

@@ -273,8 +273,10 @@ void pe_write_factor(const pe_identity *identity, const pe_transform *form,
                      char dst[PE_FORM_TEXT])
 {
     (void)identity;
+    const int size = form->value == 1 && form->constant != 0
+                         ? 0
+                         : snprintf(dst, PE_FORM_TEXT, "times %.9g", form->value);
     if (form->constant != 0)
-        snprintf(dst, PE_FORM_TEXT, "times %.9g, plus %.9g", form->value, form->constant);
-    else
-        snprintf(dst, PE_FORM_TEXT, "times %.9g", form->value);
+        snprintf(dst + size, PE_FORM_TEXT - (size_t)size, "%splus %.9g", size > 0 ? ", " : "",
+                 form->constant);
 }

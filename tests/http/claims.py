@@ -198,6 +198,7 @@ PLACES = r"[^;]*"
 FOUND = re.compile(
     r"This is (?P<nearly>nearly )?(?P<tensor>\S+)(?: and (?P<second>\S+))? of (?P<scheme>\S+)"
     r" with (?P<query>.*?)(?: \((?P<as>as|the law of) preset (?P<preset>\S+)\))?"
+    r"(?:, and \S+ of \S+ with (?P<apart>.*?))?"
     r"(?P<transposed>, transposed)?(?P<columns>, with its columns in another order)?"
     r"(?P<arithmetic>, bit for bit|, computed in float64 and rounded once|, computed in float32"
     r"|, as near as float32 arithmetic brings it)?"
@@ -297,6 +298,8 @@ def check_found(said, table, fetch):
         (finite > FAR).reshape(-1, exact.shape[-1] if exact.ndim else 1).any(1)
     )
     tests = {
+        "query": lambda: parts["query"] == in_words(said["request"]["url"]),
+        "apart": lambda: parts["apart"] == in_words(said["second"]["url"]),
         "nearly": lambda: bool(parts["nearly"]) == (said["status"] == "near"),
         "as": lambda: (
             parts["as"] == "the law of" or (said["status"] != "near" and not len(far))
@@ -326,6 +329,19 @@ def check_found(said, table, fetch):
         for name, holds in tests.items()
         if (parts[name] is not None or name in ("nearly", "forms")) and not holds()
     ]
+
+
+def in_words(url):
+    """The parameters of a request, without the tensor and how it is written; of long lists the
+    ends."""
+    words = []
+    for name, value in urllib.parse.parse_qsl(url.split("?")[1]):
+        items = value.split(",")
+        if len(items) > 16:
+            value = f"{','.join(items[:3])},…,{items[-1]} ({len(items)} numbers)"
+        if name not in ("tensor", "dtype"):
+            words.append(f"{name} {value}")
+    return ", ".join(words)
 
 
 def greatest_angle(said):
