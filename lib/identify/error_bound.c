@@ -57,17 +57,30 @@ static double compute_bound(turned at, double exact, double unit)
     return (4 * at.angle + 8 + at.roundings) * unit * find_larger(fabs(exact), at.amplitude);
 }
 
-/* How far an entry is off, in what arithmetic with this unit, and rounding to the table's
- * dtype, would bring it off by at most. */
-static double measure_error(double found, double exact, turned at, double unit, double rounding,
-                            double grain)
+/* Of the table's dtype: numbers below 2 to this power have fewer digits. */
+static int least_exponent(const pe_view *view)
+{
+    pe_dtype dtype;
+    bool half = pe_element_is_real(view->element, &dtype) && dtype == PE_F16;
+    return pe_dtypes[half ? PE_F16 : PE_F32].least_exponent;
+}
+
+/* How far an entry may be off by arithmetic with this unit, and by rounding to the table's
+ * dtype.
+ */
+static double bound_error(double found, double exact, turned at, double unit, double rounding,
+                          double grain, double least)
+{
+    return compute_bound(at, exact, unit) + 0.5 * rounding * find_larger(fabs(found), least) +
+           grain;
+}
+
+/* How far an entry is off, in what it may be off by. */
+static double measure_error(double found, double exact, double allowed)
 {
     if (found == exact)
         return 0;
-    if (!isfinite(found) || !isfinite(exact))
-        return INFINITY;
-    return fabs(found - exact) / (compute_bound(at, exact, unit) +
-                                  0.5 * rounding * find_larger(fabs(found), 0x1p-14) + grain);
+    return isfinite(found) && isfinite(exact) ? fabs(found - exact) / allowed : INFINITY;
 }
 
 /* ---- a sample ---- */
@@ -97,17 +110,19 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
     const pe_observation *seen = lines->bound->seen;
     uint64_t columns = seen->flat.shape[1], far = 0;
     const double rounding = 2 * pe_observation_unit(&seen->view); /* both are rounded */
+    const double least = ldexp(1, least_exponent(&seen->view));
     size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
     const double *found = read_found(lines, line);
     *ret_read = *ret_read && found;
     if (!*ret_read || !pe_stream_read_fully(lines->stream, line * size, lines->exact, size))
         return false;
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
-    for (uint64_t column = 0; column < columns && far <= columns / 8; column++)
-        far += !(measure_error(found[column], lines->values[column],
-                               find_turned(lines->bound, line, column),
-                               lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding,
-                               seen->view.grain) <= 1);
+    for (uint64_t column = 0; column < columns && far <= columns / 8; column++) {
+        const double allowed = bound_error(
+            found[column], lines->values[column], find_turned(lines->bound, line, column),
+            lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding, seen->view.grain, least);
+        far += !(measure_error(found[column], lines->values[column], allowed) <= 1);
+    }
     return far <= columns / 8;
 }
 
@@ -199,13 +214,6 @@ static double bound_rounding(double found, double most, double unit, int least)
     return ldexp(0.5 * unit, exponent - 1);
 }
 
-static int least_exponent(const pe_view *view)
-{
-    pe_dtype dtype;
-    bool half = pe_element_is_real(view->element, &dtype) && dtype == PE_F16;
-    return pe_dtypes[half ? PE_F16 : PE_F32].least_exponent;
-}
-
 /* How far off float64 arithmetic leaves an entry of this size: the angle's relative error,
  * which is that of an exponent where frequencies are exponentials, and some roundings. */
 static double bound_computed(turned at, double size)
@@ -214,16 +222,25 @@ static double bound_computed(turned at, double size)
                        (8 + at.wide_roundings) * find_larger(size, at.least));
 }
 
-/* How far an entry is off, in what float64 arithmetic, and one rounding to the table's dtype,
- * would bring it off by at most. */
-static double measure_error_f64(double found, double exact, turned at, double unit, int least,
-                                double grain)
+/* How far an entry may be off by float64 arithmetic and one rounding to the table's dtype. */
+static double bound_error_f64(double found, double exact, turned at, double unit, int least,
+                              double grain)
 {
     const double computed = bound_computed(at, fabs(exact));
     const double once =
         unit == F64_UNIT ? 0 : bound_rounding(found, fabs(exact) + computed, unit, least);
-    return isfinite(exact) && isfinite(found) ? fabs(found - exact) / (once + computed + grain)
-                                              : INFINITY;
+    return once + computed + grain;
+}
+
+/* Count an entry that is not the exact one. False: it does not fit. */
+static bool count_entry(pe_misfit_counts *self, uint64_t column, double found, double exact,
+                        double allowed)
+{
+    const double off = measure_error(found, exact, allowed);
+    self->found.vain += found != 0 && fabs(found) <= allowed;
+    if (off > 1)
+        pe_misfits_note(self, column, off > FAR);
+    return off <= 1;
 }
 
 /* `rounded`: the exact entries have been rounded to the table's dtype. */
@@ -241,17 +258,15 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
             if (found[i] == exact[i])
                 continue;
             turned at = find_turned(bound, first + row, column);
-            double off = measure_error(found[i], exact[i], at, 0x1p-23,
-                                       (rounded ? 2 : 1) * rounding, grain);
-            if (off > 1)
-                pe_misfits_note(&ret->f32, column, off > FAR);
+            count_entry(&ret->f32, column, found[i], exact[i],
+                        bound_error(found[i], exact[i], at, 0x1p-23,
+                                    (rounded ? 2 : 1) * rounding, grain, ldexp(1, least)));
             if (!ret->is_f64 && rounding != F64_UNIT)
                 continue; /* how many there are is not asked */
-            off = measure_error_f64(found[i], exact[i], at, rounding, least, grain);
-            if (off > 1) {
-                pe_misfits_note(&ret->f64, column, off > FAR);
+            const double allowed =
+                bound_error_f64(found[i], exact[i], at, rounding, least, grain);
+            if (!count_entry(&ret->f64, column, found[i], exact[i], allowed))
                 ret->is_f64 = false;
-            }
         }
         pe_misfits_end_row(&ret->f32, zeros);
         pe_misfits_end_row(&ret->f64, zeros);

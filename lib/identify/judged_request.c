@@ -13,9 +13,8 @@
 #define SAMPLED_LINES 9
 #define NOISE_LEAST   0.08 /* of the grain, which is ten times the noise that was estimated */
 #define NOISE_MOST    0.3
-#define COLUMNS_MAX   2      /* of which most entries do not fit */
-#define MISFITS_MAX   0.07   /* share of entries that do not fit, of a table that is near */
-#define VAGUE         0x1p-6 /* of the entries' squares: of errors that say nothing */
+#define COLUMNS_MAX   2    /* of which most entries do not fit */
+#define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
 
 /* A request that is judged. */
 typedef struct trial {
@@ -78,22 +77,20 @@ static bool count_misfits(const trial *self, pe_identity *found, bool *ret_f64,
 }
 
 /* Whether what does not fit is few other numbers, and not just somewhat off, or in many
- * columns, as entries of another law are. Zeros are no evidence: a table of few other numbers
- * is near anything that has few. */
+ * columns, as entries of another law are. */
 static bool are_others(const pe_misfits *misfits, uint64_t entries)
 {
     return 4 * misfits->far >= 3 * misfits->count && misfits->column_count <= COLUMNS_MAX &&
-           (double)misfits->count <= MISFITS_MAX * (double)(entries - misfits->zeros);
+           (double)misfits->count <= MISFITS_MAX * (double)entries;
 }
 
-/* Whether most entries are off by so much that only angles far beyond float32 allow it, where
- * nearly any number is allowed. */
-static bool are_vague(const pe_identity *found)
+/* Whether what fits tells of the request. Zeros are no evidence, as a table of few other
+ * numbers is near anything that has few, nor is what 0 would fit as well, as nearly any number
+ * does where angles are far beyond float32. */
+static bool is_evident(const pe_misfits *misfits, uint64_t entries)
 {
-    const pe_comparison *compared = &found->comparison;
-    return found->arithmetic == PE_ARITHMETIC_F32_LIKE &&
-           2 * compared->differing > compared->entries &&
-           compared->squares > VAGUE * compared->entry_squares;
+    const uint64_t others = entries - misfits->zeros;
+    return 4 * misfits->vain <= 3 * others && are_others(misfits, others - misfits->vain);
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
@@ -116,11 +113,10 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
                         : found->misfits.count > 0 ? PE_ARITHMETIC_UNKNOWN
                         : explained                ? PE_ARITHMETIC_F32
                                                    : PE_ARITHMETIC_F32_LIKE;
-    const bool vague = are_vague(found);
     if (found->arithmetic == PE_ARITHMETIC_F32_LIKE && self->judge->seen->view.grain > 0)
         found->arithmetic = PE_ARITHMETIC_UNKNOWN; /* entries are off by the grain, too */
     found->status = f64 || explained ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
-    if (vague || !are_others(&found->misfits, compared->entries))
+    if (!is_evident(&found->misfits, compared->entries))
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
 }
