@@ -4,6 +4,7 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "recognise/wave_fit.h"
+#include "recognise/wave_ladder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,6 +66,7 @@ bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_ro
 {
     *ret_row = *seen;
     ret_row->waves = NULL;
+    ret_row->ladders = NULL;
     ret_row->rows = ret_row->sampled = 1;
     ret_row->columns = seen->rows;
     ret_row->sample = seen->rows <= ROW_ENTRIES_MAX
@@ -73,10 +75,17 @@ bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_ro
     return ret_row->sample && pe_view_read(&seen->view, 0, seen->rows, ret_row->sample);
 }
 
+void pe_observation_forget_ladders(pe_observation *seen)
+{
+    for (pe_ladder *own; (own = seen->ladders); free(own))
+        seen->ladders = own->next;
+}
+
 void pe_observation_end(pe_observation *seen)
 {
     free(seen->sample);
     free(seen->waves);
+    pe_observation_forget_ladders(seen);
 }
 
 double pe_observation_entry(const pe_observation *seen, uint64_t row, uint64_t column)

@@ -24,6 +24,7 @@ typedef struct pe_observation {
     size_t sampled;          /* rows [0, sampled) that have been read */
     double *sample;          /* [sampled, columns] */
     pe_observed_wave *waves; /* [columns]; NULL until they have been asked for */
+    struct pe_ladder *ladders; /* that have been read of them, a list */
     const pe_set *set; /* schemes with trained numbers propose requests with this set, borrowed;
                           NULL: none */
     const char *set_name;
@@ -37,6 +38,9 @@ uint64_t pe_observation_rows(uint64_t rows, uint64_t columns);
 /* Read the first rows of a view. False: it cannot be read, or memory ran out. */
 bool pe_observation_begin(pe_observation *seen, const pe_view *view);
 void pe_observation_end(pe_observation *seen);
+
+/* Free the ladders that have been read. */
+void pe_observation_forget_ladders(pe_observation *seen);
 
 /* Observe a vector as one row; false: it is too long for one or cannot be read, or memory ran
  * out. The caller ends it. */

@@ -124,15 +124,13 @@ static void propose_coarse(const pe_observation *seen, const pe_rotary_table *ta
 static void propose_tables(pe_observation *seen, pe_proposals *proposals,
                            const pe_rotary_table *table)
 {
-    pe_ladder ladder;
     pe_rotary_propose_published(seen, table, proposals);
     if (seen->sampled < 4)
         return;
     propose_coarse(seen, table, proposals);
-    if (!pe_ladder_read(seen, table->columns, table->sines, &ladder))
-        return;
-    propose_laws(seen, table, &ladder, pe_wave_amplitude(seen, table->columns), proposals);
-    pe_ladder_done(&ladder);
+    const pe_ladder *ladder = pe_ladder_read(seen, table->columns, table->sines);
+    if (ladder)
+        propose_laws(seen, table, ladder, pe_wave_amplitude(seen, table->columns), proposals);
 }
 
 /* ---- inverse frequencies ---- */
@@ -155,20 +153,24 @@ static double unit_of_entries(const pe_observation *seen)
     return pe_observation_unit(&seen->view);
 }
 
-/* Read the entries of a vector that may be frequencies as a ladder. */
-static void read_vector(const pe_observation *seen, double unit, pe_ladder *ret_ladder)
+/* Read the entries of a vector that may be frequencies as a ladder; NULL: memory ran out. */
+static pe_ladder *read_vector(const pe_observation *seen, double unit)
 {
-    for (size_t i = 0; i < seen->sampled; i++) {
+    pe_ladder *self = malloc(sizeof *self + seen->sampled * sizeof *self->rungs);
+    if (self)
+        *self = (pe_ladder){.count = 0};
+    for (size_t i = 0; self && i < seen->sampled; i++) {
         const double entry = seen->sample[i];
         double error = 2e-6 + unit;
         if (unit == 0x1p-10) /* subnormal in float16 */
             error += 0x1p-25 / entry;
         if (isnormal(entry) && entry > 0)
-            ret_ladder->rungs[ret_ladder->count++] = (pe_rung){.index = (double)i,
-                                                               .frequency = entry,
-                                                               .error = error,
-                                                               .log = pe_log_double(entry)};
+            self->rungs[self->count++] = (pe_rung){.index = (double)i,
+                                                   .frequency = entry,
+                                                   .error = error,
+                                                   .log = pe_log_double(entry)};
     }
+    return self;
 }
 
 /* Propose plain rotary frequencies of the theta that the last one tells, as if none had been
@@ -191,17 +193,16 @@ static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
 {
     const pe_rotary_table table = {"inv_freq", "", {0, 1, seen->rows}, false, 1};
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
-    pe_ladder ladder = {.count = 0};
-    pe_rotary_observation measured = {.count = seen->sampled,
-                                      .amplitude = 1,
-                                      .unit = unit_of_entries(seen),
-                                      .ladder = &ladder};
+    pe_rotary_observation measured = {
+        .count = seen->sampled, .amplitude = 1, .unit = unit_of_entries(seen)};
     if (seen->sampled < 2 || seen->sampled < seen->rows ||
         pe_observation_entry(seen, 0, 0) > 1 ||
-        !(pe_observation_entry(seen, 0, 0) > pe_observation_entry(seen, 1, 0)) ||
-        !(ladder.rungs = malloc(seen->sampled * sizeof *ladder.rungs)))
+        !(pe_observation_entry(seen, 0, 0) > pe_observation_entry(seen, 1, 0)))
         return;
-    read_vector(seen, measured.unit, &ladder);
+    pe_ladder *ladder = read_vector(seen, measured.unit);
+    if (!ladder)
+        return;
+    measured.ladder = ladder;
     for (size_t i = 0; i < seen->sampled; i++)
         measured.still = seen->sample[i] == 0 ? measured.still + 1 : 0;
     propose_plain(seen, &table, proposals);
@@ -210,7 +211,7 @@ static void propose_frequencies(pe_observation *seen, pe_proposals *proposals)
     for (size_t i = 0; i < found; i++)
         pe_rotary_propose(&table, &laws[i], proposals);
     proposals->low_precision = false;
-    pe_ladder_done(&ladder);
+    free(ladder);
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
         pe_propose_request(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",
                            pe_rotary_presets[i].name, 2ull * seen->rows);

@@ -13,9 +13,10 @@
 #define PHASE_ERROR 1e-6
 #define FAR         4.0 /* errors: beyond, a wave is bad */
 #define DROPPED_MAX 8
-#define TURNS_MAX   400  /* of the slowest wave before row 0 */
-#define CERTAIN     0.06 /* errors: with more turns waves are nearer by chance */
-#define PLACED_MAX  256  /* waves by which row 0 is placed, the slowest ones */
+#define TURNS_MAX   400   /* of the slowest wave before row 0 */
+#define CERTAIN     0.06  /* errors: with more turns waves are nearer by chance */
+#define PLACED_MAX  256   /* waves by which row 0 is placed, the slowest ones */
+#define WIDE        16384 /* columns, of which ladders take much memory */
 
 /* An angle modulo a turn, from -π to π. */
 static double wrap_angle(double angle)
@@ -33,8 +34,9 @@ static size_t count_allowed(size_t count)
 /* ---- the waves ---- */
 
 static void read_rungs(const pe_observation *seen, const pe_observed_wave *waves,
-                       pe_columns columns, pe_ladder *self)
+                       pe_ladder *self)
 {
+    const pe_columns columns = self->columns;
     self->middle = floor((double)(seen->sampled - 1) / 2);
     for (uint64_t i = 0; i < columns.count; i++) {
         const pe_observed_wave *wave = &waves[columns.first + i * columns.stride];
@@ -240,7 +242,7 @@ static int compare_frequencies(const void *one, const void *other)
 
 /* Place row 0 where all waves are cosines of their angles, or the sines of those or of the
  * opposite ones. */
-static void place_ladder(pe_ladder *self, bool sines, bool geometric, pe_ladder_line *known)
+static void place_ladder(pe_ladder *self, bool geometric, pe_ladder_line *known)
 {
     pe_rung *rising = malloc(self->count * sizeof *rising);
     const size_t count = self->count < PLACED_MAX ? self->count : PLACED_MAX;
@@ -249,10 +251,10 @@ static void place_ladder(pe_ladder *self, bool sines, bool geometric, pe_ladder_
         return;
     memcpy(rising, self->rungs, self->count * sizeof *rising);
     qsort(rising, self->count, sizeof *rising, compare_frequencies);
-    for (int backwards = 0; backwards < (sines ? 2 : 1); backwards++) {
+    for (int backwards = 0; backwards < (self->sines ? 2 : 1); backwards++) {
         pe_ladder_line own = *known;
         for (size_t i = 0; i < count; i++)
-            rising[i].phase += !sines ? 0 : backwards ? -PE_TURN / 2 : PE_TURN / 4;
+            rising[i].phase += !self->sines ? 0 : backwards ? -PE_TURN / 2 : PE_TURN / 4;
         const double worst = search_turns(rising, count, geometric, best, &own);
         if (worst >= best)
             continue;
@@ -265,38 +267,56 @@ static void place_ladder(pe_ladder *self, bool sines, bool geometric, pe_ladder_
     free(rising);
 }
 
-bool pe_ladder_read(pe_observation *seen, pe_columns columns, bool sines, pe_ladder *ret_ladder)
+/* Read the line of a ladder's frequencies, and the position of row 0. */
+static void measure_ladder(pe_ladder *self)
 {
-    const pe_observed_wave *waves = pe_observation_waves(seen);
-    pe_ladder self = {.count = 0};
     pe_ladder_line known = {.at = {0}};
-    if (!waves || !(self.rungs = malloc((size_t)columns.count * sizeof *self.rungs)))
-        return false;
-    read_rungs(seen, waves, columns, &self);
-    unfold_rungs(&self);
-    const size_t allowed = count_allowed(self.count);
+    const size_t allowed = count_allowed(self->count);
     bool fits = false;
     for (int from_last = 0; from_last < 2 && !fits; from_last++)
-        fits = self.count > 1 &&
-               pe_ladder_fit(self.rungs, self.count, from_last, allowed, &known) == self.count;
-    self.geometric = fits && known.at[1] < 0 && known.at[1] > -40;
+        fits = self->count > 1 && pe_ladder_fit(self->rungs, self->count, from_last, allowed,
+                                                &known) == self->count;
+    self->geometric = fits && known.at[1] < 0 && known.at[1] > -40;
     /* rounded phases are not as far apart as they are many: what they add is no less error */
-    self.first_error = 2 * sqrt(known.covariance[0][0]);
-    self.ratio_error = 2 * sqrt(known.covariance[1][1]);
-    if (self.geometric)
-        place_ladder(&self, sines, true, &known);
-    if (self.count > 0 && !self.placed) /* slow waves may be those that lie elsewhere */
-        place_ladder(&self, sines, false, &known);
-    self.first = known.at[0];
-    self.ratio = known.at[1];
-    *ret_ladder = self;
-    if (self.count == 0)
-        pe_ladder_done(ret_ladder);
-    return self.count > 0;
+    self->first_error = 2 * sqrt(known.covariance[0][0]);
+    self->ratio_error = 2 * sqrt(known.covariance[1][1]);
+    if (self->geometric)
+        place_ladder(self, true, &known);
+    if (self->count > 0 && !self->placed) /* slow waves may be those that lie elsewhere */
+        place_ladder(self, false, &known);
+    self->first = known.at[0];
+    self->ratio = known.at[1];
 }
 
-void pe_ladder_done(pe_ladder *ladder)
+/* The ladder of columns that was read before; NULL: none was. */
+static const pe_ladder *find_ladder(const pe_observation *seen, pe_columns columns, bool sines)
 {
-    free(ladder->rungs);
-    ladder->rungs = NULL;
+    const pe_ladder *own = seen->ladders;
+    while (own &&
+           (own->sines != sines || own->columns.first != columns.first ||
+            own->columns.stride != columns.stride || own->columns.count != columns.count))
+        own = own->next;
+    return own;
+}
+
+const pe_ladder *pe_ladder_read(pe_observation *seen, pe_columns columns, bool sines)
+{
+    const pe_observed_wave *waves = pe_observation_waves(seen);
+    const pe_ladder *known = find_ladder(seen, columns, sines);
+    if (known)
+        return known->count > 0 ? known : NULL;
+    size_t found = 0;
+    if (seen->columns > WIDE)
+        pe_observation_forget_ladders(seen);
+    for (uint64_t i = 0; waves && i < columns.count; i++)
+        found += waves[columns.first + i * columns.stride].found;
+    pe_ladder *self = waves ? malloc(sizeof *self + found * sizeof *self->rungs) : NULL;
+    if (!self)
+        return NULL;
+    *self = (pe_ladder){.next = seen->ladders, .columns = columns, .sines = sines};
+    seen->ladders = self;
+    read_rungs(seen, waves, self);
+    unfold_rungs(self);
+    measure_ladder(self);
+    return self->count > 0 ? self : NULL;
 }

@@ -26,6 +26,9 @@ typedef struct pe_ladder_line {
 } pe_ladder_line;
 
 typedef struct pe_ladder {
+    struct pe_ladder *next; /* that was read of the same table */
+    pe_columns columns;
+    bool sines;   /* it was read as one of sines */
     size_t count; /* of waves that have been found */
     double middle;
     bool geometric;                  /* log frequency = first + index * ratio */
@@ -34,7 +37,7 @@ typedef struct pe_ladder {
     bool placed, backwards; /* all are cosines, or sines, of position * frequency; positions
                              * fall from row to row */
     double offset;          /* the position of row 0 then, in rows, as if they rose */
-    pe_rung *rungs;         /* [count], in the order of columns */
+    pe_rung rungs[];        /* [count], in the order of columns */
 } pe_ladder;
 
 /* Fit a line through the logarithms of frequencies in their order, or from the last one on, of
@@ -42,10 +45,8 @@ typedef struct pe_ladder {
 size_t pe_ladder_fit(const pe_rung *rungs, size_t count, bool from_last, size_t allowed,
                      pe_ladder_line *ret_line);
 
-/* Read a ladder of cosines or of sines. False: no column is a wave, or memory ran out; nothing
- * is held then. pe_ladder_done frees what is held. */
-bool pe_ladder_read(pe_observation *seen, pe_columns columns, bool sines,
-                    pe_ladder *ret_ladder);
-void pe_ladder_done(pe_ladder *ladder);
+/* Read a ladder of cosines or of sines, once: the observation keeps it, of a wide table
+ * until another one is read. NULL: no column is a wave, or memory ran out. */
+const pe_ladder *pe_ladder_read(pe_observation *seen, pe_columns columns, bool sines);
 
 #endif

@@ -54,27 +54,26 @@ double pe_wave_amplitude(pe_observation *seen, pe_columns columns)
 bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
                       pe_wave_law *ret_law)
 {
-    pe_ladder ladder;
+    const pe_ladder *ladder = pe_ladder_read(seen, columns, sines);
     *ret_law = (pe_wave_law){.step = 1};
-    if (!pe_ladder_read(seen, columns, sines, &ladder))
+    if (!ladder)
         return false;
     ret_law->amplitude = pe_wave_amplitude(seen, columns);
-    ret_law->geometric = ladder.geometric;
-    if (ladder.geometric) {
-        ret_law->ratio = pe_exp_double(ladder.ratio);
-        ret_law->ratio_error = ladder.ratio_error;
-        ret_law->first = pe_exp_double(ladder.first);
-        ret_law->first_error = clamp_error(ladder.first_error);
+    ret_law->geometric = ladder->geometric;
+    if (ladder->geometric) {
+        ret_law->ratio = pe_exp_double(ladder->ratio);
+        ret_law->ratio_error = ladder->ratio_error;
+        ret_law->first = pe_exp_double(ladder->first);
+        ret_law->first_error = clamp_error(ladder->first_error);
         ret_law->step = pe_find_decimal(ret_law->first, ret_law->first_error);
     }
-    ret_law->step *= ladder.backwards ? -1 : 1;
-    ret_law->offset = ladder.offset;
-    ret_law->first_distance = fabs(ladder.offset);
-    pe_wave_positions(ladder.offset * ret_law->step, ret_law->step,
-                      clamp_error(ladder.first_error), ret_law->positions,
+    ret_law->step *= ladder->backwards ? -1 : 1;
+    ret_law->offset = ladder->offset;
+    ret_law->first_distance = fabs(ladder->offset);
+    pe_wave_positions(ladder->offset * ret_law->step, ret_law->step,
+                      clamp_error(ladder->first_error), ret_law->positions,
                       sizeof ret_law->positions);
-    pe_ladder_done(&ladder);
-    return ladder.placed;
+    return ladder->placed;
 }
 
 /* A base of few digits near the power of a ratio. */
