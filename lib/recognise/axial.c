@@ -2,7 +2,6 @@
  * coordinates by the waves along each axis. */
 #include "numerics/elementary.h"
 #include "recognise/axial_columns.h"
-#include "recognise/axial_coordinates.h"
 #include "recognise/lattice.h"
 #include "recognise/recognisers.h"
 #include "recognise/table_positions.h"
@@ -23,54 +22,26 @@ typedef unsigned long long number;
 typedef struct axial_table {
     pe_grid_view grid;
     bool sines;
-    size_t axes;
-    uint64_t sizes[PE_AXES_MAX];
-    pe_observation lines[PE_AXES_MAX]; /* the cells along each axis from the first one on */
-    int32_t *axis_of_column;           /* [columns]; -1: it does not change */
+    pe_grid_lines lines;
+    int32_t *axis_of_column; /* [columns]; -1: it does not change */
 } axial_table;
 
-/* ---- the axes ---- */
-
-/* The rows from a cell to the next one along an axis. */
-static uint64_t find_distance(const axial_table *table, size_t axis)
+/* Read which axis turns which column: the one along which it changes. False: a column changes
+ * along two, or memory ran out. */
+static bool find_axes_of_columns(axial_table *self)
 {
-    uint64_t distance = 1;
-    for (size_t a = axis + 1; a < table->axes; a++)
-        distance *= table->sizes[a];
-    return distance;
-}
-
-/* Read the lines of the axes that have more than one cell, and which axis turns which column:
- * the one along which it changes. False: a column changes along two, the lines cannot be read,
- * or memory ran out. */
-static bool read_axes(axial_table *self)
-{
-    const pe_observation *seen = self->grid.seen;
+    const uint64_t columns = self->grid.seen->columns;
     bool good = true;
-    self->axis_of_column = malloc((size_t)seen->columns * sizeof *self->axis_of_column);
-    for (size_t a = 0; a < self->axes; a++) {
-        pe_view line = pe_view_part(&seen->view, 0, self->grid.before, self->sizes[a]);
-        line.strides[0] *= find_distance(self, a);
-        self->lines[a] = (pe_observation){.rows = 0};
-        if (self->sizes[a] > 1)
-            good = pe_observation_begin(&self->lines[a], &line) && good;
-    }
-    for (uint64_t c = 0; good && self->axis_of_column && c < seen->columns; c++) {
+    self->axis_of_column = malloc((size_t)columns * sizeof *self->axis_of_column);
+    for (uint64_t c = 0; good && self->axis_of_column && c < columns; c++) {
         self->axis_of_column[c] = -1;
-        for (size_t a = 0; good && a < self->axes; a++)
-            if (!pe_column_is_still(&self->lines[a], c)) {
+        for (size_t a = 0; good && a < self->lines.axes; a++)
+            if (!pe_column_is_still(&self->lines.items[a], c)) {
                 good = self->axis_of_column[c] < 0;
                 self->axis_of_column[c] = (int32_t)a;
             }
     }
     return good && self->axis_of_column;
-}
-
-static void end_axes(axial_table *self)
-{
-    for (size_t a = 0; a < self->axes; a++)
-        pe_observation_end(&self->lines[a]);
-    free(self->axis_of_column);
 }
 
 /* ---- frequencies and coordinates ---- */
@@ -87,23 +58,22 @@ static void read_laws(axial_table *table, const pe_axial_columns *columns, axial
 {
     double least = INFINITY, log_theta = 0;
     *ret_laws = (axial_laws){.any = false, .thetas = {.count = 1}};
-    for (size_t a = 0; a < table->axes; a++) {
+    for (size_t a = 0; a < table->lines.axes; a++) {
         pe_wave_law law;
         const pe_columns own = pe_axial_columns_select(columns, a);
         const double pairs = (double)own.count;
-        if (own.count == 0 || table->lines[a].sampled < 4 ||
-            !pe_wave_law_read(&table->lines[a], own, table->sines, &law) || !law.geometric)
+        if (!pe_grid_law_read(&table->lines, a, own, table->sines, &law))
             continue;
         ret_laws->found[a] = ret_laws->any = true;
         ret_laws->first[a] = law.first;
-        ret_laws->offset[a] = law.offset;
+        ret_laws->offset[a] = pe_wave_offset(law.offset);
         if (pairs * law.ratio_error >= least)
             continue;
         least = pairs * law.ratio_error;
         log_theta = -pairs * pe_log_double(law.ratio);
         pe_wave_law_frequencies(&law, NULL, "rope_theta", pairs, 0, &ret_laws->thetas);
     }
-    for (size_t a = 0; a < table->axes && columns->split_ladder; a++) {
+    for (size_t a = 0; a < table->lines.axes && columns->split_ladder; a++) {
         const pe_columns own = pe_axial_columns_select(columns, a);
         const double pairs = (double)(own.count > 0 ? own.count : 1);
         ret_laws->first[a] *=
@@ -117,7 +87,7 @@ static void write_list(const axial_table *table, const char *name, const double 
 {
     int used = snprintf(dst, TEXT, "&%s=", name);
     bool all = true;
-    for (size_t a = 0; a < table->axes && used < TEXT; a++) {
+    for (size_t a = 0; a < table->lines.axes && used < TEXT; a++) {
         all = all && numbers[a] == usual;
         used +=
             snprintf(dst + used, TEXT - (size_t)used, "%s%.10g", a > 0 ? "," : "", numbers[a]);
@@ -133,15 +103,15 @@ static void write_index(const axial_table *table, const axial_laws *laws, char d
     double first[PE_AXES_MAX] = {0}, reference[PE_AXES_MAX] = {0}, rate = 1, offset = 0;
     bool same = true;
     char text[TEXT];
-    for (size_t a = 0; a < table->axes; a++)
+    for (size_t a = 0; a < table->lines.axes; a++)
         if (laws->found[a]) {
             rate = laws->first[a];
-            offset = pe_wave_offset(laws->offset[a]);
+            offset = laws->offset[a];
         }
-    for (size_t a = 0; a < table->axes; a++) { /* of a short axis as of the others */
+    for (size_t a = 0; a < table->lines.axes; a++) { /* of a short axis as of the others */
         const double own = laws->found[a] ? laws->first[a] : rate;
-        const double size = (double)table->sizes[a];
-        first[a] = laws->found[a] ? pe_wave_offset(laws->offset[a]) : size > 1 ? offset : 0;
+        const double size = (double)table->lines.sizes[a];
+        first[a] = laws->found[a] ? laws->offset[a] : size > 1 ? offset : 0;
         reference[a] = fmax(rint(own * size), 1);
         same = same && fabs(own - 1) < NEARLY;
     }
@@ -159,12 +129,13 @@ static void write_centres(const axial_table *table, const axial_laws *laws, char
     bool separate = true, longest = true, shortest = true;
     double most = 0, least = INFINITY;
     dst[0] = '\0';
-    for (size_t a = 0; a < table->axes; a++) {
-        most = fmax(most, (double)table->sizes[a]);
-        least = fmin(least, (double)table->sizes[a]);
+    for (size_t a = 0; a < table->lines.axes; a++) {
+        most = fmax(most, (double)table->lines.sizes[a]);
+        least = fmin(least, (double)table->lines.sizes[a]);
     }
-    for (size_t a = 0; a < table->axes; a++) {
-        const double size = (double)table->sizes[a], extent = 2 * PE_TURN / laws->first[a];
+    for (size_t a = 0; a < table->lines.axes; a++) {
+        const double size = (double)table->lines.sizes[a],
+                     extent = 2 * PE_TURN / laws->first[a];
         if (!laws->found[a])
             continue;
         if (fabs(laws->offset[a] + (extent - 1) / 2) > 0.05)
@@ -237,23 +208,30 @@ static void write_rows(const pe_grid_view *grid, char dst[2 * TEXT])
                  (number)grid->after);
 }
 
+/* Write "&sizes=…". */
+static void write_sizes(const axial_table *table, char dst[TEXT])
+{
+    double sizes[PE_AXES_MAX];
+    for (size_t a = 0; a < table->lines.axes; a++)
+        sizes[a] = (double)table->lines.sizes[a];
+    write_list(table, "sizes", sizes, 0, dst);
+}
+
 static void propose_sizes(const pe_grid_view *grid, bool sines, size_t axes,
                           const uint64_t *sizes, pe_proposals *proposals)
 {
-    axial_table table = {.grid = *grid, .sines = sines, .axes = axes};
+    axial_table table = {.grid = *grid, .sines = sines};
     axial_proposer self = {.table = &table, .proposals = proposals};
-    char rows[2 * TEXT];
-    size_t used = (size_t)snprintf(self.cells, sizeof self.cells, "sizes=");
-    for (size_t a = 0; a < axes; a++) {
-        table.sizes[a] = sizes[a];
-        used += (size_t)snprintf(self.cells + used, sizeof self.cells - used, "%s%llu",
-                                 a > 0 ? "," : "", (number)sizes[a]);
-    }
-    write_rows(grid, rows);
-    snprintf(self.cells + used, sizeof self.cells - used, "%s", rows);
-    if (read_axes(&table))
+    char rows[2 * TEXT], cells[TEXT];
+    if (pe_grid_lines_read(grid->seen, grid->before, axes, sizes, &table.lines) &&
+        find_axes_of_columns(&table)) {
+        write_sizes(&table, cells);
+        write_rows(grid, rows);
+        snprintf(self.cells, sizeof self.cells, "%s%s", cells + 1, rows);
         pe_axial_columns_try(grid->seen, table.axis_of_column, axes, propose_columns, &self);
-    end_axes(&table);
+    }
+    pe_grid_lines_end(&table.lines);
+    free(table.axis_of_column);
 }
 
 /* Propose a grid of two axes, and one of frames. */
@@ -347,12 +325,60 @@ static void propose_table(pe_observation *seen, bool sines, double *row,
         propose_cells(&grid, sines, proposals);
 }
 
+/* ---- coordinates ---- */
+
+/* Read the coordinate of the first cell, and the step to the next one along each axis, as the
+ * frequency of an angle in radians. False: coordinates do not rise. */
+static bool read_coordinates(const axial_table *table, axial_laws *ret_laws)
+{
+    bool rising = true;
+    *ret_laws = (axial_laws){.any = true};
+    for (size_t a = 0; a < table->lines.axes; a++) {
+        const pe_observation *line = &table->lines.items[a];
+        const double first = pe_observation_entry(table->grid.seen, 0, a);
+        const double step = line->sampled > 1 ? pe_observation_entry(line, 1, a) - first : 1;
+        rising = rising && step > 0 && isfinite(step);
+        ret_laws->found[a] = true;
+        ret_laws->first[a] = step;
+        ret_laws->offset[a] = pe_find_decimal(first / step, 1e-6) + 0.0;
+    }
+    return rising;
+}
+
+/* Propose coordinates [cells, axes]: of centres, or those that count cells, from anywhere, also
+ * as in a grid of another size. */
+static void propose_coordinates(const pe_observation *seen, pe_proposals *proposals)
+{
+    static const char *const CENTRES[] = {"", "&normalize=max", "&normalize=min"};
+    axial_table table = {.grid = {.seen = seen}};
+    const pe_grid_view *grid = &table.grid;
+    const size_t axes = (size_t)seen->columns;
+    axial_laws laws;
+    char index[2 * TEXT], sizes[TEXT];
+    if (axes > 3 || !pe_grid_find_width(&table.grid))
+        return;
+    const uint64_t rows = axes == 3 ? pe_grid_frame_rows(grid) : grid->height;
+    const uint64_t extents[] = {grid->height / rows, rows, grid->width};
+    proposals->angle = fmax((double)grid->height, (double)grid->width);
+    if (pe_grid_lines_read(seen, 0, axes, extents + 3 - axes, &table.lines) &&
+        read_coordinates(&table, &laws)) {
+        write_sizes(&table, sizes);
+        write_index(&table, &laws, index);
+        for (size_t i = 0; laws.offset[axes - 1] < 0 && i < PE_COUNT(CENTRES); i++)
+            pe_propose_request(proposals, "coordinates", "%s&dim=%zu&coordinate_type=centres%s",
+                               sizes + 1, 4 * axes, CENTRES[i]);
+        pe_propose_request(proposals, "coordinates", "%s&dim=%zu%s", sizes + 1, 4 * axes,
+                           index);
+    }
+    pe_grid_lines_end(&table.lines);
+}
+
 void pe_recognise_axial_rope(pe_observation *seen, pe_proposals *proposals)
 {
     double *row;
     if (seen->view.rank != 2 || seen->sampled < 4 || seen->columns < 2 || seen->columns > 4096)
         return;
-    pe_propose_coordinates(seen, proposals);
+    propose_coordinates(seen, proposals);
     row = malloc((size_t)seen->columns * sizeof *row);
     for (int sines = 0; row && sines < 2; sines++)
         propose_table(seen, sines, row, proposals);

@@ -1,15 +1,12 @@
-/* Proposing sinusoidal encodings of grids. */
+/* Proposing sinusoidal encodings of grids and of volumes. Every channel of such a table depends
+ * on one axis alone, which few other tables do. */
+#include "recognise/lattice.h"
 #include "recognise/recognisers.h"
-
-#include "numerics/angle.h"
-#include "recognise/wave_law.h"
 #include "waves/presets.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#define TESTED        8  /* channels, spread over all */
 #define ZERO_ROWS_MAX 16 /* before the cells */
 #define EXTENT_MAX    65536
 #define TEXT          64
@@ -18,85 +15,21 @@
 
 typedef unsigned long long number;
 
-/* How the cells of a grid may lie in a table. */
-typedef struct grid_view {
-    const pe_observation *seen;
-    const char *shape; /* the choice of the parameter */
-    uint64_t height, width, dim;
-    uint64_t before; /* rows of zeros */
-    pe_view cells;   /* [height, width, dim] */
-} grid_view;
+/* ---- sinusoidal_2d ---- */
 
-/* View a table's cells. */
-static grid_view view_cells(const pe_observation *seen, const char *shape, uint64_t height,
-                            uint64_t width, uint64_t before)
-{
-    const pe_view *view = &seen->view;
-    grid_view grid = {.seen = seen,
-                      .shape = shape,
-                      .height = height,
-                      .width = width,
-                      .dim = view->shape[shape[0] == 'c' ? 0 : view->rank - 1],
-                      .before = before,
-                      .cells = *view};
-    pe_view *cells = &grid.cells;
-    if (shape[0] == 'c') { /* chw */
-        *cells = pe_view_transposed(cells, 0, 1);
-        *cells = pe_view_transposed(cells, 1, 2);
-    } else if (view->rank == 2) {
-        *cells = pe_view_part(view, 0, before, height * width);
-        cells->rank = 3;
-        cells->shape[0] = height;
-        cells->shape[1] = width;
-        cells->shape[2] = grid.dim;
-        cells->strides[2] = view->strides[1];
-        cells->strides[1] = view->strides[0];
-        cells->strides[0] = width * view->strides[0];
-    }
-    return grid;
-}
-
-/* The entry of a cell; NaN if it cannot be read. */
-static double read_entry(const grid_view *grid, uint64_t y, uint64_t x, uint64_t channel)
-{
-    const pe_view line = pe_view_at(&grid->cells, 0, y), cell = pe_view_at(&line, 0, x);
-    double entry = 0;
-    return pe_view_read(&cell, channel, 1, &entry) ? entry : (double)NAN;
-}
-
-/* Whether a channel depends on one axis alone, in the first cells. */
-static bool has_one_axis(const grid_view *grid, uint64_t channel, bool *changes)
-{
-    double corner = read_entry(grid, 0, 0, channel), right = read_entry(grid, 0, 1, channel);
-    double below = read_entry(grid, 1, 0, channel), both = read_entry(grid, 1, 1, channel);
-    const pe_observation *seen = grid->seen;
-    *changes = *changes || !pe_observation_is_same(seen, both, corner);
-    return (pe_observation_is_same(seen, corner, below) &&
-            pe_observation_is_same(seen, right, both)) ||
-           (pe_observation_is_same(seen, corner, right) &&
-            pe_observation_is_same(seen, below, both));
-}
-
-static bool may_be(const grid_view *grid)
-{
-    bool changes = false;
-    if (grid->height < 2 || grid->width < 2 || grid->dim < 4 || grid->dim % 4 != 0)
-        return false;
-    for (uint64_t i = 0; i < TESTED; i++)
-        if (!has_one_axis(grid, i * (grid->dim - 1) / (TESTED - 1), &changes))
-            return false;
-    return changes;
-}
-
-/* ---- the law of each axis ---- */
-
-/* The cells along an axis from the first one on, and what their waves say. */
+/* What the waves along an axis say. */
 typedef struct axis_line {
     uint64_t cells; /* that are valid */
-    pe_observation seen;
-    bool is_read, has_law;
+    bool has_law;
     pe_wave_law law;
 } axis_line;
+
+/* The size of a grid, and the axes of its lines. */
+typedef struct grid_size {
+    uint64_t height, width, dim;
+} grid_size;
+
+enum { HEIGHT, WIDTH }; /* among the axes */
 
 #define JUMP 0.02 /* more than slow channels change from one cell to the next */
 
@@ -116,42 +49,28 @@ static bool is_masked(const pe_observation *line, uint64_t cell)
     return false;
 }
 
-/* Read a line [cells, dim] up to the first masked cell. */
-static void read_line(const pe_view *all, axis_line *ret_line)
+/* End a line before the first masked cell. Returns the cells that it has then. */
+static uint64_t trim_line(pe_observation *line)
 {
-    pe_observation seen;
-    *ret_line = (axis_line){.cells = all->shape[0]};
-    const bool good = pe_observation_begin(&seen, all);
-    for (uint64_t cell = 2; good && cell < seen.sampled && cell < ret_line->cells; cell++)
-        if (is_masked(&seen, cell))
-            ret_line->cells = cell;
-    pe_observation_end(&seen);
-    const pe_view part = pe_view_part(all, 0, 0, ret_line->cells);
-    ret_line->is_read = pe_observation_begin(&ret_line->seen, &part) && good;
-}
-
-/* Read the law of an axis whose sines are these columns. */
-static void read_law(axis_line *line, pe_columns sines)
-{
-    line->has_law = line->is_read && line->seen.sampled >= 4 &&
-                    line->seen.columns >= sines.first + (sines.count - 1) * sines.stride + 1 &&
-                    pe_wave_law_read(&line->seen, sines, true, &line->law) &&
-                    line->law.geometric;
+    uint64_t cell = 2;
+    while (cell < line->sampled && !is_masked(line, cell))
+        cell++;
+    if (cell < line->sampled)
+        line->sampled = (size_t)(line->rows = line->view.shape[0] = cell);
+    return line->rows;
 }
 
 /* Where the sines of an axis are that has the first channels, or the others. */
-static pe_columns select_sines(const grid_view *grid, size_t arrangement, bool first)
+static pe_columns select_sines(uint64_t dim, size_t arrangement, bool first)
 {
-    const uint64_t half = grid->dim / 2, quarter = grid->dim / 4;
+    const uint64_t half = dim / 2, quarter = dim / 4;
     if (arrangement == 2) /* by function */
         return (pe_columns){first ? 0 : quarter, 1, quarter};
     return (pe_columns){first ? 0 : half, arrangement == 0 ? 2 : 1, quarter};
 }
 
-/* ---- proposals ---- */
-
 /* Write the valid cells of a grid, of which the first lines have `width` each. */
-static void write_mask(const grid_view *grid, uint64_t height, uint64_t width,
+static void write_mask(const grid_size *grid, uint64_t height, uint64_t width,
                        char dst[MASK_TEXT])
 {
     const uint64_t beside = grid->width - width, below = (grid->height - height) * grid->width;
@@ -203,7 +122,7 @@ static void propose_positions(const axis_line *x, const axis_line *y, const char
 }
 
 /* Write the frequencies of both axes, which are the same unless what is measured differs. */
-static void write_frequencies(const grid_view *grid, const axis_line *x, const axis_line *y,
+static void write_frequencies(const grid_size *grid, const axis_line *x, const axis_line *y,
                               pe_wave_texts *ret_texts)
 {
     const double quarter = (double)grid->dim / 4;
@@ -213,23 +132,25 @@ static void write_frequencies(const grid_view *grid, const axis_line *x, const a
                             quarter - 1, ret_texts);
 }
 
+static const char *const ARRANGEMENTS[] = {"", "&layout=concat",
+                                           "&layout=concat&grouping=function"};
+static const char *const ORDERS[] = {"", "&axis_order=height_first"};
+
 /* Propose what the waves of both axes say. False: they say nothing. */
-static bool propose_measured(const grid_view *grid, const char *cells, pe_proposals *proposals)
+static bool propose_measured(const grid_size *grid, pe_grid_lines *lines, const char *cells,
+                             pe_proposals *proposals)
 {
-    static const char *const ARRANGEMENTS[] = {"", "&layout=concat",
-                                               "&layout=concat&grouping=function"};
-    static const char *const ORDERS[] = {"", "&axis_order=height_first"};
-    const pe_view row = pe_view_at(&grid->cells, 0, 0), column = pe_view_at(&grid->cells, 1, 0);
-    axis_line x, y;
+    axis_line x = {.cells = trim_line(&lines->items[WIDTH])};
+    axis_line y = {.cells = trim_line(&lines->items[HEIGHT])};
     pe_wave_texts frequencies;
     char mask[MASK_TEXT], rest[2 * MASK_TEXT];
     bool measured = false;
-    read_line(&row, &x);
-    read_line(&column, &y);
     write_mask(grid, y.cells, x.cells, mask);
     for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS) * PE_COUNT(ORDERS); i++) {
-        read_law(&x, select_sines(grid, i / 2, i % 2 == 0));
-        read_law(&y, select_sines(grid, i / 2, i % 2 != 0));
+        x.has_law = pe_grid_law_read(lines, WIDTH, select_sines(grid->dim, i / 2, i % 2 == 0),
+                                     true, &x.law);
+        y.has_law = pe_grid_law_read(lines, HEIGHT, select_sines(grid->dim, i / 2, i % 2 != 0),
+                                     true, &y.law);
         if (!x.has_law && !y.has_law)
             continue;
         write_frequencies(grid, &x, &y, &frequencies);
@@ -240,28 +161,29 @@ static bool propose_measured(const grid_view *grid, const char *cells, pe_propos
         }
         measured = true;
     }
-    pe_observation_end(&x.seen);
-    pe_observation_end(&y.seen);
     return measured;
 }
 
-static void propose_layouts(const grid_view *grid, pe_proposals *proposals)
+/* Propose a grid after rows of zeros: presets, and what waves say, or else all layouts. */
+static void propose_grid(const pe_grid_view *found, const char *shape, pe_proposals *proposals)
 {
-    static const char *const ARRANGEMENTS[] = {"", "&layout=concat",
-                                               "&layout=concat&grouping=function"};
-    static const char *const ORDERS[] = {"", "&axis_order=height_first"};
+    const grid_size grid = {found->height, found->width, found->seen->columns};
     char cells[160], tokens[40] = "";
-    proposals->angle = (double)(grid->height > grid->width ? grid->height : grid->width);
-    if (grid->before > 0)
-        snprintf(tokens, sizeof tokens, "&extra_tokens=%llu", (number)grid->before);
+    pe_grid_lines lines;
+    proposals->angle = (double)(grid.height > grid.width ? grid.height : grid.width);
+    if (found->before > 0)
+        snprintf(tokens, sizeof tokens, "&extra_tokens=%llu", (number)found->before);
     snprintf(cells, sizeof cells, "height=%llu&width=%llu&dim=%llu&shape=%s%s",
-             (number)grid->height, (number)grid->width, (number)grid->dim, grid->shape, tokens);
+             (number)grid.height, (number)grid.width, (number)grid.dim, shape, tokens);
     for (size_t i = 0; i < PE_GRID_PRESET_COUNT; i++)
         pe_propose_request(proposals, "encoding", "%s&preset=%s", cells,
                            pe_grid_presets[i].name);
-    if (propose_measured(grid, cells, proposals))
-        return;
-    for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS) * PE_COUNT(ORDERS); i++)
+    const bool measured =
+        pe_grid_lines_read(found->seen, found->before, 2,
+                           (const uint64_t[]){grid.height, grid.width}, &lines) &&
+        propose_measured(&grid, &lines, cells, proposals);
+    pe_grid_lines_end(&lines);
+    for (size_t i = 0; !measured && i < PE_COUNT(ARRANGEMENTS) * PE_COUNT(ORDERS); i++)
         pe_propose_request(proposals, "encoding", "%s%s%s", cells, ARRANGEMENTS[i / 2],
                            ORDERS[i % 2]);
 }
@@ -276,26 +198,150 @@ static uint64_t zero_rows(const pe_observation *seen)
     return rows;
 }
 
-static void propose_view(grid_view grid, pe_proposals *proposals)
+/* The cells of [dim, height, width], or of another table of channels last, as a matrix. */
+static pe_view view_cells(const pe_observation *seen, bool channels_first)
 {
-    if (may_be(&grid))
-        propose_layouts(&grid, proposals);
+    pe_view cells = seen->flat;
+    if (channels_first) {
+        cells.shape[0] = seen->view.shape[1] * seen->view.shape[2];
+        cells.shape[1] = seen->view.shape[0];
+        cells.strides[0] = 1;
+        cells.strides[1] = cells.shape[0];
+    }
+    return cells;
 }
 
 /* For a table [cells, dim], perhaps after rows of zeros, [dim, height, width] or [height,
- * width, dim]: presets, and what the waves of the first row and of the first column of cells
- * say. Every channel of such a table depends on one axis alone, which few other tables do. */
+ * width, dim]. */
 void pe_recognise_sinusoidal_2d(pe_observation *seen, pe_proposals *proposals)
 {
-    const pe_view *view = &seen->view;
-    if (view->rank == 3) {
-        propose_view(view_cells(seen, "chw", view->shape[1], view->shape[2], 0), proposals);
-        propose_view(view_cells(seen, "hwc", view->shape[0], view->shape[1], 0), proposals);
+    const uint64_t *shape = seen->view.shape;
+    pe_grid_view grid = {.seen = seen};
+    if (seen->view.rank == 2 && seen->sampled > 0 && seen->columns % 4 == 0) {
+        grid.before = zero_rows(seen);
+        if (pe_grid_find_width(&grid))
+            propose_grid(&grid, "nc", proposals);
     }
-    if (view->rank != 2 || seen->sampled == 0)
+    for (int first = 1; first >= 0 && seen->view.rank == 3 && seen->flat.rank > 0; first--) {
+        const pe_view view = view_cells(seen, first);
+        pe_observation cells;
+        grid =
+            (pe_grid_view){.seen = &cells, .height = shape[first], .width = shape[1 + first]};
+        if (view.shape[1] % 4 == 0 && pe_observation_begin(&cells, &view)) {
+            if (pe_grid_is_row_major(&grid))
+                propose_grid(&grid, first ? "chw" : "hwc", proposals);
+            pe_observation_end(&cells);
+        }
+    }
+}
+
+/* ---- sinusoidal_3d ---- */
+
+/* How the channels of a volume may be arranged. */
+typedef struct arrangement {
+    const char *text;
+    bool quarter, concat;
+    size_t before_width, before_depth; /* axes whose channels come first */
+} arrangement;
+
+#define ARRANGEMENTS(split, quarter, layout, concat)                                           \
+    {split layout, quarter, concat, 2, 0},                                                     \
+        {split layout "&axis_order=depth_width_height", quarter, concat, 1, 0},                \
+    {                                                                                          \
+        split layout "&axis_order=width_height_depth", quarter, concat, 0, 2                   \
+    }
+
+static const arrangement VOLUMES[] = {
+    ARRANGEMENTS("", false, "", false), ARRANGEMENTS("&split=quarter", true, "", false),
+    ARRANGEMENTS("", false, "&layout=concat", true),
+    ARRANGEMENTS("&split=quarter", true, "&layout=concat", true)};
+
+/* Write what the positions of an axis are divided by. */
+static void write_interpolation(const char *name, const pe_wave_law *law, char dst[TEXT])
+{
+    pe_propose_number(dst, TEXT, name, 1 / law->first, fmax(law->first_error, 1e-4), "1");
+}
+
+enum { DEPTH, WIDTH_OF_VOLUME = 2 }; /* among the axes */
+
+/* Write what the waves say of an arrangement: the frequencies, and the distances of cells.
+ * Without waves there is one text, which is empty. */
+static void write_law(pe_grid_lines *lines, uint64_t dim, const arrangement *own,
+                      pe_wave_texts *ret_frequencies, char *scales_text, size_t size)
+{
+    const uint64_t deep = own->quarter ? dim / 4 : (dim + 5) / 6 * 2;
+    const uint64_t wide = own->quarter ? 3 * dim / 8 : deep;
+    const uint64_t before = own->before_width == 0 ? 0 : deep + (own->before_width - 1) * wide;
+    const uint64_t stride = own->concat ? 1 : 2;
+    const pe_columns depth = {own->before_depth * wide, stride, deep / 2};
+    const pe_columns width = {before, stride, wide / 2};
+    char scales[2][TEXT] = {"", ""};
+    pe_wave_law law, along_depth, along_width;
+    const bool has_depth = pe_grid_law_read(lines, DEPTH, depth, true, &along_depth);
+    const bool has_width = pe_grid_law_read(lines, WIDTH_OF_VOLUME, width, true, &along_width);
+    *ret_frequencies = (pe_wave_texts){.count = 1};
+    law = has_width ? along_width : along_depth;
+    if (has_width && has_depth && wide == deep)
+        pe_wave_law_join(&along_width, &along_depth, &law);
+    if (has_width || has_depth) {
+        const double pairs = (double)(has_width ? wide : deep) / 2;
+        pe_wave_law_frequencies(&law, NULL, "base", pairs, pairs - 1, ret_frequencies);
+    }
+    if (has_depth)
+        write_interpolation("temporal_interpolation_scale", &along_depth, scales[0]);
+    if (has_width)
+        write_interpolation("spatial_interpolation_scale", &along_width, scales[1]);
+    snprintf(scales_text, size, "%s%s", scales[0], scales[1]);
+}
+
+/* Propose all arrangements of a volume of as many frames as its grid has frames' rows. */
+static void propose_volume(const pe_grid_view *grid, uint64_t depth, const char *shape,
+                           pe_proposals *proposals)
+{
+    static const char *const PRESETS[] = {"tatp22", "cogvideox", "prithvi", "simple_vit"};
+    const uint64_t sizes[] = {depth, grid->height, grid->width}, dim = grid->seen->columns;
+    char cells[160];
+    pe_grid_lines lines;
+    proposals->angle = (double)(depth * grid->height + grid->width);
+    snprintf(cells, sizeof cells, "depth=%llu&height=%llu&width=%llu&dim=%llu&shape=%s",
+             (number)depth, (number)grid->height, (number)grid->width, (number)dim, shape);
+    for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
+        pe_propose_request(proposals, "encoding", "preset=%s&%s", PRESETS[i], cells);
+    const bool good = pe_grid_lines_read(grid->seen, 0, 3, sizes, &lines);
+    for (size_t i = 0; good && i < PE_COUNT(VOLUMES); i++) {
+        pe_wave_texts frequencies;
+        char scales[2 * TEXT];
+        write_law(&lines, dim, &VOLUMES[i], &frequencies, scales, sizeof scales);
+        for (size_t k = 0; k < frequencies.count; k++)
+            pe_propose_request(proposals, "encoding", "%s%s%s%s", cells, VOLUMES[i].text,
+                               frequencies.items[k], scales);
+    }
+    pe_grid_lines_end(&lines);
+}
+
+/* For a table [depth, height, width, dim], [depth, cells, dim] or [cells, dim], whose sizes the
+ * columns say that change along each axis. */
+void pe_recognise_sinusoidal_3d(pe_observation *seen, pe_proposals *proposals)
+{
+    const size_t rank = seen->view.rank;
+    const uint64_t *shape = seen->view.shape;
+    pe_observation cells;
+    pe_grid_view grid = {.seen = &cells};
+    if (rank < 2 || rank > 4 || shape[rank - 1] % 2 != 0 || shape[0] < 2 ||
+        seen->flat.rank == 0)
         return;
-    uint64_t before = zero_rows(seen), cells = seen->rows - before;
-    for (uint64_t width = 2; width <= EXTENT_MAX && width <= cells / 2; width++)
-        if (cells % width == 0)
-            propose_view(view_cells(seen, "nc", cells / width, width, before), proposals);
+    if (pe_observation_begin(&cells, &seen->flat)) {
+        grid.after = rank == 3 ? cells.rows - shape[1] : 0; /* the frames after the first */
+        grid.height = shape[1];
+        grid.width = shape[2];
+        if (rank == 4) {
+            propose_volume(&grid, shape[0], "dhwc", proposals);
+        } else if (cells.sampled >= 4 && pe_grid_find_width(&grid)) {
+            const uint64_t rows = pe_grid_frame_rows(&grid), frames = grid.height / rows;
+            grid.height = rank == 2 ? rows : grid.height;
+            propose_volume(&grid, rank == 2 ? frames : shape[0], rank == 2 ? "nc" : "dnc",
+                           proposals);
+        }
+    }
+    pe_observation_end(&cells);
 }

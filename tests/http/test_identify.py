@@ -166,6 +166,19 @@ class Identify(IdentifyCase):
                     (name, spoilt),
                 )
 
+    def test_grids_with_a_bad_entry_in_their_second_cell(self):
+        for path in (
+            "sinusoidal_2d?height=6&width=7&dim=64&shape=nc",
+            "sinusoidal_3d?depth=6&height=4&width=9&dim=64&shape=nc",
+        ):
+            table = self.fetch(f"/v1/encodings/{path}")
+            table[1, 7] += F(0.3)
+            found = self.identify(npy(table))
+            self.assertEqual(found["status"], "near", (path, found["summary"]))
+            self.assertEqual(
+                (found["request"]["scheme"], found["misfits"]), (path.split("?")[0], 1)
+            )
+
     def test_files_and_raw_elements(self):
         table = self.fetch("/v1/encodings/sinusoidal?length=64&dim=32")
         for body, query, media_type in (
