@@ -3,6 +3,7 @@
 
 #include "numerics/elementary.h"
 #include "recognise/distances.h"
+#include "recognise/quick_cosine.h"
 #include "recognise/wave_law.h"
 
 #include <float.h>
@@ -81,17 +82,6 @@ void pe_recognise_retnet(pe_observation *seen, pe_proposals *proposals)
 
 #define TERMS_MAX 4096
 
-/* The cosine of a number up to 1, by Taylor's series. */
-static double compute_cosine(double angle)
-{
-    double square = angle * angle, sum = 1, term = 1;
-    for (int n = 2; n < 18; n += 2) {
-        term *= -square / (n * (n - 1));
-        sum += term;
-    }
-    return sum;
-}
-
 /* The sums of the cosines at distances 1 and 2. The first one rises with the base. */
 typedef struct sums {
     double at[2];
@@ -103,7 +93,7 @@ static sums compute_sums(double log_base, uint64_t terms)
     double frequency = 1;
     sums both = {{0, 0}};
     for (uint64_t c = 0; c < terms; c++) {
-        double cosine = compute_cosine(frequency);
+        double cosine = pe_quick_cosine(frequency, 0);
         both.at[0] += cosine;
         both.at[1] += 2 * cosine * cosine - 1;
         frequency *= ratio;

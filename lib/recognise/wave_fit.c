@@ -2,18 +2,18 @@
  * lags, then least squares for frequency, phase and amplitude (Gauss and Newton). */
 #include "recognise/wave_fit.h"
 
-#include "numerics/angle.h"
+#include "numerics/dd.h"
+#include "recognise/quick_cosine.h"
 
 #include <math.h>
 
-#define STEPS 9 /* of least squares; the last ones leave out what is far */
+#define STEPS   9     /* of least squares; the last ones leave out what is far */
+#define SETTLED 1e-10 /* of the largest number: a step that changes less is the last one */
 
 static void sine_and_cosine(double angle, double *ret_sine, double *ret_cosine)
 {
-    dd sine, cosine;
-    pe_phase_sincos(pe_angle_turns(angle), &sine, &cosine);
-    *ret_sine = sine.hi;
-    *ret_cosine = cosine.hi;
+    *ret_sine = pe_quick_cosine(angle, 3);
+    *ret_cosine = pe_quick_cosine(angle, 0);
 }
 
 /* A rough angle that Newton's method makes exact. */
@@ -174,6 +174,13 @@ static bool improve_fit(fit *own, const double *x, size_t stride, size_t count,
     return own->frequency > 0 && own->frequency < PE_TURN / 2;
 }
 
+/* Whether a step changed next to nothing. */
+static bool is_settled(const fit *before, const fit *own, double largest, size_t count)
+{
+    return fabs(own->a - before->a) + fabs(own->b - before->b) <= SETTLED * largest &&
+           fabs(own->frequency - before->frequency) * (double)count <= SETTLED;
+}
+
 /* Whether all but a few numbers lie near the wave. */
 static bool fits_waves(const fit *own, const double *x, size_t stride, size_t count,
                        double amplitude)
@@ -208,9 +215,12 @@ pe_observed_wave pe_fit_wave(const double *x, size_t stride, size_t count, doubl
     first_distance within = {INFINITY, INFINITY};
     double spread = 0;
     for (int i = 0; i < STEPS; i++) {
+        const fit before = own;
         if (!improve_fit(&own, x, stride, count, within, i > 0, &spread))
             return none;
         within.limit = i > 1 ? 0.02 * largest : INFINITY;
+        if (i > 1 && is_settled(&before, &own, largest, count))
+            i = i < STEPS - 4 ? STEPS - 4 : STEPS;
         if (i >= STEPS - 4)
             within.trim = 8 * spread + 1e-12 * largest;
     }
