@@ -1,7 +1,6 @@
 #include "identify/column_order.h"
 
 #include "recognise/lattice.h"
-#include "recognise/wave_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +17,6 @@
  * so slow a wave turns. */
 #define SLOW_SINE   2
 #define SLOW_COSINE 4
-
-/* A wave that turns less in the rows that were fitted is fitted to rows all over the table. */
-#define SHORT_TURN 2
 
 #define SAME_FREQUENCY 0.005 /* relative */
 #define SAME_PHASE     0.3   /* radians */
@@ -42,8 +38,7 @@ typedef struct column {
 typedef struct matrix {
     const pe_view *view;
     uint64_t rows, count;
-    size_t axes; /* of the grid that the rows are; 1: they are none */
-    uint64_t distances[AXES_MAX], extents[AXES_MAX]; /* of neighbours along an axis, in rows */
+    pe_grid_lines lines; /* along the axes of the grid that the rows are, or all rows */
     double amplitude;
     bool from_zero;  /* row 0 is position 0 */
     bool both;       /* there are sines and cosines */
@@ -72,112 +67,90 @@ static pe_view rows_apart(const pe_view *view, uint64_t distance)
 
 /* ---- axes and waves ---- */
 
-/* The axes of a grid whose columns each change along one, or the rows. */
-static void find_axes(matrix *self, const pe_observation *seen)
+/* Read the lines of a grid whose columns each change along one axis, or all rows. False: they
+ * cannot be read, or memory ran out. */
+static bool read_lines(matrix *self)
 {
-    pe_grid_view grid = {.seen = seen};
-    self->axes = self->distances[0] = 1;
-    self->extents[0] = self->rows;
-    if (!pe_grid_find_width(&grid))
-        return;
-    const uint64_t frame = pe_grid_frame_rows(&grid);
-    self->axes = frame < grid.height ? 3 : 2;
-    self->extents[0] = self->distances[1] = grid.width;
-    self->extents[1] = frame;
-    self->distances[2] = grid.width * frame;
-    self->extents[2] = grid.height / frame;
-}
-
-/* The rows of an axis among those that have been read. */
-static size_t count_seen(const matrix *self, const pe_observation *seen, size_t axis)
-{
-    const uint64_t within = (seen->sampled - 1) / self->distances[axis] + 1;
-    return (size_t)(within < self->extents[axis] ? within : self->extents[axis]);
-}
-
-/* How far apart the entries of a column are along an axis. */
-static double find_range(const matrix *self, const pe_observation *seen, size_t axis,
-                         uint64_t c)
-{
-    const double *entry = seen->sample + c;
-    const size_t count = count_seen(self, seen, axis);
-    const size_t stride = (size_t)(self->distances[axis] * self->count);
-    double least = *entry, most = *entry;
-    for (size_t i = 1; i < count; i++) {
-        entry += stride;
-        least = *entry < least ? *entry : least;
-        most = *entry > most ? *entry : most;
-    }
-    return most - least;
-}
-
-/* Find the axis of a column, and its wave along that. */
-static void look_at_column(const matrix *self, const pe_observation *seen,
-                           const pe_observed_wave *waves, column *own)
-{
-    double most = self->axes > 1 ? seen->view.grain : -1;
-    own->axis = AXES_MAX;
-    for (size_t axis = 0; axis < self->axes; axis++) {
-        const double range = self->axes > 1 ? find_range(self, seen, axis, own->index) : 0;
-        own->axis = range > most ? axis : own->axis;
-        most = range > most ? range : most;
-    }
-    for (size_t row = 0; row < seen->sampled; row++)
-        own->mean += pe_observation_entry(seen, row, own->index) / (double)seen->sampled;
-    if (own->axis == AXES_MAX)
-        return;
-    const size_t stride = (size_t)(self->distances[own->axis] * self->count);
-    const pe_observed_wave wave =
-        waves && self->axes == 1
-            ? waves[own->index]
-            : pe_fit_wave(seen->sample + own->index, stride, count_seen(self, seen, own->axis),
-                          PE_LEAST_ANGLE);
-    own->frequency = wave.found ? wave.frequency : 0;
-    own->phase = wave.found ? wave.phase : 0;
-    own->amplitude = wave.found ? wave.amplitude : 0;
-}
-
-/* Fit waves to rows all over the table, for columns that turn little in those that were seen.
- * False after a problem was added. */
-static bool fit_spread(matrix *self, uint64_t known)
-{
-    const uint64_t distance = (self->rows - 1) / known + 1;
-    const pe_view spread = rows_apart(self->view, distance);
     pe_observation seen;
-    const bool good = pe_observation_begin(&seen, &spread);
-    for (uint64_t c = 0; good && c < self->count; c++)
-        if (self->columns[c].frequency * (double)known < SHORT_TURN) {
-            const pe_observed_wave wave =
-                pe_fit_wave(seen.sample + c, (size_t)self->count, seen.sampled, PE_LEAST_ANGLE);
-            self->columns[c].frequency = wave.found ? wave.frequency / (double)distance : 0;
-            self->columns[c].phase = wave.phase;
-        }
-    if (!good)
-        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    pe_grid_view grid = {.seen = &seen};
+    bool good = pe_observation_begin(&seen, self->view);
+    if (!good || !pe_grid_find_width(&grid)) {
+        self->lines = (pe_grid_lines){.axes = 1, .sizes = {self->rows}, .items = {seen}};
+        return good;
+    }
+    const uint64_t frame = pe_grid_frame_rows(&grid);
+    const uint64_t sizes[AXES_MAX] = {grid.height / frame, frame, grid.width};
+    const size_t axes = grid.height / frame > 1 ? 3 : 2;
+    good = pe_grid_lines_read(&seen, 0, axes, sizes + AXES_MAX - axes, &self->lines);
     pe_observation_end(&seen);
     return good;
 }
 
+/* The place of an axis, which are told from the last one on, among the lines. */
+static size_t find_line(const matrix *self, size_t axis)
+{
+    return self->lines.axes - 1 - axis;
+}
+
+/* How far apart the entries of a column are along a line, and their mean. */
+static double find_range(const pe_observation *line, uint64_t c, double *ret_mean)
+{
+    double least = INFINITY, most = -INFINITY, sum = 0;
+    for (size_t row = 0; row < line->sampled; row++) {
+        const double entry = pe_observation_entry(line, row, c);
+        least = entry < least ? entry : least;
+        most = entry > most ? entry : most;
+        sum += entry;
+    }
+    *ret_mean = sum / (double)line->sampled;
+    return most - least;
+}
+
+/* Find the axis of a column, and its wave along that. */
+static void look_at_column(const matrix *self, const pe_observed_wave *const *waves,
+                           column *own)
+{
+    const size_t axes = self->lines.axes;
+    double most = axes > 1 ? self->view->grain : -INFINITY;
+    own->axis = AXES_MAX;
+    for (size_t axis = 0; axis < axes; axis++) {
+        double mean;
+        const double range =
+            find_range(&self->lines.items[find_line(self, axis)], own->index, &mean);
+        own->mean = axis == 0 || range > most ? mean : own->mean;
+        own->axis = range > most ? axis : own->axis;
+        most = range > most ? range : most;
+    }
+    own->axis = axes == 1 ? 0 : own->axis;
+    if (own->axis == AXES_MAX)
+        return;
+    const pe_observed_wave *wave = &waves[find_line(self, own->axis)][own->index];
+    own->frequency = wave->found ? wave->frequency : 0;
+    own->phase = wave->found ? wave->phase : 0;
+    own->amplitude = wave->found ? wave->amplitude : 0;
+}
+
 /* Look at all columns. *ret_waves: enough of them are waves. False after a problem was added.
  */
-static bool look_at_columns(matrix *self, const pe_observed_wave *waves, bool *ret_waves)
+static bool look_at_columns(matrix *self, const pe_observed_wave *known, bool *ret_waves)
 {
-    pe_observation seen;
+    const pe_observed_wave *waves[PE_AXES_MAX];
     uint64_t fast = 0;
-    bool good = pe_observation_begin(&seen, self->view);
-    if (good)
-        find_axes(self, &seen);
+    bool good = read_lines(self);
+    for (size_t a = 0; good && a < self->lines.axes; a++) {
+        waves[a] = known && self->lines.axes == 1 ? known
+                                                  : pe_observation_waves(&self->lines.items[a]);
+        good = waves[a] != NULL;
+    }
     for (uint64_t c = 0; good && c < self->count; c++) {
         self->columns[c] = (column){.index = (uint16_t)c};
-        look_at_column(self, &seen, waves, &self->columns[c]);
+        look_at_column(self, waves, &self->columns[c]);
         fast += self->columns[c].frequency > 0;
     }
     *ret_waves = fast * FAST_LEAST >= self->count;
     if (!good)
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
-    else if (*ret_waves && self->axes == 1 && seen.sampled < self->rows)
-        good = fit_spread(self, seen.sampled);
-    pe_observation_end(&seen);
+    pe_grid_lines_end(&self->lines);
     return good;
 }
 
@@ -278,7 +251,8 @@ static void find_slow(matrix *self)
 {
     for (uint64_t c = 0; c < self->count; c++) {
         column *own = &self->columns[c];
-        const double extent = own->axis < AXES_MAX ? (double)self->extents[own->axis] : 0;
+        const double extent =
+            own->axis < AXES_MAX ? (double)self->lines.sizes[find_line(self, own->axis)] : 0;
         if (self->from_zero && own->frequency * extent < (own->sine ? SLOW_SINE : SLOW_COSINE))
             own->frequency = 0;
     }
@@ -294,7 +268,7 @@ static void place_constants(matrix *self)
             size_t fewest = 0;
             if ((own->axis == AXES_MAX) != (constant > 0))
                 continue;
-            for (size_t axis = 1; axis < self->axes; axis++)
+            for (size_t axis = 1; axis < self->lines.axes; axis++)
                 if (counts[own->sine][axis] < counts[own->sine][fewest])
                     fewest = axis;
             own->axis = constant > 0 ? fewest : own->axis;
@@ -416,7 +390,7 @@ bool pe_column_order_find(const pe_view *view, const pe_observed_wave *waves,
     } else {
         good = sort_columns(&self, waves, at_once, &sorted);
         *ret_count = good && sorted && write_order(&self, order) ? self.count : 0;
-        *ret_pairs = self.both && self.axes == 1;
+        *ret_pairs = self.both && self.lines.axes == 1;
     }
     free(self.columns);
     free(self.block);

@@ -100,34 +100,39 @@ bool pe_observation_is_same(const pe_observation *seen, double one, double other
 
 /* Fit a wave to a column of some rows, which is copied to `column`: so it is read once from
  * memory that lies apart. */
-static pe_observed_wave fit_column(const pe_observation *seen, const double *rows,
+static pe_observed_wave fit_column(const pe_observation *seen, const double *rows, size_t count,
                                    uint64_t index, double *column)
 {
-    for (size_t row = 0; row < seen->sampled; row++)
+    for (size_t row = 0; row < count; row++)
         column[row] = rows[row * seen->columns + index];
-    return pe_fit_wave(column, 1, seen->sampled, PE_LEAST_ANGLE);
+    return pe_fit_wave(column, 1, count, PE_LEAST_ANGLE);
 }
 
-/* Fit the columns that are too slow for the first rows to rows that are spread over the table.
- */
+#define SHORT_TURN 2   /* radians: waves that turn less in the first rows are slow */
+#define NEARLY     0.1 /* relative: what their frequency may be off by */
+
+/* Fit the columns that are slow in the first rows to rows that are spread over the table. */
 static bool fit_slow(pe_observation *seen, double *buffer)
 {
-    uint64_t distance = (seen->rows - 1) / seen->sampled;
-    size_t bytes = seen->sampled * seen->columns * sizeof *seen->sample;
+    const uint64_t distance = (seen->rows - 1) / seen->sampled + 1;
+    const size_t count = (size_t)((seen->rows - 1) / distance + 1);
     pe_view spread = seen->view;
     if (distance < 2)
         return true;
     spread.strides[0] *= distance;
-    spread.shape[0] = seen->sampled;
-    double *rows = malloc(bytes);
-    bool good = rows && pe_view_read(&spread, 0, seen->sampled, rows);
+    spread.shape[0] = count;
+    double *rows = malloc(count * seen->columns * sizeof *rows);
+    bool good = rows && pe_view_read(&spread, 0, count, rows);
     for (uint64_t column = 0; good && column < seen->columns; column++) {
         pe_observed_wave *wave = &seen->waves[column];
-        if (wave->found)
+        if (wave->found && wave->turns >= SHORT_TURN)
             continue;
-        *wave = fit_column(seen, rows, column, buffer);
-        wave->frequency /= (double)distance;
-        wave->turns = wave->frequency * (double)(seen->sampled * distance);
+        pe_observed_wave slow = fit_column(seen, rows, count, column, buffer);
+        slow.frequency /= (double)distance;
+        slow.turns = slow.frequency * (double)(count * distance);
+        if (slow.found && (!wave->found ||
+                           fabs(slow.frequency - wave->frequency) <= NEARLY * wave->frequency))
+            *wave = slow;
     }
     free(rows);
     return good;
@@ -161,7 +166,7 @@ const pe_observed_wave *pe_observation_waves(pe_observation *seen)
     const bool none = seen->columns > 4 * TRIED && !has_waves(seen);
     for (uint64_t column = 0; good && !none && column < seen->columns; column++) {
         pe_observed_wave *wave = &seen->waves[column];
-        *wave = fit_column(seen, seen->sample, column, buffer);
+        *wave = fit_column(seen, seen->sample, seen->sampled, column, buffer);
         wave->turns = wave->frequency * (double)seen->sampled;
         found += wave->found;
     }
