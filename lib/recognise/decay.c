@@ -59,7 +59,7 @@ static void propose_turns(pe_observation *seen, const char *tensor, bool sines,
         return;
     if (half > 1)
         pe_wave_law_base(&law, (double)half - 1, 1, "base", "10000", base, sizeof base);
-    proposals->first_distance = law.first_distance;
+    proposals->first_distance = fabs(law.offset);
     pe_propose_request(proposals, tensor, "length=%llu&heads=1&dim=%llu%s",
                        (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);
 }

@@ -4,8 +4,7 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "recognise/quick_cosine.h"
-#include "recognise/rotary_published.h"
-#include "recognise/rotary_text.h"
+#include "recognise/rotary_requests.h"
 #include "recognise/wave_law.h"
 #include "waves/presets.h"
 
@@ -124,7 +123,7 @@ static void propose_coarse(const pe_observation *seen, const pe_rotary_table *ta
 static void propose_tables(pe_observation *seen, pe_proposals *proposals,
                            const pe_rotary_table *table)
 {
-    pe_rotary_propose_published(seen, table, proposals);
+    pe_rotary_propose_positions(seen, table, NULL, proposals);
     if (seen->sampled < 4)
         return;
     propose_coarse(seen, table, proposals);
@@ -289,7 +288,7 @@ static void propose_row(const pe_observation *seen, pe_proposals *proposals)
     if (pe_observation_begin_row(seen, &row)) {
         const size_t count = list_arrangements(&row, tables);
         for (size_t i = 0; i < count; i++)
-            pe_rotary_propose_published(&row, &tables[i], proposals);
+            pe_rotary_propose_positions(&row, &tables[i], NULL, proposals);
     }
     pe_observation_end(&row);
 }

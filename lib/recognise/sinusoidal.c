@@ -197,8 +197,8 @@ static void propose_measured(pe_observation *seen, pe_proposals *proposals,
     for (uint64_t column = 0; column < seen->columns; column++)
         zero = zero && pe_observation_entry(seen, 0, column) == 0;
     write_scale(law.amplitude, (double)seen->columns, 2e-3, scale);
-    proposals->first_distance = law.first_distance;
-    proposals->angle = law.first * ((double)seen->rows + law.first_distance);
+    proposals->first_distance = fabs(law.offset);
+    proposals->angle = law.first * ((double)seen->rows + fabs(law.offset));
     pe_wave_law_frequencies(&law, NULL, "base", layout->plain, layout->last, &frequencies);
     for (size_t i = 0; i < frequencies.count; i++)
         pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s%s%s%s%s",

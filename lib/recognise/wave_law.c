@@ -69,7 +69,6 @@ bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
     }
     ret_law->step *= ladder->backwards ? -1 : 1;
     ret_law->offset = ladder->offset;
-    ret_law->first_distance = fabs(ladder->offset);
     pe_wave_positions(ladder->offset * ret_law->step, ret_law->step,
                       clamp_error(ladder->first_error), ret_law->positions,
                       sizeof ret_law->positions);

@@ -14,10 +14,9 @@ typedef struct pe_wave_law {
     double first_error; /* relative: what it may be off by */
     double step; /* the first frequency, in radians per row, if it is geometric, else 1; below
                   * 0 where positions fall */
-    double amplitude;      /* the middle one of the first waves */
-    char positions[128];   /* "&offset=…&step=…"; empty where both are the defaults */
-    double offset;         /* the position of row 0, in rows */
-    double first_distance; /* the distance of row 0 from position 0, in rows */
+    double amplitude;    /* the middle one of the first waves */
+    char positions[128]; /* "&offset=…&step=…"; empty where both are the defaults */
+    double offset;       /* the position of row 0, in rows */
 } pe_wave_law;
 
 /* Read the law of columns that are all sines, or all cosines. False: they are no such columns.

@@ -26,7 +26,7 @@ void pe_recognise_periodic(pe_observation *seen, pe_proposals *proposals)
         !pe_wave_law_read(seen, (pe_columns){0, 1, seen->columns}, true, &law) ||
         !law.geometric || fabs(law.ratio - 0.5) > 1e-3)
         return;
-    proposals->first_distance = law.first_distance;
+    proposals->first_distance = fabs(law.offset);
     double step = pe_find_decimal(law.first / (PE_TURN / 4), 1e-3);
     pe_wave_positions(law.offset * step, step, 0, positions, sizeof positions);
     pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s", (number)seen->rows,
@@ -57,7 +57,7 @@ void pe_recognise_rotation_matrix(pe_observation *seen, pe_proposals *proposals)
     if (view->rank != 3 || view->shape[1] != view->shape[2] || view->shape[1] % 2 != 0 ||
         view->shape[1] < 4 || !read_diagonals(view, &law))
         return;
-    proposals->angle = law.step * ((double)view->shape[0] + law.first_distance);
+    proposals->angle = law.step * ((double)view->shape[0] + fabs(law.offset));
     pe_wave_law_base(&law, (double)view->shape[1] / 2, 1, "base", "10000", base, sizeof base);
     for (int shift = 0; shift < 2; shift++)
         pe_propose_request(proposals, "matrix", "length=%llu&dim=%llu%s%s%s",
@@ -162,8 +162,8 @@ static void propose_growing(const pe_observation *seen, pe_proposals *proposals,
                   self->sign * pe_log_double(self->amplitude) * scale_base / self->log_zeta;
     pe_wave_law_base(&self->law, (double)pairs, 1, "base", "10000", base, sizeof base);
     pe_propose_number(scale, sizeof scale, "scale_base", scale_base, 1e-3, "512");
-    proposals->first_distance = self->law.first_distance;
-    proposals->angle = self->law.step * ((double)seen->rows + self->law.first_distance);
+    proposals->first_distance = fabs(self->law.offset);
+    proposals->angle = self->law.step * ((double)seen->rows + fabs(self->law.offset));
     snprintf(query, sizeof query, "length=%llu&dim=%llu%s%s%s%s", (number)seen->rows,
              2 * (number)pairs, ARRANGEMENTS[stride], base, scale, self->law.positions);
     propose_centres(seen, proposals, TENSORS[self->sign > 0][sines], query, from,

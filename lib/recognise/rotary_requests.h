@@ -1,6 +1,6 @@
-/* Rotary laws as the text of requests. */
-#ifndef PE_ROTARY_TEXT_H
-#define PE_ROTARY_TEXT_H
+/* Rotary laws as requests. */
+#ifndef PE_ROTARY_REQUESTS_H
+#define PE_ROTARY_REQUESTS_H
 
 #include "recognise/rotary_laws.h"
 #include "recognise/wave_law.h"
@@ -17,10 +17,9 @@ typedef struct pe_rotary_table {
 void pe_rotary_propose(const pe_rotary_table *table, const pe_rotary_law *law,
                        pe_proposals *proposals);
 
-/* The same with rows as text, "length=4", or "positions=3,1,4" with a step of 0. A step of 1/n
- * is said as linear interpolation by n. */
-void pe_rotary_propose_rows(const pe_rotary_table *table, const pe_rotary *rotary,
-                            const char *rows, double offset, double step,
-                            pe_proposals *proposals);
+/* Propose a law, or without one all that are published, if the rows of a table have positions
+ * by it. */
+void pe_rotary_propose_positions(const pe_observation *seen, const pe_rotary_table *table,
+                                 const pe_rotary *rotary, pe_proposals *proposals);
 
 #endif
