@@ -106,6 +106,7 @@ typedef struct pe_pace {
     double total;   /* price of the whole request */
     double done;    /* of the work so far */
     double unasked; /* of the work since the last question */
+    void *kept;     /* what pe_keep gave first: the state */
 } pe_pace;
 
 struct pe_scheme {
@@ -125,17 +126,15 @@ struct pe_scheme {
      * values and to tensors of the plan, but not to the values, nor to itself. */
     void (*read)(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr);
 
-    /* Complete a copy of the state by what all rows share, such as frequencies. The copy stays
-     * where it is. False if memory ran out or a problem was added to pace->reterr. NULL: there
-     * is nothing to add, and `fill` is handed the state that was read. */
+    /* Complete a copy of the state by what all rows share, such as frequencies, in memory of
+     * pe_keep. The copy stays where it is. False if memory ran out or a problem was added to
+     * pace->reterr. NULL: there is nothing to add, and `fill` is handed the state that was
+     * read. */
     bool (*prepare)(void *state, pe_pace *pace);
 
     /* Write a window of a tensor. It cannot fail, and a window has the same bits as that part
      * of the whole tensor. Several threads may call it with the same state at once. */
     void (*fill)(const void *state, pe_window window, void *dst);
-
-    /* Free what `prepare` has allocated, as far as it came. NULL: it allocates nothing. */
-    void (*release)(void *state);
 
     /* How far entries may be off that were computed in some arithmetic: pe_tolerance.bounded.
      * Entries of PE_ERRORS_OF_ANGLES are those of waves: with the dtype PE_LOSS, `fill` writes
@@ -192,6 +191,14 @@ struct pe_scheme {
 
 /* How many rows may be computed for a price; at least one. */
 uint64_t pe_rows_of_price(double row_price, double price);
+
+/* Memory for `count` items of `size` bytes, which begins at a cache line and lives as long as
+ * the state that is prepared: nobody else frees it. NULL if memory ran out. */
+void *pe_keep(pe_pace *pace, size_t count, size_t size);
+void *pe_keep_zeros(pe_pace *pace, size_t count, size_t size);
+
+/* Free what pe_keep gave first, pace->kept, and all that it gave afterwards. It may be NULL. */
+void pe_kept_free(void *state);
 
 #define PE_QUESTION_PRICE 0x1p22 /* of the work between two questions: some milliseconds */
 

@@ -4,7 +4,6 @@
 #include "kernels/kernel.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static size_t count_panels(size_t rows)
@@ -20,10 +19,10 @@ uint64_t pe_network_weights(uint64_t dim, uint64_t hidden)
 
 /* Pack one layer. `row` is scratch memory of `columns` doubles. */
 static bool pack_layer(pe_layer *layer, const pe_trained *weights, const pe_trained *bias,
-                       double *row, pe_network_watch *watch, void *context)
+                       double *row, double price, pe_pace *pace)
 {
     for (size_t r = 0; r < layer->rows; r++) {
-        if (!watch(context, r * layer->columns))
+        if (!pe_pace_may_continue(pace, price * (double)layer->columns))
             return false;
         pe_trained_row(weights, r, 0, layer->columns, row);
         size_t panel = r / PE_MATRIX_LANES, lane = r % PE_MATRIX_LANES;
@@ -47,62 +46,42 @@ static void add_squares(const pe_layer *layer, double *ret_squares)
         }
 }
 
-/* Allocate panels of zeros that begin at a cache line. NULL if memory ran out. */
-static double *new_panels(size_t rows, size_t columns)
+/* Allocate panels of zeros. NULL if memory ran out. */
+static double *new_panels(size_t rows, size_t columns, pe_pace *pace)
 {
-    size_t size = count_panels(rows) * columns * PE_MATRIX_LANES * sizeof(double);
-    double *panels = aligned_alloc(64, size);
-    if (panels)
-        memset(panels, 0, size);
-    return panels;
+    return pe_keep_zeros(pace, count_panels(rows) * columns * PE_MATRIX_LANES, sizeof(double));
 }
 
-/* False if memory ran out; pe_network_done frees what was allocated. */
-static bool allocate_layer(pe_layer *layer, size_t rows, size_t columns)
+/* False if memory ran out. */
+static bool allocate_layer(pe_layer *layer, size_t rows, size_t columns, pe_pace *pace)
 {
-    *layer = (pe_layer){.rows = rows, .columns = columns};
-    layer->panels = new_panels(rows, columns);
-    layer->bias = calloc(rows, sizeof *layer->bias);
+    *layer = (pe_layer){.rows = rows,
+                        .columns = columns,
+                        .panels = new_panels(rows, columns, pace),
+                        .bias = pe_keep_zeros(pace, rows, sizeof *layer->bias)};
     return layer->panels && layer->bias;
 }
 
 bool pe_network_init(pe_network *network, const pe_trained weights[2],
                      const pe_trained biases[2], size_t dim, size_t hidden,
-                     pe_activation activation, pe_network_watch *watch, void *context)
+                     pe_activation activation, double weight_price, pe_pace *pace)
 {
     size_t most = dim > hidden ? dim : hidden;
-    *network = (pe_network){.activation = activation};
-    bool allocated = allocate_layer(&network->first, hidden, dim + 1) &&
-                     allocate_layer(&network->second, dim, hidden + 1);
-    if (!allocated)
-        goto fail;
-    network->inputs = calloc(most + 1, sizeof *network->inputs);
-    network->products = new_panels(most, 1);
-    network->squares = calloc(hidden, sizeof *network->squares);
-    network->used = calloc(most + 1, sizeof *network->used);
+    *network = (pe_network){.activation = activation,
+                            .inputs = pe_keep_zeros(pace, most + 1, sizeof(double)),
+                            .products = new_panels(most, 1, pace),
+                            .squares = pe_keep_zeros(pace, hidden, sizeof(double)),
+                            .used = pe_keep_zeros(pace, most + 1, sizeof *network->used)};
     if (!network->inputs || !network->products || !network->used || !network->squares ||
-        !pack_layer(&network->first, &weights[0], &biases[0], network->inputs, watch,
-                    context) ||
-        !pack_layer(&network->second, &weights[1], &biases[1], network->inputs, watch, context))
-        goto fail;
+        !allocate_layer(&network->first, hidden, dim + 1, pace) ||
+        !allocate_layer(&network->second, dim, hidden + 1, pace) ||
+        !pack_layer(&network->first, &weights[0], &biases[0], network->inputs, weight_price,
+                    pace) ||
+        !pack_layer(&network->second, &weights[1], &biases[1], network->inputs, weight_price,
+                    pace))
+        return false;
     add_squares(&network->second, network->squares);
     return true;
-fail:
-    pe_network_done(network);
-    return false;
-}
-
-void pe_network_done(pe_network *network)
-{
-    free(network->first.panels);
-    free(network->first.bias);
-    free(network->second.panels);
-    free(network->second.bias);
-    free(network->inputs);
-    free(network->products);
-    free(network->used);
-    free(network->squares);
-    *network = (pe_network){0};
 }
 
 /* products = layer · inputs, without the bias. Half of the units of a relu layer give 0. */

@@ -23,16 +23,11 @@ typedef struct pe_network {
 /* The number of weights that a network holds, including the zeros that fill its panels. */
 uint64_t pe_network_weights(uint64_t dim, uint64_t hidden);
 
-/* Called while a layer is packed, with the number of its weights that are done. Returning false
- * cancels the packing. */
-typedef bool pe_network_watch(void *context, uint64_t packed);
-
-/* Read or draw the weights of a network of `dim` states and `hidden` units, and pack them.
- * False if memory ran out or `watch` cancelled; then there is nothing to free. */
+/* Read or draw the weights of a network of `dim` states and `hidden` units, each for a price,
+ * and pack them. False if memory ran out or the runner cancelled it. */
 bool pe_network_init(pe_network *network, const pe_trained weights[2],
                      const pe_trained biases[2], size_t dim, size_t hidden,
-                     pe_activation activation, pe_network_watch *watch, void *context);
-void pe_network_done(pe_network *network);
+                     pe_activation activation, double weight_price, pe_pace *pace);
 
 /* Compute h(t, p), the derivative of the state p at t, and on the way w1·[p; t] + b1, which
  * goes into the hidden units. One thread at a time, as it uses the network's scratch memory. */

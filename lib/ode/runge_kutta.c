@@ -2,15 +2,14 @@
 #include "ode/runge_kutta.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SLOPES 7
 
-bool pe_flow_init(pe_flow *flow)
+bool pe_flow_init(pe_flow *flow, pe_pace *pace)
 {
     size_t dim = flow->dim, count = (3 + SLOPES) * dim + 3 * flow->hidden;
-    double *memory = calloc(count, sizeof *memory);
+    double *memory = pe_keep_zeros(pace, count, sizeof *memory);
     if (!memory)
         return false;
     flow->row = flow->steps = 0;
@@ -26,12 +25,6 @@ bool pe_flow_init(pe_flow *flow)
     flow->step = flow->dt;
     flow->has_slope = false;
     return true;
-}
-
-void pe_flow_done(pe_flow *flow)
-{
-    free(flow->state);
-    flow->state = NULL;
 }
 
 /* next = begin + h·Σ weights[s]·slopes[s] over the first `count` slopes, added up in that
@@ -74,11 +67,11 @@ static void step_rk4(pe_flow *flow, double t, double h)
     combine_slopes(flow, state, h, last, 4);
 }
 
-static pe_flow_end advance_rk4(pe_flow *flow, pe_flow_watch *watch, void *context)
+static pe_flow_end advance_rk4(pe_flow *flow, pe_pace *pace)
 {
     double start = (double)flow->row * flow->dt, h = flow->dt / flow->substeps;
     for (unsigned s = 0; s < flow->substeps; s++) {
-        if (!watch(context, flow))
+        if (!pe_pace_may_continue(pace, flow->step_price))
             return PE_FLOW_CANCELLED;
         step_rk4(flow, start + s * h, h);
         flow->steps++;
@@ -262,14 +255,13 @@ static void begin_step(pe_flow *flow)
 }
 
 /* Try steps until one is accepted. `attempts` counts those since the last row. */
-static pe_flow_end step_dopri5(pe_flow *flow, unsigned *attempts, pe_flow_watch *watch,
-                               void *context)
+static pe_flow_end step_dopri5(pe_flow *flow, unsigned *attempts, pe_pace *pace)
 {
     begin_step(flow);
     for (;; flow->steps++, ++*attempts) {
         if (*attempts == PE_FLOW_ROW_STEPS || flow->steps == PE_FLOW_STEPS)
             return PE_FLOW_TOO_FINE;
-        if (!watch(context, flow))
+        if (!pe_pace_may_continue(pace, flow->step_price))
             return PE_FLOW_CANCELLED;
         double end = flow->time + fmin(flow->step, PE_FLOW_ROWS * flow->dt);
         double h = end - flow->time;
@@ -314,12 +306,12 @@ static void interpolate_state(const pe_flow *flow, double t)
     }
 }
 
-static pe_flow_end advance_dopri5(pe_flow *flow, pe_flow_watch *watch, void *context)
+static pe_flow_end advance_dopri5(pe_flow *flow, pe_pace *pace)
 {
     double t = (double)(flow->row + 1) * flow->dt;
     unsigned attempts = 0;
     while (flow->end < t) {
-        pe_flow_end end = step_dopri5(flow, &attempts, watch, context);
+        pe_flow_end end = step_dopri5(flow, &attempts, pace);
         if (end != PE_FLOW_REACHED)
             return end;
     }
@@ -327,10 +319,10 @@ static pe_flow_end advance_dopri5(pe_flow *flow, pe_flow_watch *watch, void *con
     return PE_FLOW_REACHED;
 }
 
-pe_flow_end pe_flow_advance(pe_flow *flow, pe_flow_watch *watch, void *context)
+pe_flow_end pe_flow_advance(pe_flow *flow, pe_pace *pace)
 {
-    pe_flow_end end = flow->method == PE_DOPRI5 ? advance_dopri5(flow, watch, context)
-                                                : advance_rk4(flow, watch, context);
+    pe_flow_end end =
+        flow->method == PE_DOPRI5 ? advance_dopri5(flow, pace) : advance_rk4(flow, pace);
     if (end == PE_FLOW_REACHED)
         flow->row++;
     return end;

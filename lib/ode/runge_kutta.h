@@ -23,6 +23,7 @@ typedef struct pe_flow {
     double dt, rtol, atol; /* dopri5: the error of a step, as a root mean square of its entries'
                             * error / (atol + rtol·|p|), is at most 1 */
     unsigned substeps;     /* rk4: steps from row to row */
+    double step_price;
     size_t dim, hidden;
     uint64_t row;                     /* the state belongs to t = row·dt */
     uint64_t steps;                   /* steps so far, including rejected ones */
@@ -40,8 +41,7 @@ typedef struct pe_flow {
 
 /* Begin at row 0. The caller sets the members up to `hidden` before, and writes the state
  * afterwards. False if memory ran out. */
-bool pe_flow_init(pe_flow *flow);
-void pe_flow_done(pe_flow *flow);
+bool pe_flow_init(pe_flow *flow, pe_pace *pace);
 
 #define PE_FLOW_ROW_STEPS 16384     /* the most steps from row to row */
 #define PE_FLOW_STEPS     (1 << 24) /* the most steps in all */
@@ -52,13 +52,10 @@ typedef enum pe_flow_end {
     PE_FLOW_REACHED,   /* the state is that of the next row */
     PE_FLOW_OVERFLOW,  /* an entry is not finite or above PE_FLOW_LARGEST */
     PE_FLOW_TOO_FINE,  /* the tolerance takes too many steps */
-    PE_FLOW_CANCELLED, /* by `watch` */
+    PE_FLOW_CANCELLED, /* by the runner, which is asked before a step */
 } pe_flow_end;
 
-/* Called before every step. Returning false cancels. */
-typedef bool pe_flow_watch(void *context, const pe_flow *flow);
-
 /* Solve up to the next row. */
-pe_flow_end pe_flow_advance(pe_flow *flow, pe_flow_watch *watch, void *context);
+pe_flow_end pe_flow_advance(pe_flow *flow, pe_pace *pace);
 
 #endif

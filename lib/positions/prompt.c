@@ -4,7 +4,6 @@
 #include "numerics/dd.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define MOST 0x1p53
 
@@ -68,12 +67,12 @@ pe_prompt_start pe_prompt_end(const pe_prompt *prompt)
     return at;
 }
 
-bool pe_prompt_prepare(pe_prompt *prompt)
+bool pe_prompt_prepare(pe_prompt *prompt, pe_pace *pace)
 {
     prompt->starts = NULL;
     if (!prompt->text)
         return true;
-    prompt->starts = malloc((2 * prompt->grids + 2) * sizeof *prompt->starts);
+    prompt->starts = pe_keep(pace, 2 * prompt->grids + 2, sizeof *prompt->starts);
     if (!prompt->starts)
         return false;
     prompt->starts[0] = (pe_prompt_start){0, prompt->first};
@@ -81,12 +80,6 @@ bool pe_prompt_prepare(pe_prompt *prompt)
         prompt->starts[i + 1] = next_start(prompt, i, prompt->starts[i]);
     prompt->rows = prompt->starts[2 * prompt->grids + 1].row;
     return true;
-}
-
-void pe_prompt_done(pe_prompt *prompt)
-{
-    free(prompt->starts);
-    prompt->starts = NULL;
 }
 
 int64_t pe_prompt_next(const pe_prompt *prompt)

@@ -7,9 +7,7 @@
 #ifndef PE_PROMPT_H
 #define PE_PROMPT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "scheme.h"
 
 #define PE_PROMPT_AXES 3
 
@@ -36,7 +34,7 @@ typedef struct pe_prompt {
     const double *position_ids; /* [PE_PROMPT_AXES, rows]; borrowed */
 
     uint64_t rows;
-    struct pe_prompt_start *starts; /* owned; of each text and grid, and the end */
+    struct pe_prompt_start *starts; /* of each text and grid, and the end */
 } pe_prompt;
 
 /* Where a run starts. At most 2^53, where the true number is above. */
@@ -66,8 +64,7 @@ size_t pe_prompt_find_grid(const pe_prompt *prompt, uint64_t row);
 int64_t pe_prompt_next(const pe_prompt *prompt);
 
 /* Set what looking up rows needs, and the number of rows. False if memory ran out. */
-bool pe_prompt_prepare(pe_prompt *prompt);
-void pe_prompt_done(pe_prompt *prompt);
+bool pe_prompt_prepare(pe_prompt *prompt, pe_pace *pace);
 
 /* Whether a row is part of a text. If so, *ret_count rows from it on are, *ret_position and the
  * positions after it; else they are not. */

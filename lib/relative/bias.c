@@ -114,11 +114,6 @@ bool pe_bias_init(pe_bias *bias, pe_bias_function *function, pe_bias_intervals *
     return pe_toeplitz_init(&bias->toeplitz, write_distances, bias, pace);
 }
 
-void pe_bias_done(pe_bias *bias)
-{
-    pe_toeplitz_done(&bias->toeplitz);
-}
-
 #define KEPT_MAX ((uint64_t)1 << 20)
 
 uint64_t pe_bias_kept(const pe_relative *relative, bool causal)

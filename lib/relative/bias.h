@@ -51,7 +51,6 @@ void pe_bias_add(pe_plan *plan, const pe_relative *relative, const char *name, p
  * it. */
 bool pe_bias_init(pe_bias *bias, pe_bias_function *function, pe_bias_intervals *intervals,
                   const void *source, pe_pace *pace);
-void pe_bias_done(pe_bias *bias);
 
 /* How many distances, from 0 to the farthest, a scheme keeps values of; 0 if there are more
  * than 2^20. */

@@ -3,7 +3,6 @@
 
 #include "kernels/by_size.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ENTRY_PRICE 5
@@ -61,7 +60,7 @@ bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_p
     size_t rows = count_lines(offsets) * (2 * offsets->width - 1);
     size_t size = offsets->element_size, stride = planes * size;
     const unsigned char *column = table;
-    unsigned char *lines = offsets->lines = malloc(rows * stride);
+    unsigned char *lines = offsets->lines = pe_keep(pace, rows, stride);
     for (size_t plane = 0; lines && plane < planes; plane++) {
         if (!pe_pace_may_continue(pace, ENTRY_PRICE * (double)rows))
             return false;
@@ -77,9 +76,9 @@ double pe_offsets_price(uint64_t entries, uint64_t planes)
     return ENTRY_PRICE * (double)entries * (double)planes;
 }
 
-int32_t *pe_offsets_numbers(size_t rows)
+int32_t *pe_offsets_numbers(size_t rows, pe_pace *pace)
 {
-    int32_t *numbers = malloc(rows * sizeof *numbers);
+    int32_t *numbers = pe_keep(pace, rows, sizeof *numbers);
     for (size_t i = 0; numbers && i < rows; i++)
         numbers[i] = (int32_t)i;
     return numbers;

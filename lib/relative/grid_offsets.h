@@ -31,20 +31,19 @@
 typedef struct pe_offsets {
     size_t element_size, height, width;
     bool symmetric; /* lines are for |row offset|; else for key minus query + height - 1 */
-    unsigned char *lines; /* [planes, lines, 2*width-1], from malloc */
+    unsigned char *lines; /* [planes, lines, 2*width-1] */
 } pe_offsets;
 
 /* Take the lines from a table that has, one row of the grid after the other, the offsets query
  * minus key, [(2*height-1) * (2*width-1), planes]; for symmetric lines the absolute offsets,
- * [height * width, planes]. False: memory ran out, or the runner cancelled it; the caller frees
- * the lines in either case. */
+ * [height * width, planes]. False: memory ran out, or the runner cancelled it. */
 bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace);
 
 /* The price of that, for lines of `entries`. */
 double pe_offsets_price(uint64_t entries, uint64_t planes);
 
-/* The table of which each row is its own number, as i32: from malloc, or NULL. */
-int32_t *pe_offsets_numbers(size_t rows);
+/* The table of which each row is its own number, as i32. NULL if memory ran out. */
+int32_t *pe_offsets_numbers(size_t rows, pe_pace *pace);
 
 /* Fill a window of a matrix [planes, queries, keys], whose first query is cell `offset`. */
 void pe_offsets_fill(const pe_offsets *offsets, uint64_t queries, int64_t offset,

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The vectors at all distances are kept if they take at most this many bytes. Otherwise each
@@ -149,16 +148,12 @@ bool pe_toeplitz_init(pe_toeplitz *toeplitz, pe_write_distances write, const voi
     toeplitz->source = source;
     if (!toeplitz->kept)
         return true;
-    toeplitz->table = malloc((size_t)distances * toeplitz->vector_bytes * toeplitz->heads);
+    toeplitz->table =
+        pe_keep(pace, (size_t)distances * toeplitz->heads, toeplitz->vector_bytes);
     bool good = toeplitz->table != NULL;
     for (size_t head = 0; good && head < toeplitz->heads; head++)
         good = write_head(toeplitz, head, pace);
     return good;
-}
-
-void pe_toeplitz_done(pe_toeplitz *toeplitz)
-{
-    free(toeplitz->table);
 }
 
 /* The runs of a window, which has `left` more vectors from `column` of `line` of `head` on. */

@@ -95,7 +95,7 @@ typedef struct pe_toeplitz {
     /* set by pe_toeplitz_init */
     pe_write_distances write;
     const void *source;
-    unsigned char *table; /* owned, if kept: [heads, distances] vectors */
+    unsigned char *table; /* if kept: [heads, distances] vectors */
 } pe_toeplitz;
 
 /* Plan a tensor [heads, queries, keys, width], or [heads, distances, width] if compact, and
@@ -121,7 +121,6 @@ void pe_write_clipped(pe_write_rows write, const void *source, int64_t low, int6
  * long as the pe_toeplitz. False if memory ran out or the runner cancelled it. */
 bool pe_toeplitz_init(pe_toeplitz *toeplitz, pe_write_distances write, const void *source,
                       pe_pace *pace);
-void pe_toeplitz_done(pe_toeplitz *toeplitz);
 
 /* Fill a window of the tensor. */
 void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst);

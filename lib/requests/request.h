@@ -37,15 +37,13 @@ void pe_request_plan(pe_request *request, pe_error *reterr);
 bool pe_request_begin(const pe_request *request, const pe_runner *runner, pe_error *reterr);
 void pe_request_end(const pe_request *request, const pe_runner *runner);
 
-/* Complete a copy of the scheme's state; NULL if there is nothing to prepare. */
+/* Complete a copy of the scheme's state, for pe_kept_free; NULL if there is nothing to prepare.
+ */
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
                              void **ret_state, pe_error *reterr);
 
 /* Write a window of a tensor with a state of pe_request_prepare. */
 void pe_request_fill(const pe_request *request, const void *state, pe_window window, void *dst);
-
-/* Free a state of pe_request_prepare. */
-void pe_request_release(const pe_request *request, void *state);
 
 /* The price of one row out of pe_tensor.rows. */
 double pe_row_price(const pe_request *request, size_t tensor);

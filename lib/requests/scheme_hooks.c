@@ -53,6 +53,51 @@ bool pe_pace_may_continue(pe_pace *pace, double price)
     return pe_may_continue(pace->runner, pace->scheme, pace->done / pace->total, pace->reterr);
 }
 
+/* ---- what is kept ---- */
+
+/* Comes before each piece of memory, which begins at the next cache line. The first piece leads
+ * to all others. */
+typedef struct kept_link {
+    struct kept_link *next;
+} kept_link;
+
+#define CACHE_LINE 64
+
+static kept_link *find_link(void *memory)
+{
+    return (kept_link *)(void *)((unsigned char *)memory - CACHE_LINE);
+}
+
+void *pe_keep(pe_pace *pace, size_t count, size_t size)
+{
+    const size_t lines = (count * size + CACHE_LINE - 1) / CACHE_LINE + 1;
+    kept_link *link = aligned_alloc(CACHE_LINE, lines * CACHE_LINE);
+    if (!link)
+        return NULL;
+    void *memory = (unsigned char *)link + CACHE_LINE;
+    kept_link **before = pace->kept ? &find_link(pace->kept)->next : NULL;
+    link->next = before ? *before : NULL;
+    if (before)
+        *before = link;
+    else
+        pace->kept = memory;
+    return memory;
+}
+
+void *pe_keep_zeros(pe_pace *pace, size_t count, size_t size)
+{
+    void *memory = pe_keep(pace, count, size);
+    return memory ? memset(memory, 0, count * size) : NULL;
+}
+
+void pe_kept_free(void *state)
+{
+    for (kept_link *next, *link = state ? find_link(state) : NULL; link; link = next) {
+        next = link->next;
+        free(link);
+    }
+}
+
 /* ---- the hooks ---- */
 
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
@@ -63,15 +108,12 @@ pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
     if (!scheme->prepare)
         return PE_OK;
     pe_pace pace = pe_pace_init(request, runner, reterr);
-    void *state = malloc(scheme->state_size);
-    if (state) {
-        memcpy(state, request->settings, scheme->state_size);
-        if (scheme->prepare(state, &pace)) {
-            *ret_state = state;
-            return PE_OK;
-        }
-        pe_request_release(request, state);
+    void *state = pe_keep(&pace, 1, scheme->state_size);
+    if (state && scheme->prepare(memcpy(state, request->settings, scheme->state_size), &pace)) {
+        *ret_state = state;
+        return PE_OK;
     }
+    pe_kept_free(state);
     if (reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
     return reterr->status;
@@ -81,11 +123,4 @@ void pe_request_fill(const pe_request *request, const void *state, pe_window win
 {
     const pe_scheme *scheme = request->values.scheme;
     scheme->fill(scheme->prepare ? state : request->settings, window, dst);
-}
-
-void pe_request_release(const pe_request *request, void *state)
-{
-    if (state && request->values.scheme->release)
-        request->values.scheme->release(state);
-    free(state);
 }

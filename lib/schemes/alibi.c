@@ -7,7 +7,6 @@
 #include "relative/bias.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const char *const MASKS[] = {"symmetric", "causal", "key_only", "from_last_key", NULL};
 enum mask { SYMMETRIC, CAUSAL, KEY_ONLY, FROM_LAST_KEY };
@@ -307,17 +306,10 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
     pe_masked_write(state->dtype, -INFINITY, count - seen, to);
 }
 
-static void release(void *context)
-{
-    alibi *state = context;
-    pe_toeplitz_done(&state->bias);
-    free(state->slopes);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     alibi *state = context;
-    state->slopes = malloc(state->total * sizeof *state->slopes);
+    state->slopes = pe_keep(pace, state->total, sizeof *state->slopes);
     return state->slopes && make_slopes(state, pace) &&
            pe_toeplitz_init(&state->bias, write_bias, state, pace);
 }
@@ -361,7 +353,6 @@ const pe_scheme pe_scheme_alibi = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

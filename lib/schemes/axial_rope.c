@@ -4,7 +4,6 @@
 #include "waves/axis_columns.h"
 #include "waves/presets.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZE_MAX_CELLS 16777216 /* along one axis */
@@ -295,24 +294,16 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* ---- tables ---- */
 
-static void release(void *context)
-{
-    axial_state *state = context;
-    pe_axial_done(&state->axial);
-    pe_axes_done(&state->axes);
-    free(state->ladder);
-}
-
 /* Set the frequencies of the pairs, and inv_freq. False if memory ran out. */
-static bool set_frequencies(axial_state *state)
+static bool set_frequencies(axial_state *state, pe_pace *pace)
 {
     static const pe_wide half_turn = {{0, 0, 0, 1ULL << 63}};
     pe_axes *axes = &state->axes;
     uint64_t whole;
-    if (!pe_axis_columns_ladders(&state->columns, axes, pe_wide_radian, state->ladder))
+    if (!pe_axis_columns_ladders(&state->columns, axes, pe_wide_radian, state->ladder, pace))
         return false;
     if (state->centres &&
-        !pe_axis_columns_ladders(&state->columns, axes, half_turn, axes->frequencies))
+        !pe_axis_columns_ladders(&state->columns, axes, half_turn, axes->frequencies, pace))
         return false;
     if (!state->centres)
         memcpy(axes->frequencies, state->ladder, axes->pairs * sizeof *axes->frequencies);
@@ -331,11 +322,11 @@ static bool prepare(void *context, pe_pace *pace)
     axial_state *state = context;
     pe_axes *axes = &state->axes;
     state->axial.axes = axes;
-    state->ladder = malloc(axes->pairs * sizeof *state->ladder);
-    if (!pe_axes_init(axes) || !state->ladder)
+    state->ladder = pe_keep(pace, axes->pairs, sizeof *state->ladder);
+    if (!pe_axes_init(axes, pace) || !state->ladder)
         return false;
     pe_axis_columns_assign(&state->columns, axes);
-    if (!set_frequencies(state))
+    if (!set_frequencies(state, pace))
         return false;
     pe_axes_ready(axes);
     return pe_axial_prepare(&state->axial, pace);
@@ -397,7 +388,6 @@ const pe_scheme pe_scheme_axial_rope = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .applied_otherwise = APPLIED_OTHERWISE,
     .errors = PE_ERRORS_OF_ANGLES,

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const SHARINGS[] = {"word_dim", "word", "dim", NULL}; /* pe_sharing */
 
@@ -172,20 +171,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* ---- preparing ---- */
 
-static void release(void *context)
-{
-    complex_order *state = context;
-    free(state->waves.frequency.turns);
-    free(state->waves.phase.turns);
-}
-
 /* Convert stored angles to turns once, where all words share them. False: memory ran out, or
  * the runner cancelled it. */
 static bool share_turns(const pe_word_waves *state, pe_word_angles *shared, pe_pace *pace)
 {
     if (!shared->stored || state->sharing != PE_EACH_DIM)
         return true;
-    shared->turns = malloc(state->dim * sizeof *shared->turns);
+    shared->turns = pe_keep(pace, state->dim, sizeof *shared->turns);
     for (uint64_t j = 0; shared->turns && j < state->dim; j++) {
         if (!pe_pace_may_continue(pace, TURNS_PRICE))
             return false;
@@ -196,10 +188,10 @@ static bool share_turns(const pe_word_waves *state, pe_word_angles *shared, pe_p
 
 /* Compute the seeded frequencies of all dimensions. Where a word has one frequency, it is that
  * of dimension 0. False: memory ran out. */
-static bool seed_turns(pe_word_waves *state, double base)
+static bool seed_turns(pe_word_waves *state, double base, pe_pace *pace)
 {
-    state->frequency.turns =
-        pe_wave_geometric(state->dim, state->sharing == PE_EACH_WORD ? 1 : base, 2, state->dim);
+    state->frequency.turns = pe_wave_geometric(
+        pace, state->dim, state->sharing == PE_EACH_WORD ? 1 : base, 2, state->dim);
     return state->frequency.turns != NULL;
 }
 
@@ -225,7 +217,7 @@ static bool prepare(void *context, pe_pace *pace)
     bool stored = waves->frequency.stored != NULL;
     bool good = stored ? share_turns(waves, &waves->frequency, pace) &&
                              share_turns(waves, &waves->phase, pace)
-                       : seed_turns(waves, state->base);
+                       : seed_turns(waves, state->base, pace);
     if (good && !pe_trained_fits(&waves->amplitude, waves->dtype))
         check_amplitudes(state, pace);
     return good && pace->reterr->status == PE_OK;
@@ -275,7 +267,6 @@ const pe_scheme pe_scheme_complex_order = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
     .applications = APPLICATIONS,

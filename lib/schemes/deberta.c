@@ -152,13 +152,6 @@ static void write_relative(const void *context, size_t head, int64_t first, uint
         ((int32_t *)dst)[t] = (int32_t)find_bucket(context, -(first + (int64_t)t));
 }
 
-static void release(void *context)
-{
-    deberta *state = context;
-    for (size_t i = 0; i < TABLE; i++)
-        pe_toeplitz_done(&state->indices[i]);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     static const pe_write_distances writers[] = {write_c2p, write_p2c, write_relative};
@@ -229,7 +222,6 @@ const pe_scheme pe_scheme_deberta = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

@@ -4,7 +4,6 @@
 #include "trained/resized_table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define LARGEST_SIZE 65536 /* 2*size-1 rows are an axis of pe_resample */
 #define AXES         2     /* rows, columns */
@@ -173,13 +172,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan_tensors(state, plan);
 }
 
-static void release(void *context)
-{
-    decomposed *state = context;
-    for (size_t i = 0; i < AXES; i++)
-        free(state->tables[i]);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     decomposed *state = context;
@@ -266,7 +258,6 @@ const pe_scheme pe_scheme_decomposed = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .errors = PE_ERRORS_OF_SUMS,

@@ -7,7 +7,6 @@
 #include "trained/pieces.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
@@ -126,7 +125,7 @@ static bool keep_logarithms(fire *state, pe_pace *pace)
 {
     if (state->kept == 0)
         return true;
-    state->logarithms = malloc(state->kept * sizeof *state->logarithms);
+    state->logarithms = pe_keep(pace, state->kept, sizeof *state->logarithms);
     for (uint64_t distance = 0; state->logarithms && distance < state->kept; distance++) {
         if (!pe_pace_may_continue(pace, LOG_PRICE))
             return false;
@@ -145,13 +144,6 @@ static bool check_magnitude(const fire *state, pe_pace *pace)
     pe_check_magnitude(state->weights.dtype, state->weights.set ? "set" : "seed",
                        pe_pieces_magnitude(&state->pieces, most), pace->reterr);
     return pace->reterr->status == PE_OK;
-}
-
-static void release(void *context)
-{
-    fire *state = context;
-    pe_pieces_done(&state->pieces);
-    free(state->logarithms);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -276,7 +268,6 @@ const pe_scheme pe_scheme_fire = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,

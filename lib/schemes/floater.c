@@ -214,9 +214,9 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* The places of a list of positions, sorted; NULL if memory ran out. */
-static place *sort_places(const pe_positions *positions)
+static place *sort_places(const pe_positions *positions, pe_pace *pace)
 {
-    place *places = malloc(positions->count * sizeof *places);
+    place *places = pe_keep(pace, positions->count, sizeof *places);
     for (uint64_t row = 0; places && row < positions->count; row++)
         places[row] = (place){positions->list[row], row};
     if (places)
@@ -235,33 +235,13 @@ static place find_place(const pe_positions *positions, const place *sorted, uint
 
 /* ---- integration ---- */
 
-/* What the preparation needs while it runs. Only the rows outlive it. */
+/* What the preparation needs while it runs. */
 typedef struct integration {
     const floater *state;
     pe_pace *pace;
-    double step_price;   /* of one step */
-    double weight_price; /* of drawing one weight */
-    uint64_t counted;    /* weights whose work has been counted */
     pe_network network;
     pe_flow flow;
 } integration;
-
-/* Count the weights that were drawn since the last call. */
-static bool watch_weights(void *context, uint64_t drawn)
-{
-    integration *run = context;
-    uint64_t more = drawn > run->counted ? drawn - run->counted : 0;
-    run->counted = drawn;
-    return pe_pace_may_continue(run->pace, run->weight_price * (double)more);
-}
-
-/* Count the work of one step. */
-static bool watch_steps(void *context, const pe_flow *flow)
-{
-    integration *run = context;
-    (void)flow;
-    return pe_pace_may_continue(run->pace, run->step_price);
-}
 
 /* Build the network from stored or drawn weights. */
 static bool make_network(integration *run)
@@ -275,10 +255,8 @@ static bool make_network(integration *run)
                                    pe_trained_find(from, "w2", hidden + 1, &xavier)};
     const pe_trained biases[2] = {pe_trained_find(from, "b1", hidden, &zeros),
                                   pe_trained_find(from, "b2", dim, &zeros)};
-    run->step_price = step_price(state);
-    run->weight_price = pe_trained_price(from, &xavier);
     return pe_network_init(&run->network, weights, biases, dim, hidden, state->activation,
-                           watch_weights, run);
+                           pe_trained_price(from, &xavier), run->pace);
 }
 
 /* Begin the flow at p0. */
@@ -288,7 +266,8 @@ static bool make_flow(integration *run)
     const size_t dim = run->state->flow.dim;
     run->flow = run->state->flow;
     run->flow.network = &run->network;
-    if (!pe_flow_init(&run->flow))
+    run->flow.step_price = step_price(run->state);
+    if (!pe_flow_init(&run->flow, run->pace))
         return false;
     const pe_trained start = pe_trained_find(&run->state->weights, "p0", dim, &normal);
     pe_trained_row(&start, 0, 0, dim, run->flow.state);
@@ -320,7 +299,7 @@ static bool integrate(integration *run, double position, unsigned char *row)
     pe_dtype dtype = run->state->weights.dtype;
     double largest = 0;
     while ((double)flow->row < position) {
-        pe_flow_end end = pe_flow_advance(flow, watch_steps, run);
+        pe_flow_end end = pe_flow_advance(flow, run->pace);
         if (end != PE_FLOW_REACHED) {
             report(run, end);
             return false;
@@ -339,31 +318,22 @@ static bool integrate(integration *run, double position, unsigned char *row)
 static bool integrate_rows(integration *run, unsigned char *rows)
 {
     const pe_positions *positions = &run->state->positions;
-    place *sorted = positions->list ? sort_places(positions) : NULL;
+    place *sorted = positions->list ? sort_places(positions, run->pace) : NULL;
     bool good = sorted || !positions->list;
     for (uint64_t i = 0; good && i < positions->count; i++) {
         place next = find_place(positions, sorted, i);
         good = integrate(run, next.position, rows + next.row * run->state->row_bytes);
     }
-    free(sorted);
     return good;
-}
-
-static void release(void *state)
-{
-    free(((floater *)state)->rows);
 }
 
 static bool prepare(void *context, pe_pace *pace)
 {
     floater *state = context;
     integration run = {.state = state, .pace = pace};
-    state->rows = malloc((size_t)state->positions.count * state->row_bytes);
-    bool good = state->rows && make_network(&run) && make_flow(&run) &&
-                integrate_rows(&run, state->rows);
-    pe_flow_done(&run.flow);
-    pe_network_done(&run.network);
-    return good;
+    state->rows = pe_keep(pace, (size_t)state->positions.count, state->row_bytes);
+    return state->rows && make_network(&run) && make_flow(&run) &&
+           integrate_rows(&run, state->rows);
 }
 
 static void fill(const void *context, pe_window window, void *dst)
@@ -395,7 +365,6 @@ const pe_scheme pe_scheme_floater = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     .errors = PE_ERRORS_OF_SUMS,
     PE_APPLIES(PE_ADDITION("length,dim")),
 };

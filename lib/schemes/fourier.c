@@ -4,7 +4,6 @@
 #include "waves/lattice.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const SPACINGS[] = {"geometric", "linear", NULL};
@@ -211,7 +210,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 /* Set the positions of a wave to those of an axis. Returns how many positions are 1 in
  * coordinates, or 0 if memory ran out. */
 static uint64_t set_positions(const pe_points *points, size_t axis, double highest,
-                              pe_wave *wave)
+                              pe_wave *wave, pe_pace *pace)
 {
     wave->positions = (pe_positions){.count = points->places[axis]};
     if (!points->coordinates) {
@@ -223,21 +222,23 @@ static uint64_t set_positions(const pe_points *points, size_t axis, double highe
     int exponent; /* highest < 2^exponent: the turns for a position are a fraction */
     (void)frexp(highest, &exponent);
     const double power = ldexp(1, exponent > 0 ? exponent : 0);
-    wave->scaled_list = malloc(points->count * sizeof *wave->scaled_list);
+    wave->scaled_list = pe_keep(pace, points->count, sizeof *wave->scaled_list);
     for (uint64_t p = 0; wave->scaled_list && p < points->count; p++)
         wave->scaled_list[p] = points->coordinates[p * points->axes + axis] * power;
     wave->positions.list = wave->scaled_list;
     return wave->scaled_list ? (uint64_t)power : 0;
 }
 
-static bool set_axis(fourier *state, size_t axis)
+static bool set_axis(fourier *state, size_t axis, pe_pace *pace)
 {
     pe_wave *wave = &state->lattice.axes[axis].wave;
     const pe_bands *bands = &state->bands[axis];
-    uint64_t positions = set_positions(&state->points, axis, bands->high, wave);
-    if (positions > 0)
-        wave->frequencies = pe_bands_frequencies(bands, positions);
-    return wave->frequencies != NULL;
+    uint64_t positions = set_positions(&state->points, axis, bands->high, wave, pace);
+    wave->frequencies = pe_keep(pace, bands->count, sizeof *wave->frequencies);
+    if (positions == 0 || !wave->frequencies)
+        return false;
+    pe_bands_write(bands, positions, wave->frequencies);
+    return true;
 }
 
 /* The column of the first coordinate. */
@@ -262,7 +263,7 @@ static bool prepare(void *context, pe_pace *pace)
 {
     fourier *state = context;
     for (size_t a = 0; a < state->points.axes; a++)
-        if (!set_axis(state, a))
+        if (!set_axis(state, a, pace))
             return false;
     if (!pe_lattice_prepare(&state->lattice, pace))
         return false;
@@ -335,7 +336,6 @@ const pe_scheme pe_scheme_fourier = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_lattice_done,
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
 };

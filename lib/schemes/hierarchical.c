@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define ROWS_MAX 2147483648.0 /* 2^31 */
 /* A seeded table of up to 8 MiB is drawn once; the rows of a larger one are drawn whenever they
@@ -110,16 +109,11 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* ---- rows ---- */
 
-static void release(void *state)
-{
-    free(((hierarchy *)state)->kept);
-}
-
 /* Draw the whole seeded table. False: memory ran out, or the runner cancelled it. */
 static bool keep_table(hierarchy *state, pe_pace *pace)
 {
     const size_t rows = state->rows, dim = state->dim;
-    state->kept = malloc(rows * dim * sizeof *state->kept);
+    state->kept = pe_keep(pace, rows * dim, sizeof *state->kept);
     for (size_t row = 0; state->kept && row < rows; row++) {
         if (!pe_pace_may_continue(pace, state->row_price))
             return false;
@@ -277,7 +271,6 @@ const pe_scheme pe_scheme_hierarchical = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_WEIGHTED_ADDITION("length,dim")),
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,

@@ -7,7 +7,6 @@
 #include "trained/trained.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const char *const KERNELS[] = {"log", "power", NULL};
 enum kernel { LOG, POWER };
@@ -175,17 +174,10 @@ static bool check_magnitude(const kerple *state, pe_pace *pace)
     return pace->reterr->status == PE_OK;
 }
 
-static void release(void *context)
-{
-    kerple *state = context;
-    pe_bias_done(&state->bias);
-    free(state->paces);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     kerple *state = context;
-    state->paces = malloc(state->bias.toeplitz.heads * sizeof *state->paces);
+    state->paces = pe_keep(pace, state->bias.toeplitz.heads, sizeof *state->paces);
     return state->paces && read_paces(state, pace) && check_magnitude(state, pace) &&
            pe_bias_init(&state->bias, write_bias, find_intervals, state, pace);
 }
@@ -231,7 +223,6 @@ const pe_scheme pe_scheme_kerple = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

@@ -3,7 +3,6 @@
 #include "trained/gather.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TOKENS_MAX 1073741824
@@ -113,13 +112,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         pe_gather_price(weights, tokens, heads) + pe_offsets_price(2 * tokens, heads + 1);
 }
 
-static void release(void *context)
-{
-    levit *state = context;
-    free(state->bias.lines);
-    free(state->index.lines);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     levit *state = context;
@@ -127,12 +119,9 @@ static bool prepare(void *context, pe_pace *pace)
     size_t tokens = (size_t)state->relative.keys, heads = state->heads;
     if (!pe_gather_init(&gather, &state->weights, tokens, heads, state->factor, pace))
         return false;
-    int32_t *numbers = pe_offsets_numbers(tokens);
-    bool good = numbers && pe_offsets_take(&state->bias, gather.table, heads, pace) &&
-                pe_offsets_take(&state->index, numbers, 1, pace);
-    free(numbers);
-    pe_gather_done(&gather);
-    return good;
+    int32_t *numbers = pe_offsets_numbers(tokens, pace);
+    return numbers && pe_offsets_take(&state->bias, gather.table, heads, pace) &&
+           pe_offsets_take(&state->index, numbers, 1, pace);
 }
 
 /* Fill a window of [planes, distances], where the tokens are a line. */
@@ -192,7 +181,6 @@ const pe_scheme pe_scheme_levit = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

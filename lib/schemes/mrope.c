@@ -6,7 +6,6 @@
 #include "waves/rotary_request.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const SECTION_ORDERS[] = {"chunked", "interleaved", "alternating", NULL};
@@ -170,16 +169,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* ---- tables ---- */
 
-static void release(void *context)
-{
-    mrope_state *state = context;
-    for (size_t i = 0; state->grids && i < state->kept; i++)
-        pe_axial_done(&state->grids[i]);
-    free(state->grids);
-    pe_axes_done(&state->axes);
-    pe_prompt_done(&state->prompt);
-}
-
 /* Make the tables of a grid. False if memory ran out or the runner cancelled it. */
 static bool prepare_grid(const mrope_state *state, size_t number, pe_axial *axial,
                          pe_pace *pace)
@@ -196,14 +185,11 @@ static bool prepare_grid(const mrope_state *state, size_t number, pe_axial *axia
             (pe_positions){.count = grid.sizes[a], .offset = (double)start.position, .step = 1};
     if (prompt->frames == PE_FRAMES_BY_INDEX)
         return pe_axial_prepare(axial, pace);
-    double *times = malloc(frames * sizeof *times);
+    double *times = pe_keep(pace, frames, sizeof *times);
     for (uint64_t f = 0; times && f < frames; f++)
         pe_prompt_positions(prompt, 0, start.row + f * plane, 1, &times[f]);
     axial->coordinates[0].turned.list = times;
-    bool good = times && pe_axial_prepare(axial, pace);
-    axial->coordinates[0].turned.list = NULL; /* the table has what comes of it */
-    free(times);
-    return good;
+    return times && pe_axial_prepare(axial, pace);
 }
 
 /* The same of all grids that have tables. */
@@ -211,7 +197,7 @@ static bool prepare_grids(mrope_state *state, pe_pace *pace)
 {
     if (state->kept == 0)
         return true;
-    state->grids = calloc(state->kept, sizeof *state->grids);
+    state->grids = pe_keep_zeros(pace, state->kept, sizeof *state->grids);
     bool good = state->grids != NULL;
     for (size_t i = 0; good && i < state->kept; i++)
         good = prepare_grid(state, i, &state->grids[i], pace);
@@ -222,7 +208,7 @@ static bool prepare(void *context, pe_pace *pace)
 {
     mrope_state *state = context;
     pe_axes *axes = &state->axes;
-    if (!pe_axes_init(axes) || !pe_prompt_prepare(&state->prompt))
+    if (!pe_axes_init(axes, pace) || !pe_prompt_prepare(&state->prompt, pace))
         return false;
     pe_rotary_write_frequencies(&state->rotary, axes->frequencies);
     for (size_t p = 0; p < axes->pairs; p++)
@@ -346,7 +332,6 @@ const pe_scheme pe_scheme_mrope = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

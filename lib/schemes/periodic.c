@@ -4,7 +4,6 @@
 #include "waves/fill.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const FREQUENCIES[] = {"dyadic", "geometric", NULL};
@@ -79,27 +78,20 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* The dyadic frequencies: a quarter turn per position in column 0, half as much in each next
  * column. Quarter periods are exact. */
-static pe_wide *dyadic(size_t count)
+static pe_wide *dyadic(pe_pace *pace, size_t count)
 {
-    pe_wide *frequencies = malloc(count * sizeof *frequencies);
+    pe_wide *frequencies = pe_keep(pace, count, sizeof *frequencies);
     for (size_t i = 0; frequencies && i < count; i++)
         frequencies[i] = pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 62}}, (unsigned)i);
     return frequencies;
 }
 
-static void release(void *context)
-{
-    periodic *state = context;
-    free(state->repeated);
-    pe_wave_done(&state->wave);
-}
-
 /* Compute the columns that repeat at positions 0 … PERIOD - 1. False: memory ran out. */
-static bool make_repeated(periodic *state)
+static bool make_repeated(periodic *state, pe_pace *pace)
 {
     const pe_dtype dtype = state->wave.dtype;
     const size_t columns = count_repeated(state), size = pe_dtype_size(dtype);
-    unsigned char sines[PERIOD * sizeof(double)], *to = malloc(PERIOD * columns * size);
+    unsigned char sines[PERIOD * sizeof(double)], *to = pe_keep(pace, PERIOD * columns, size);
     state->repeated = to;
     for (size_t j = 0; to && j < PERIOD; j++) {
         dd sine, cosine;
@@ -115,12 +107,11 @@ static bool make_repeated(periodic *state)
 
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     periodic *state = context;
     pe_wave *turning = &state->turning;
     size_t dim = state->wave.count;
     state->wave.frequencies =
-        state->dyadic ? dyadic(dim) : pe_wave_geometric(dim, state->base, 1, dim);
+        state->dyadic ? dyadic(pace, dim) : pe_wave_geometric(pace, dim, state->base, 1, dim);
     if (!state->wave.frequencies || !state->repeats)
         return state->wave.frequencies != NULL;
     *turning = state->wave;
@@ -128,7 +119,7 @@ static bool prepare(void *context, pe_pace *pace)
     turning->frequencies += turning->first_column;
     turning->count -= turning->first_column;
     turning->columns = turning->count;
-    return make_repeated(state);
+    return make_repeated(state, pace);
 }
 
 /* Write the columns that repeat. */
@@ -178,7 +169,6 @@ const pe_scheme pe_scheme_periodic = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

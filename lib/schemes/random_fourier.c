@@ -3,7 +3,6 @@
 #include "trained/trained.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const char *const RANGES[] = {"symmetric", "unit", NULL};
 enum range { SYMMETRIC, FROM_UNIT };
@@ -121,11 +120,11 @@ static bool prepare(void *context, pe_pace *pace)
     random_fourier *state = context;
     pe_projection *projection = &state->projection;
     projection->matrix =
-        malloc(projection->points.axes * projection->count * sizeof *projection->matrix);
+        pe_keep(pace, projection->points.axes * projection->count, sizeof *projection->matrix);
     if (!projection->matrix)
         return false;
     read_matrix(state, pace);
-    return pace->reterr->status == PE_OK && pe_projection_prepare(projection);
+    return pace->reterr->status == PE_OK && pe_projection_prepare(projection, pace);
 }
 
 static void fill(const void *state, pe_window window, void *dst)
@@ -158,7 +157,6 @@ const pe_scheme pe_scheme_random_fourier = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_projection_done,
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,
 };

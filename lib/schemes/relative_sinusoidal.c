@@ -58,18 +58,11 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan->price += PE_DISTANCE_COLUMN_PRICE * (double)state->dim;
 }
 
-static void release(void *context)
-{
-    relative_sinusoidal *state = context;
-    pe_toeplitz_done(&state->encoding);
-    pe_distance_wave_done(&state->wave);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     relative_sinusoidal *state = context;
     return pe_distance_wave_init(&state->wave, state->dtype, state->dim, state->base,
-                                 state->layout, -state->farthest, state->farthest, 1) &&
+                                 state->layout, -state->farthest, state->farthest, 1, pace) &&
            pe_toeplitz_init(&state->encoding, pe_distance_wave_write, &state->wave, pace);
 }
 
@@ -117,7 +110,6 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .errors = PE_ERRORS_OF_ANGLES,

@@ -387,7 +387,6 @@ const pe_scheme pe_scheme_resized = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_resized_done,
     PE_APPLIES(PE_WEIGHTED_ADDITION("tokens,dim")),
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,

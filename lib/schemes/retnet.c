@@ -7,7 +7,6 @@
 #include "waves/fill.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Head h decays by 2^-(5+h), which for 256 heads is far below 1 and no subnormal double. */
 #define FIRST_EXPONENT 5
@@ -110,23 +109,15 @@ static void find_intervals(const void *source, size_t head, uint64_t distance, s
     }
 }
 
-static void release(void *context)
-{
-    retnet *state = context;
-    pe_bias_done(&state->mask);
-    free(state->cosines.frequencies);
-    free(state->decays);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     retnet *state = context;
     size_t pairs = state->cosines.count, heads = state->mask.toeplitz.heads;
-    state->decays = malloc(heads * sizeof *state->decays);
+    state->decays = pe_keep(pace, heads, sizeof *state->decays);
     for (size_t h = 0; state->decays && h < heads; h++)
         state->decays[h] = pe_log1p((dd){-ldexp(1, -FIRST_EXPONENT - (int)h), 0});
     state->cosines.frequencies =
-        pe_wave_geometric(pairs, state->base, 1, pairs > 1 ? pairs - 1 : 1);
+        pe_wave_geometric(pace, pairs, state->base, 1, pairs > 1 ? pairs - 1 : 1);
     state->sines = state->cosines;
     state->sines.layout = PE_WAVE_SINES;
     return state->decays && state->cosines.frequencies &&
@@ -185,7 +176,6 @@ const pe_scheme pe_scheme_retnet = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_FACTOR("scores", "mask")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

@@ -5,8 +5,6 @@
 #include "waves/rotary_extras.h"
 #include "waves/rotary_request.h"
 
-#include <stdlib.h>
-
 static const char *const TEMPERATURES[] = {"llama4", "ministral3", NULL};
 enum temperature { LLAMA4, MINISTRAL3 };
 
@@ -169,23 +167,20 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* ---- tables ---- */
 
-static void release(void *state)
-{
-    free(((rope *)state)->wave.frequencies);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     rope *state = context;
     pe_wave *tables = state->tables;
-    state->wave.frequencies = pe_rotary_frequencies(&state->rotary);
+    state->wave.frequencies = pe_keep(pace, state->wave.count, sizeof(pe_wide));
+    if (!state->wave.frequencies)
+        return false;
+    pe_rotary_write_frequencies(&state->rotary, state->wave.frequencies);
     tables[COS] = tables[SIN] = tables[COS_SIN] = state->wave;
     tables[SIN].layout = PE_WAVE_SINES;
     tables[COS_SIN].layout = PE_WAVE_CONCAT_COS_FIRST;
     tables[COS_SIN].still = 0; /* frequencies of 0 are as any others then */
     tables[COS_SIN].columns = tables[COS_SIN].row_columns = state->rotary.width;
-    return state->wave.frequencies != NULL;
+    return true;
 }
 
 static void fill(const void *context, pe_window window, void *dst)
@@ -245,7 +240,6 @@ const pe_scheme pe_scheme_rope = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

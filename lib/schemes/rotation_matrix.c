@@ -53,10 +53,9 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     rotation *state = context;
     pe_wave *wave = &state->wave;
-    wave->frequencies = pe_wave_geometric(wave->count, state->base, 2, wave->columns);
+    wave->frequencies = pe_wave_geometric(pace, wave->count, state->base, 2, wave->columns);
     return wave->frequencies != NULL;
 }
 
@@ -191,7 +190,6 @@ const pe_scheme pe_scheme_rotation_matrix = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_wave_done,
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,
     .applications = APPLICATIONS,

@@ -7,7 +7,6 @@
 #include "waves/wave.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
@@ -152,9 +151,9 @@ static bool keep_products(sandwich *state, pe_pace *pace)
     if (state->kept == 0)
         return true;
     if (is_short)
-        state->near_products = malloc(state->kept * sizeof *state->near_products);
+        state->near_products = pe_keep(pace, state->kept, sizeof *state->near_products);
     else
-        state->products = malloc(state->kept * sizeof *state->products);
+        state->products = pe_keep(pace, state->kept, sizeof *state->products);
     bool good = state->near_products || state->products;
     for (uint64_t distance = 0; good && distance < state->kept; distance++) {
         good = pe_pace_may_continue(pace, each);
@@ -166,19 +165,10 @@ static bool keep_products(sandwich *state, pe_pace *pace)
     return good;
 }
 
-static void release(void *context)
-{
-    sandwich *state = context;
-    pe_bias_done(&state->bias);
-    free(state->frequencies);
-    free(state->products);
-    free(state->near_products);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     sandwich *state = context;
-    state->frequencies = pe_wave_geometric(state->dim / 2, state->base, 2, state->dim);
+    state->frequencies = pe_wave_geometric(pace, state->dim / 2, state->base, 2, state->dim);
     return state->frequencies && keep_products(state, pace) &&
            pe_bias_init(&state->bias, write_bias, find_intervals, state, pace);
 }
@@ -216,7 +206,6 @@ const pe_scheme pe_scheme_sandwich = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,

@@ -209,13 +209,13 @@ static void write_table(const struct shaw_table *table, pe_window window, void *
 }
 
 /* Prepare the sinusoids of all differences. False if memory ran out. */
-static bool prepare_wave(shaw *state)
+static bool prepare_wave(shaw *state, pe_pace *pace)
 {
     int64_t low = state->low, high = state->high;
     bool turned = state->turned && !state->compact;
     return pe_distance_wave_init(&state->wave, state->dtype, state->dim, SINUSOID_BASE,
                                  PE_WAVE_INTERLEAVED, turned ? -high : low,
-                                 turned ? -low : high, turned ? -1 : 1);
+                                 turned ? -low : high, turned ? -1 : 1, pace);
 }
 
 /* Write the rows of the tables that belong to consecutive distances. */
@@ -234,15 +234,6 @@ static void write_index(const void *context, size_t head, int64_t first, uint64_
     }
 }
 
-static void release(void *context)
-{
-    shaw *state = context;
-    pe_distance_wave_done(&state->wave);
-    pe_toeplitz_done(&state->index);
-    for (size_t i = 0; i < 2; i++)
-        pe_toeplitz_done(&state->tables[i].toeplitz);
-}
-
 /* Prepare the tensor `keys` (index 0) or `values` (1). False: memory ran out, or a problem was
  * added. */
 static bool prepare_table(shaw *state, size_t index, pe_pace *pace)
@@ -259,7 +250,7 @@ static bool prepare_table(shaw *state, size_t index, pe_pace *pace)
 static bool prepare(void *context, pe_pace *pace)
 {
     shaw *state = context;
-    bool good = !state->sinusoidal || prepare_wave(state);
+    bool good = !state->sinusoidal || prepare_wave(state, pace);
     if (good && state->compact)
         good = pe_toeplitz_init(&state->index, write_index, state, pace);
     for (size_t t = 0; good && t < state->count; t++)
@@ -322,7 +313,6 @@ const pe_scheme pe_scheme_shaw = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .errors = PE_ERRORS_OF_ANGLES,

@@ -182,12 +182,11 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     sinusoidal *state = context;
     pe_wave *wave = &state->wave;
     return pe_wave_set_geometric(wave, state->base, find_numerator(state),
-                                 find_denominator(state)) &&
-           pe_wave_scale_positions(wave, state->scale);
+                                 find_denominator(state), pace) &&
+           pe_wave_scale_positions(wave, state->scale, pace);
 }
 
 const pe_scheme pe_scheme_sinusoidal = {
@@ -217,7 +216,6 @@ const pe_scheme pe_scheme_sinusoidal = {
     .read = read,
     .prepare = prepare,
     .fill = pe_wave_fill_tensor,
-    .release = pe_wave_done,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

@@ -302,16 +302,16 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 static bool prepare(void *context, pe_pace *pace)
 {
-    (void)pace;
     grid_state *state = context;
     pe_grid *grid = &state->grid;
     const pe_axis *x = &state->x, *y = &state->y;
     size_t longer = grid->width > grid->height ? grid->width : grid->height;
-    bool good = state->mask
-                    ? pe_grid_mask(grid, state->mask, state->mask_count, x, y)
-                    : pe_axis_set_wave(x, grid->shared ? longer : grid->width, &grid->x.wave) &&
-                          (grid->shared || pe_axis_set_wave(y, grid->height, &grid->y.wave));
-    return good && pe_grid_prepare(grid);
+    bool good =
+        state->mask
+            ? pe_grid_mask(grid, state->mask, state->mask_count, x, y, pace)
+            : pe_axis_set_wave(x, grid->shared ? longer : grid->width, &grid->x.wave, pace) &&
+                  (grid->shared || pe_axis_set_wave(y, grid->height, &grid->y.wave, pace));
+    return good && pe_grid_prepare(grid, pace);
 }
 
 static void fill(const void *state, pe_window window, void *dst)
@@ -352,7 +352,6 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_grid_done,
     PE_APPLIES(PE_ADDITION("chw:dim,height,width|hwc:height,width,dim|nc:tokens,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

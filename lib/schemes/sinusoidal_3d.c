@@ -177,7 +177,7 @@ static bool prepare(void *context, pe_pace *pace)
     volume *state = context;
     pe_lattice_axis *axes = state->lattice.axes;
     for (size_t a = 0; a < AXES; a++)
-        if (!pe_axis_set_wave(&state->rules[a], axes[a].places, &axes[a].wave))
+        if (!pe_axis_set_wave(&state->rules[a], axes[a].places, &axes[a].wave, pace))
             return false;
     return pe_lattice_prepare(&state->lattice, pace);
 }
@@ -213,7 +213,6 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_lattice_done,
     PE_APPLIES(PE_ADDITION("dhwc:depth,height,width,dim|dnc:depth,cells,dim|nc:cells,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

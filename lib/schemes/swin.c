@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const MODES[] = {"bilinear", "bicubic", NULL};
@@ -167,15 +166,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 #define REPEATED 64 /* copies of an entry that is copied in a row */
 
-static void release(void *context)
-{
-    swin *state = context;
-    free(state->bias.offsets.lines);
-    free(state->bias.class_entries);
-    free(state->index.offsets.lines);
-    free(state->index.class_entries);
-}
-
 /* Take the rows of a plane that are for the class token. */
 static void take_class(unsigned char *own, const unsigned char *column, size_t stride,
                        size_t size)
@@ -194,7 +184,7 @@ static bool take_table(entries *to, const unsigned char *table, size_t planes, s
     size_t size = to->offsets.element_size, stride = planes * size;
     if (!pe_offsets_take(&to->offsets, table, planes, pace))
         return false;
-    to->class_entries = malloc((REPEATED + 2) * stride);
+    to->class_entries = pe_keep(pace, REPEATED + 2, stride);
     if (!to->class_entries)
         return false;
     for (size_t plane = 0; class_token && plane < planes; plane++)
@@ -206,21 +196,17 @@ static bool take_table(entries *to, const unsigned char *table, size_t planes, s
 static bool make_bias(swin *state, pe_pace *pace)
 {
     unsigned char *table = pe_resized_table(&state->table, pace);
-    bool good = table && take_table(&state->bias, table, (size_t)state->table.columns,
-                                    (size_t)count_offsets(state->height, state->width),
-                                    state->class_token, pace);
-    free(table);
-    return good;
+    return table && take_table(&state->bias, table, (size_t)state->table.columns,
+                               (size_t)count_offsets(state->height, state->width),
+                               state->class_token, pace);
 }
 
 static bool make_index(swin *state, pe_pace *pace)
 {
     size_t rows = (size_t)count_offsets(state->height, state->width);
-    int32_t *numbers = pe_offsets_numbers(rows + CLASS_ROWS);
-    bool good = numbers && take_table(&state->index, (const unsigned char *)numbers, 1, rows,
-                                      state->class_token, pace);
-    free(numbers);
-    return good;
+    int32_t *numbers = pe_offsets_numbers(rows + CLASS_ROWS, pace);
+    return numbers && take_table(&state->index, (const unsigned char *)numbers, 1, rows,
+                                 state->class_token, pace);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -315,7 +301,6 @@ const pe_scheme pe_scheme_swin = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,

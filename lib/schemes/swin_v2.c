@@ -6,7 +6,6 @@
 #include "relative/relative.h"
 #include "trained/bias_enclosure.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 PE_HELD_SIZE(pe_bias_weight, 16);
@@ -149,25 +148,15 @@ static void write_rounded(pe_dtype dtype, pe_fixed number, void *dst)
     pe_round_row(dtype, &rounded, 1, dst);
 }
 
-static void release(void *context)
-{
-    swin_v2 *state = context;
-    free(state->bias.lines);
-    free(state->index.lines);
-    free(state->coordinates);
-}
-
-/* The coordinates of all offsets along an axis, of which the caller frees the array. NULL if
- * memory ran out or the runner cancelled it. */
+/* The coordinates of all offsets along an axis. NULL if memory ran out or the runner cancelled
+ * it. */
 static pe_fixed *make_coordinates(const side *axis, pe_pace *pace)
 {
     int64_t most = (int64_t)axis->tokens - 1;
-    pe_fixed *coordinates = malloc((size_t)(2 * most + 1) * sizeof *coordinates);
+    pe_fixed *coordinates = pe_keep(pace, (size_t)(2 * most + 1), sizeof *coordinates);
     for (int64_t i = 0; coordinates && i <= 2 * most; i++) {
-        if (!pe_pace_may_continue(pace, COORDINATE_PRICE)) {
-            free(coordinates);
+        if (!pe_pace_may_continue(pace, COORDINATE_PRICE))
             return NULL;
-        }
         coordinates[i] = compute_coordinate(axis, i - most);
     }
     return coordinates;
@@ -183,18 +172,6 @@ typedef struct maker {
     double *low, *high;   /* the same, around them */
     unsigned char *table; /* [rows, heads] */
 } maker;
-
-static void maker_done(maker *work)
-{
-    pe_bias_network_done(&work->network);
-    pe_bias_enclosure_done(&work->enclosure);
-    free(work->y);
-    free(work->x);
-    free(work->biases);
-    free(work->low);
-    free(work->high);
-    free(work->table);
-}
 
 /* An offset whose biases are computed. */
 typedef struct cell {
@@ -276,26 +253,21 @@ static bool make_bias(swin_v2 *state, pe_pace *pace)
         return false;
     work.y = make_coordinates(&state->axes[0], pace);
     work.x = work.y ? make_coordinates(&state->axes[1], pace) : NULL;
-    work.biases = malloc(heads * sizeof *work.biases);
-    work.low = malloc(heads * sizeof *work.low);
-    work.high = malloc(heads * sizeof *work.high);
-    work.table = malloc(rows * heads * size);
-    state->coordinates = malloc(rows * 2 * size);
-    bool good = work.x && work.biases && work.low && work.high && work.table &&
-                state->coordinates &&
-                (!work.is_short || pe_bias_enclosure_init(&work.enclosure, &work.network)) &&
-                write_table(state, &work, pace) &&
-                pe_offsets_take(&state->bias, work.table, heads, pace);
-    maker_done(&work);
-    return good;
+    work.biases = pe_keep(pace, heads, sizeof *work.biases);
+    work.low = pe_keep(pace, heads, sizeof *work.low);
+    work.high = pe_keep(pace, heads, sizeof *work.high);
+    work.table = pe_keep(pace, rows * heads, size);
+    state->coordinates = pe_keep(pace, rows * 2, size);
+    return work.x && work.biases && work.low && work.high && work.table && state->coordinates &&
+           (!work.is_short || pe_bias_enclosure_init(&work.enclosure, &work.network, pace)) &&
+           write_table(state, &work, pace) &&
+           pe_offsets_take(&state->bias, work.table, heads, pace);
 }
 
 static bool make_index(swin_v2 *state, size_t rows, pe_pace *pace)
 {
-    int32_t *numbers = pe_offsets_numbers(rows);
-    bool good = numbers && pe_offsets_take(&state->index, numbers, 1, pace);
-    free(numbers);
-    return good;
+    int32_t *numbers = pe_offsets_numbers(rows, pace);
+    return numbers && pe_offsets_take(&state->index, numbers, 1, pace);
 }
 
 static bool prepare(void *context, pe_pace *pace)
@@ -349,7 +321,6 @@ const pe_scheme pe_scheme_swin_v2 = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
     .streamable = true,

@@ -93,14 +93,6 @@ static size_t find_bucket(const pe_gather *gather, int64_t distance)
     return pe_t5_bucket(&state->buckets, distance);
 }
 
-static void release(void *context)
-{
-    t5 *state = context;
-    pe_toeplitz_done(&state->bias);
-    pe_toeplitz_done(&state->bucket);
-    pe_gather_done(&state->gather);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     t5 *state = context;
@@ -156,7 +148,6 @@ const pe_scheme pe_scheme_t5 = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

@@ -153,13 +153,6 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan_tensors(state, &weights, &relative, count_rows(&relative, attention), plan);
 }
 
-static void release(void *context)
-{
-    transformer_xl *state = context;
-    pe_toeplitz_done(&state->relative);
-    pe_distance_wave_done(&state->wave);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     transformer_xl *state = context;
@@ -168,7 +161,7 @@ static bool prepare(void *context, pe_pace *pace)
     pe_trained_check_magnitude(pace, &state->v, heads, 1, state->dtype);
     return pace->reterr->status == PE_OK &&
            pe_distance_wave_init(&state->wave, state->dtype, state->dim, state->base,
-                                 state->layout, -state->clamp, state->clamp, -1) &&
+                                 state->layout, -state->clamp, state->clamp, -1, pace) &&
            (state->compact ||
             pe_toeplitz_init(&state->relative, pe_distance_wave_write, &state->wave, pace));
 }
@@ -251,7 +244,6 @@ const pe_scheme pe_scheme_transformer_xl = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .errors = PE_ERRORS_OF_ANGLES,

@@ -76,11 +76,6 @@ static void write_distances(const void *context, size_t head, int64_t first, uin
     }
 }
 
-static void release(void *state)
-{
-    pe_toeplitz_done(&((urpe *)state)->toeplitz);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     urpe *state = context;
@@ -121,7 +116,6 @@ const pe_scheme pe_scheme_urpe = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_FACTOR("weights", "toeplitz")),
     .streamable = true,
 };

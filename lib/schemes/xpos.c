@@ -3,7 +3,6 @@
 #include "waves/growth.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const char *const LAYOUTS[] = {"interleaved", "half", NULL};
 static const char *const TABLES[] = {"half_width", "full", NULL};
@@ -140,20 +139,13 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     plan_tensors(&state->growth, plan);
 }
 
-static void release(void *state)
-{
-    const pe_growth *growth = &((xpos *)state)->growth;
-    free(growth->frequencies);
-    free(growth->rates);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     xpos *state = context;
     pe_growth *growth = &state->growth;
     size_t pairs = growth->count;
-    growth->frequencies = pe_wave_geometric(pairs, state->base, 2, 2 * pairs);
-    growth->rates = malloc(pairs * sizeof *growth->rates);
+    growth->frequencies = pe_wave_geometric(pace, pairs, state->base, 2, 2 * pairs);
+    growth->rates = pe_keep(pace, pairs, sizeof *growth->rates);
     bool good = growth->frequencies && growth->rates;
     for (size_t i = 0; good && i < pairs; i++) {
         good = pe_pace_may_continue(pace, FREQUENCY_PRICE);
@@ -199,7 +191,6 @@ const pe_scheme pe_scheme_xpos = {
     .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
     PE_APPLIES(PE_ROTATION("query", "q_cos", "q_sin"), PE_ROTATION("key", "k_cos", "k_sin")),
     .errors = PE_ERRORS_OF_ANGLES,
     .streamable = true,

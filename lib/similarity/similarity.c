@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const METRICS[] = {"l2",     "l1",      "dot",
@@ -145,7 +144,7 @@ static bool compute_rows(pe_similarity_matrix *matrix, const pe_request *base, p
     enum { ROWS = 8 };
     uint64_t per_row = base->plan.tensors[0].rows / matrix->n; /* of what the base calls rows */
     double row_price = (double)matrix->d * (base->plan.element_prices[0] + STORE_PRICE);
-    double *block = malloc(ROWS * matrix->d * sizeof *block);
+    double *block = pe_keep(pace, ROWS * matrix->d, sizeof *block);
     void *state = NULL;
     bool ready = block && pe_request_prepare(base, pace->runner, &state, pace->reterr) == PE_OK;
     for (size_t first = 0; ready && first < matrix->n; first += ROWS) {
@@ -156,8 +155,7 @@ static bool compute_rows(pe_similarity_matrix *matrix, const pe_request *base, p
         pe_request_fill(base, state, (pe_window){0, first * per_row, count * per_row}, block);
         pe_similarity_set_rows(matrix, first, count, block);
     }
-    pe_request_release(base, state);
-    free(block);
+    pe_kept_free(state);
     return ready;
 }
 
@@ -210,17 +208,12 @@ static bool prepare(void *context, pe_pace *pace)
     similarity *state = context;
     const pe_tensor *table = &state->base.plan.tensors[0];
     if (!pe_similarity_init(&state->matrix, (size_t)table->shape[0], (size_t)table->shape[1],
-                            state->metric) ||
+                            state->metric, pace) ||
         !compute_rows(&state->matrix, &state->base, pace) ||
         !normalise_rows(&state->matrix, pace))
         return false;
     check_overflow(state, pace);
     return pace->reterr->status == PE_OK;
-}
-
-static void release(void *state)
-{
-    pe_similarity_done(&((similarity *)state)->matrix);
 }
 
 typedef struct window_target {
@@ -265,7 +258,6 @@ static void derive_scheme(size_t index)
                           .read = read,
                           .prepare = prepare,
                           .fill = fill,
-                          .release = release,
                           .streamable = true};
     scheme->info.name = name;
     scheme->info.title = "Similarity of positions";

@@ -4,27 +4,20 @@
 #include "kernels/kernel.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static uint64_t count_panels(uint64_t rows)
 {
     return (rows + PE_PANEL - 1) / PE_PANEL;
 }
 
-bool pe_similarity_init(pe_similarity_matrix *matrix, size_t n, size_t d, pe_metric metric)
+bool pe_similarity_init(pe_similarity_matrix *matrix, size_t n, size_t d, pe_metric metric,
+                        pe_pace *pace)
 {
     *matrix = (pe_similarity_matrix){.n = n, .d = d, .metric = metric};
-    matrix->panels = calloc((size_t)count_panels(n) * PE_PANEL * d, sizeof *matrix->panels);
-    matrix->norms = malloc(n * sizeof *matrix->norms);
+    matrix->panels =
+        pe_keep_zeros(pace, (size_t)count_panels(n) * PE_PANEL * d, sizeof *matrix->panels);
+    matrix->norms = pe_keep(pace, n, sizeof *matrix->norms);
     return matrix->panels && matrix->norms;
-}
-
-void pe_similarity_done(pe_similarity_matrix *matrix)
-{
-    free(matrix->panels);
-    free(matrix->norms);
-    matrix->panels = NULL;
-    matrix->norms = NULL;
 }
 
 uint64_t pe_similarity_bytes(uint64_t n, uint64_t d)

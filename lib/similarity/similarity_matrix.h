@@ -6,7 +6,7 @@
 #ifndef PE_SIMILARITY_MATRIX_H
 #define PE_SIMILARITY_MATRIX_H
 
-#include "posenc.h"
+#include "scheme.h"
 
 typedef enum pe_metric { PE_L2, PE_L1, PE_DOT, PE_COSINE, PE_PEARSON } pe_metric;
 
@@ -17,11 +17,9 @@ typedef struct pe_similarity_matrix {
     double *norms;  /* of each row; NaN for a row without a direction */
 } pe_similarity_matrix;
 
-/* Allocate the table [n, d]. False if memory ran out; pe_similarity_done frees what was
- * allocated.
- */
-bool pe_similarity_init(pe_similarity_matrix *matrix, size_t n, size_t d, pe_metric metric);
-void pe_similarity_done(pe_similarity_matrix *matrix);
+/* Allocate the table [n, d]. False if memory ran out. */
+bool pe_similarity_init(pe_similarity_matrix *matrix, size_t n, size_t d, pe_metric metric,
+                        pe_pace *pace);
 
 /* The bytes of a table [n, d]. */
 uint64_t pe_similarity_bytes(uint64_t n, uint64_t d);

@@ -81,7 +81,7 @@ void pe_stream_free(pe_stream *stream)
 {
     if (!stream)
         return;
-    pe_request_release(stream->request, stream->state);
+    pe_kept_free(stream->state);
     pe_buffer_release(stream->pool, stream->block, stream->capacity);
     pe_request_unref(stream->request);
     free(stream);

@@ -157,7 +157,7 @@ static pe_status compute_tensors(const pe_request *request, const pe_runner *run
         if (table->offsets[i] &&
             !fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))
             break;
-    pe_request_release(request, state);
+    pe_kept_free(state);
     return reterr->status;
 }
 

@@ -4,7 +4,6 @@
 #include "kernels/kernel.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define SIGMOID_PRICE 500
 
@@ -50,17 +49,16 @@ static void take_head(pe_bias_enclosure *own, const pe_bias_weight *w2, size_t h
     }
 }
 
-bool pe_bias_enclosure_init(pe_bias_enclosure *ret_enclosure, const pe_bias_network *network)
+bool pe_bias_enclosure_init(pe_bias_enclosure *ret_enclosure, const pe_bias_network *network,
+                            pe_pace *pace)
 {
     const size_t heads = network->heads, hidden = network->hidden, panels = count_panels(heads);
     pe_bias_enclosure *own = ret_enclosure;
     *own = (pe_bias_enclosure){.heads = heads, .hidden = hidden, .panels = panels};
-    own->w1 = calloc(count_doubles(heads, hidden), sizeof *own->w1);
-    own->active = malloc(hidden * sizeof *own->active);
-    if (!own->w1 || !own->active) {
-        pe_bias_enclosure_done(own);
+    own->w1 = pe_keep_zeros(pace, count_doubles(heads, hidden), sizeof *own->w1);
+    own->active = pe_keep(pace, hidden, sizeof *own->active);
+    if (!own->w1 || !own->active)
         return false;
-    }
     own->b1 = own->w1 + 2 * hidden;
     own->units = own->b1 + hidden;
     own->w2 = own->units + hidden;
@@ -74,13 +72,6 @@ bool pe_bias_enclosure_init(pe_bias_enclosure *ret_enclosure, const pe_bias_netw
     for (size_t h = 0; h < heads; h++)
         take_head(own, network->w2 + h * hidden, h);
     return true;
-}
-
-void pe_bias_enclosure_done(pe_bias_enclosure *enclosure)
-{
-    free(enclosure->w1);
-    free(enclosure->active);
-    *enclosure = (pe_bias_enclosure){0};
 }
 
 /* 16 / (1 + exp(-output)), given exp(-|output|). */

@@ -15,9 +15,9 @@ typedef struct pe_bias_enclosure {
     uint32_t *active; /* the same: [hidden] */
 } pe_bias_enclosure;
 
-/* Take the weights of a network. False if memory ran out; then there is nothing to free. */
-bool pe_bias_enclosure_init(pe_bias_enclosure *ret_enclosure, const pe_bias_network *network);
-void pe_bias_enclosure_done(pe_bias_enclosure *enclosure);
+/* Take the weights of a network. False if memory ran out. */
+bool pe_bias_enclosure_init(pe_bias_enclosure *ret_enclosure, const pe_bias_network *network,
+                            pe_pace *pace);
 
 /* The bytes that it holds. */
 uint64_t pe_bias_enclosure_bytes(uint64_t heads, uint64_t hidden);

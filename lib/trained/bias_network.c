@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LIMBS         6 /* of a sum, in two's complement; two are the whole part */
@@ -65,26 +64,16 @@ bool pe_bias_network_init(pe_bias_network *ret_network, const pe_weights *weight
                           size_t hidden, pe_pace *pace)
 {
     pe_bias_network network = {.heads = heads, .hidden = hidden};
-    network.w1 = malloc((3 + heads) * hidden * sizeof *network.w1);
-    network.units = malloc(hidden * sizeof *network.units);
-    if (network.w1 && network.units) {
-        network.b1 = network.w1 + 2 * hidden;
-        network.w2 = network.b1 + hidden;
-        *ret_network = network;
-        if (read_tensor(pace, weights, "w1", hidden, 2, &WEIGHTS, network.w1) &&
-            read_tensor(pace, weights, "b1", 1, hidden, &BIAS, network.b1) &&
-            read_tensor(pace, weights, "w2", heads, hidden, &WEIGHTS, network.w2))
-            return true;
-    }
-    pe_bias_network_done(&network);
-    return false;
-}
-
-void pe_bias_network_done(pe_bias_network *network)
-{
-    free(network->w1);
-    free(network->units);
-    *network = (pe_bias_network){0};
+    network.w1 = pe_keep(pace, (3 + heads) * hidden, sizeof *network.w1);
+    network.units = pe_keep(pace, hidden, sizeof *network.units);
+    if (!network.w1 || !network.units)
+        return false;
+    network.b1 = network.w1 + 2 * hidden;
+    network.w2 = network.b1 + hidden;
+    *ret_network = network;
+    return read_tensor(pace, weights, "w1", hidden, 2, &WEIGHTS, network.w1) &&
+           read_tensor(pace, weights, "b1", 1, hidden, &BIAS, network.b1) &&
+           read_tensor(pace, weights, "w2", heads, hidden, &WEIGHTS, network.w2);
 }
 
 double pe_bias_network_price(const pe_weights *weights, uint64_t heads, uint64_t hidden)

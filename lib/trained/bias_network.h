@@ -27,10 +27,9 @@ typedef struct pe_bias_network {
 
 /* Read or draw the request's tensors w1 [hidden, 2], b1 [hidden] and w2 [heads, hidden]; seeded
  * ones are trunc_normal(0, 0.02), b1 is zero. False if memory ran out or a problem was added to
- * the pace's error; then there is nothing to free. */
+ * the pace's error. */
 bool pe_bias_network_init(pe_bias_network *ret_network, const pe_weights *weights, size_t heads,
                           size_t hidden, pe_pace *pace);
-void pe_bias_network_done(pe_bias_network *network);
 
 /* Compute the biases of all heads, each in 0 … 16. False: an output is below the least one. */
 bool pe_bias_network_compute(const pe_bias_network *network, const pe_fixed coordinates[2],

@@ -5,7 +5,6 @@
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const pe_distribution pe_relative_distribution = {.initialiser = PE_NORMAL, .std = 0.02};
@@ -58,27 +57,19 @@ bool pe_gather_init(pe_gather *ret_gather, const pe_weights *weights, size_t row
     if (pace->reterr->status != PE_OK)
         return false;
     size_t row_bytes = heads * pe_dtype_size(dtype);
-    unsigned char *table = malloc(rows * row_bytes);
+    unsigned char *table = pe_keep(pace, rows, row_bytes);
     if (!table)
         return false;
     double row_price = pe_gather_price(weights, 1, heads);
     uint64_t most = pe_rows_of_price(row_price, PE_QUESTION_PRICE), part;
     for (uint64_t row = 0; row < rows; row += part) {
         part = rows - row < most ? rows - row : most;
-        if (!pe_pace_may_continue(pace, (double)part * row_price)) {
-            free(table);
+        if (!pe_pace_may_continue(pace, (double)part * row_price))
             return false;
-        }
         write_rows(&trained, dtype, row, part, factor, table + row * row_bytes);
     }
     *ret_gather = (pe_gather){.dtype = dtype, .rows = rows, .heads = heads, .table = table};
     return true;
-}
-
-void pe_gather_done(pe_gather *gather)
-{
-    free(gather->table);
-    gather->table = NULL;
 }
 
 /* Look up elements of `size` bytes, a constant after inlining: that of row rows[t] each time.

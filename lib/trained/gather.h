@@ -19,11 +19,10 @@ typedef struct pe_gather {
 } pe_gather;
 
 /* Read or draw the tensor `table` [rows, heads], multiply it by `factor` and round it to the
- * requested dtype once. False if memory ran out or a problem was added to the pace's error;
- * then there is nothing to free. */
+ * requested dtype once. False if memory ran out or a problem was added to the pace's error.
+ */
 bool pe_gather_init(pe_gather *ret_gather, const pe_weights *weights, size_t rows, size_t heads,
                     dd factor, pe_pace *pace);
-void pe_gather_done(pe_gather *gather);
 
 /* Two functions for pe_write_distances; `source` is a pe_gather. The first writes a head's
  * biases at `count` consecutive distances. The second writes which rows of the table these come

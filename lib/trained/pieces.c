@@ -156,26 +156,13 @@ bool pe_pieces_init(pe_pieces *ret_pieces, const pe_weights *weights, size_t uni
         return false;
     *ret_pieces =
         (pe_pieces){.outputs = outputs,
-                    .at = malloc(units * sizeof *ret_pieces->at),
-                    .lines = malloc((units + 1) * outputs * sizeof *ret_pieces->lines),
-                    .steepest = malloc(outputs * sizeof *ret_pieces->steepest)};
-    relu_unit *sorted = malloc(units * sizeof *sorted);
-    double *row = malloc(units * sizeof *row);
-    bool good = ret_pieces->at && ret_pieces->lines && ret_pieces->steepest && sorted && row &&
-                find_pieces(ret_pieces, &tensors, sorted, units, row, pace);
-    free(sorted);
-    free(row);
-    if (!good)
-        pe_pieces_done(ret_pieces);
-    return good;
-}
-
-void pe_pieces_done(pe_pieces *pieces)
-{
-    free(pieces->at);
-    free(pieces->lines);
-    free(pieces->steepest);
-    *pieces = (pe_pieces){0};
+                    .at = pe_keep(pace, units, sizeof *ret_pieces->at),
+                    .lines = pe_keep(pace, (units + 1) * outputs, sizeof *ret_pieces->lines),
+                    .steepest = pe_keep(pace, outputs, sizeof *ret_pieces->steepest)};
+    relu_unit *sorted = pe_keep(pace, units, sizeof *sorted);
+    double *row = pe_keep(pace, units, sizeof *row);
+    return ret_pieces->at && ret_pieces->lines && ret_pieces->steepest && sorted && row &&
+           find_pieces(ret_pieces, &tensors, sorted, units, row, pace);
 }
 
 static bool is_less(dd a, dd b)

@@ -27,10 +27,9 @@ typedef struct pe_pieces {
 /* Read or draw w1 [units, 1], b1 [units], w2 [outputs, units] and b2 [outputs] and find the
  * pieces for u >= 0. Random weights and biases are uniform within ±1 (w1, b1) and
  * ±1/sqrt(units) (w2, b2), as torch.nn.Linear begins. False if memory ran out, the runner
- * cancelled it or a problem was added; then there is nothing to free. */
+ * cancelled it or a problem was added. */
 bool pe_pieces_init(pe_pieces *ret_pieces, const pe_weights *weights, size_t units,
                     size_t outputs, pe_pace *pace);
-void pe_pieces_done(pe_pieces *pieces);
 
 /* The lines of all outputs at u >= 0. */
 const pe_line *pe_pieces_find(const pe_pieces *pieces, dd u);

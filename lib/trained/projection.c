@@ -11,24 +11,16 @@
 #include "numerics/phase.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-void pe_projection_done(void *state)
-{
-    pe_projection *projection = state;
-    free(projection->matrix);
-    free(projection->turns);
-}
-
-bool pe_projection_prepare(pe_projection *projection)
+bool pe_projection_prepare(pe_projection *projection, pe_pace *pace)
 {
     const pe_points *points = &projection->points;
     size_t count = projection->count;
     projection->turns = NULL;
     if (points->coordinates)
         return true;
-    projection->turns = malloc(points->axes * count * sizeof *projection->turns);
+    projection->turns = pe_keep(pace, points->axes * count, sizeof *projection->turns);
     for (size_t a = 0; projection->turns && a < points->axes; a++) {
         const pe_fixed divisor = pe_fixed_from_double(pe_points_scale(points, a).divisor);
         for (size_t i = a * count; i < (a + 1) * count; i++)

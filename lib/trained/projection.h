@@ -14,21 +14,17 @@ typedef struct pe_projection {
     bool from_unit; /* coordinates of points that are not of a grid count from 0 to 1: x stands
                      * for 2x - 1 */
     size_t count;   /* columns of the matrix */
-    double *matrix; /* [axes, count], owned; row a is multiplied by coordinate a */
-    pe_wide *turns; /* [axes, count], owned: turns for a whole number of a grid's axis, see
+    double *matrix; /* [axes, count]; row a is multiplied by coordinate a */
+    pe_wide *turns; /* [axes, count]: turns for a whole number of a grid's axis, see
                      * pe_point_scale; NULL unless the points are those of a grid */
     pe_dtype dtype;
 } pe_projection;
 
 /* Set `turns` from the other members. False if memory ran out. */
-bool pe_projection_prepare(pe_projection *projection);
+bool pe_projection_prepare(pe_projection *projection, pe_pace *pace);
 
 /* Write rows of points [first, first + rows): `count` sines, then as many cosines. */
 void pe_projection_write(const pe_projection *projection, uint64_t first, uint64_t rows,
                          void *dst);
-
-/* Free the matrix and the turns: the release hook of schemes whose state begins with a
- * projection. */
-void pe_projection_done(void *state);
 
 #endif

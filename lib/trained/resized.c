@@ -11,7 +11,6 @@
 #include "numerics/weighted.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KEPT_ELEMENTS 4194304 /* 32 MiB */
@@ -59,25 +58,17 @@ uint64_t pe_resized_bytes(const pe_resized_source *source)
            (is_kept(source) ? elements * kept_size(source) : 0);
 }
 
-static void axis_done(pe_resized_axis *axis)
-{
-    free(axis->weights);
-    free(axis->rounded);
-    free(axis->taps);
-    free(axis->exact);
-}
-
 #define TAP_PRICE 400
 
-/* False if memory ran out or the runner cancelled it; axis_done frees what was allocated. */
+/* False if memory ran out or the runner cancelled it. */
 static bool axis_init(pe_resized_axis *axis, const pe_resample *resample, pe_pace *pace)
 {
     size_t stride = choose_stride(resample), target = (size_t)resample->target;
     *axis = (pe_resized_axis){.resample = *resample, .stride = stride};
-    axis->weights = calloc(target * stride, sizeof *axis->weights);
-    axis->rounded = calloc(target * stride, sizeof *axis->rounded);
-    axis->taps = calloc(target, sizeof *axis->taps);
-    axis->exact = calloc(target, sizeof *axis->exact);
+    axis->weights = pe_keep_zeros(pace, target * stride, sizeof *axis->weights);
+    axis->rounded = pe_keep_zeros(pace, target * stride, sizeof *axis->rounded);
+    axis->taps = pe_keep(pace, target, sizeof *axis->taps);
+    axis->exact = pe_keep(pace, target, sizeof *axis->exact);
     if (!axis->weights || !axis->rounded || !axis->taps || !axis->exact)
         return false;
     for (size_t i = 0; i < target; i++) {
@@ -121,7 +112,7 @@ static bool read_grid(pe_resized *resized, pe_pace *pace)
     const size_t row_bytes = (size_t)table->columns * kept_size(source);
     uint64_t rows = source->y.source * source->x.source;
     resized->magnitude = table->stored ? 0 : pe_distribution_magnitude(source->distribution);
-    if (kept && !(resized->kept = malloc(rows * row_bytes)))
+    if (kept && !(resized->kept = pe_keep(pace, rows, row_bytes)))
         return false;
     for (uint64_t row = 0; row < rows && (kept || table->stored); row++) {
         if (!pe_pace_may_continue(pace, row_price))
@@ -153,14 +144,6 @@ bool pe_resized_init(pe_resized *resized, pe_pace *pace)
                        resized->magnitude * resized->y.amplitude * resized->x.amplitude,
                        pace->reterr);
     return pace->reterr->status == PE_OK;
-}
-
-void pe_resized_done(void *state)
-{
-    pe_resized *resized = state;
-    axis_done(&resized->y);
-    axis_done(&resized->x);
-    free(resized->kept);
 }
 
 /* ---- runs of target cells ---- */

@@ -49,9 +49,6 @@ double pe_resized_element_price(const pe_resized_source *source);
  * requested dtype. False if memory ran out or a problem was added to the pace's error. */
 bool pe_resized_init(pe_resized *resized, pe_pace *pace);
 
-/* Free what pe_resized_init has allocated, as far as it came: a release hook. */
-void pe_resized_done(void *state);
-
 /* Write rows [first, first + rows) out of prefix + y.target · x.target, the prefix first; each
  * element is rounded once. */
 void pe_resized_fill(const pe_resized *resized, uint64_t first, uint64_t rows, void *dst);

@@ -1,8 +1,6 @@
 /* Making resized tables, some rows at a time. */
 #include "trained/resized_table.h"
 
-#include <stdlib.h>
-
 static uint64_t count_rows(const pe_resized_source *source)
 {
     return source->y.target * source->x.target;
@@ -42,7 +40,7 @@ unsigned char *pe_resized_table(const pe_resized_source *source, pe_pace *pace)
     unsigned char *table = NULL;
     if (pe_resized_init(&resized, pace)) {
         pe_trained_check_magnitude(pace, &resized.table, kept + source->suffix, 1, dtype);
-        table = malloc((rows + source->suffix) * bytes);
+        table = pe_keep(pace, rows + source->suffix, bytes);
     }
     bool good = table && pace->reterr->status == PE_OK;
     for (uint64_t row = 0; good && row < rows; row += part) {
@@ -53,9 +51,5 @@ unsigned char *pe_resized_table(const pe_resized_source *source, pe_pace *pace)
     }
     if (good)
         pe_trained_fill(&resized.table, dtype, kept, source->suffix, table + rows * bytes);
-    pe_resized_done(&resized);
-    if (good)
-        return table;
-    free(table);
-    return NULL;
+    return good ? table : NULL;
 }

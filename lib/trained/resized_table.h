@@ -4,8 +4,8 @@
 
 #include "trained/resized.h"
 
-/* Make the table [y.target · x.target + suffix, columns]; each element is rounded once. The
- * caller frees it. NULL if memory ran out or a problem was added to the pace's error. */
+/* Make the table [y.target · x.target + suffix, columns]; each element is rounded once.
+ * NULL if memory ran out or a problem was added to the pace's error. */
 unsigned char *pe_resized_table(const pe_resized_source *source, pe_pace *pace);
 
 /* The price of that, and its bytes on the way and in the end, for pe_plan.held. */

@@ -6,31 +6,22 @@
 #include "numerics/dtype.h"
 #include "waves/fill.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ROOM_BYTES (32 << 10) /* for the entries of up to 64 frequencies */
 
-bool pe_axes_init(pe_axes *axes)
+bool pe_axes_init(pe_axes *axes, pe_pace *pace)
 {
     const size_t pairs = axes->pairs;
-    axes->axis_of_pair = malloc(pairs * sizeof *axes->axis_of_pair);
-    axes->frequencies = calloc(pairs, sizeof *axes->frequencies);
-    axes->sorted = malloc(pairs * sizeof *axes->sorted);
-    axes->columns = malloc(pairs * sizeof *axes->columns);
+    axes->axis_of_pair = pe_keep(pace, pairs, sizeof *axes->axis_of_pair);
+    axes->frequencies = pe_keep_zeros(pace, pairs, sizeof *axes->frequencies);
+    axes->sorted = pe_keep(pace, pairs, sizeof *axes->sorted);
+    axes->columns = pe_keep(pace, pairs, sizeof *axes->columns);
     if (!axes->axis_of_pair || !axes->frequencies || !axes->sorted || !axes->columns)
         return false;
     for (size_t p = 0; p < pairs; p++)
         axes->axis_of_pair[p] = -1;
     return true;
-}
-
-void pe_axes_done(pe_axes *axes)
-{
-    free(axes->axis_of_pair);
-    free(axes->frequencies);
-    free(axes->sorted);
-    free(axes->columns);
 }
 
 static size_t count_row_columns(const pe_axes *axes)

@@ -27,22 +27,21 @@ typedef struct pe_axis {
 typedef struct pe_axes {
     size_t count;          /* axes, at most PE_AXES_MAX */
     size_t pairs;          /* with those that no axis turns */
-    int32_t *axis_of_pair; /* -1: none; owned */
-    pe_wide *frequencies;  /* of each pair, in turns per position; owned */
+    int32_t *axis_of_pair; /* -1: none */
+    pe_wide *frequencies;  /* of each pair, in turns per position */
     pe_pair_layout layout;
     dd amplitude; /* every entry is multiplied by it */
     pe_dtype dtype;
 
     /* set by pe_axes_ready */
     pe_axis axes[PE_AXES_MAX + 1]; /* the one after the last has the pairs of no axis */
-    pe_wide *sorted;               /* the frequencies axis by axis; owned */
-    uint32_t *columns;             /* the columns axis by axis; owned */
+    pe_wide *sorted;               /* the frequencies axis by axis */
+    uint32_t *columns;             /* the columns axis by axis */
 } pe_axes;
 
 /* Allocate the arrays for axes->pairs pairs, which belong to no axis and have frequency 0.
- * False if memory ran out; pe_axes_done frees what there is, then and later. */
-bool pe_axes_init(pe_axes *axes);
-void pe_axes_done(pe_axes *axes);
+ * False if memory ran out. */
+bool pe_axes_init(pe_axes *axes, pe_pace *pace);
 
 /* Sort the pairs by their axes, once layout, axis_of_pair and frequencies are set. */
 void pe_axes_ready(pe_axes *axes);

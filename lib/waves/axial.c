@@ -5,7 +5,6 @@
 #include "numerics/dtype.h"
 #include "waves/composed.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- cells ---- */
@@ -47,11 +46,6 @@ double pe_axial_bytes(size_t row_bytes, const uint64_t *sizes, size_t count)
     for (size_t a = 0; a < count; a++)
         cells += (double)sizes[a];
     return cells * (double)(2 * pe_composed_stride(row_bytes) + sizeof(dd));
-}
-
-void pe_axial_done(pe_axial *axial)
-{
-    free(axial->memory);
 }
 
 static dd compute_coordinate(const pe_coordinates *axis, uint64_t index)
@@ -105,11 +99,10 @@ bool pe_axial_prepare(pe_axial *axial, pe_pace *pace)
     const size_t row_bytes = pe_axes_row_bytes(axes), size = pe_dtype_size(axes->dtype);
     const double bytes = pe_axial_bytes(row_bytes, axial->sizes, axes->count);
     axial->stride = pe_composed_stride(row_bytes);
-    axial->memory = aligned_alloc(
-        64, 2 * axial->stride + (axial->kept ? pe_composed_stride((size_t)bytes) : 0));
-    if (!axial->memory)
+    unsigned char *next =
+        pe_keep(pace, 1, 2 * axial->stride + (axial->kept ? (size_t)bytes : 0));
+    if (!next)
         return false;
-    unsigned char *next = axial->memory;
     for (int cosine = 0; cosine < 2; cosine++, next += axial->stride) {
         axial->still[cosine] = next;
         pe_axes_write_still(axes, cosine, next);

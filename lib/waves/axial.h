@@ -33,9 +33,8 @@ typedef struct pe_axial {
     bool located;   /* the coordinates are asked for */
 
     /* set by pe_axial_prepare */
-    size_t stride;           /* bytes of a row of the tables, a multiple of 64 */
-    unsigned char *memory;   /* owned: two rows of angle 0, then the tables, if they are kept */
-    unsigned char *still[2]; /* sines, cosines */
+    size_t stride;                         /* bytes of a row of the tables, a multiple of 64 */
+    unsigned char *still[2];               /* sines, cosines */
     unsigned char *tables[2][PE_AXES_MAX]; /* NULL where they are too large */
     unsigned char *points[PE_AXES_MAX];    /* coordinates, as elements; or NULL */
 } pe_axial;
@@ -44,9 +43,8 @@ typedef struct pe_axial {
 double pe_axial_bytes(size_t row_bytes, const uint64_t *sizes, size_t count);
 
 /* Set what all windows share, from the members above. False if memory ran out or the runner
- * cancelled it; pe_axial_done frees what there is, then and later. */
+ * cancelled it. */
 bool pe_axial_prepare(pe_axial *axial, pe_pace *pace);
-void pe_axial_done(pe_axial *axial);
 
 /* Write rows [first, first + rows) of the cosines or sines. */
 void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows,

@@ -25,20 +25,25 @@ static pe_fixed turn_half_a_cell(const pe_axis *axis, uint64_t n)
     return pe_fixed_mul_wide(stretch, pe_wide_radian);
 }
 
-bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave)
+bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave, pe_pace *pace)
 {
     bool plain = !axis->normalized && axis->base_size == 0 && axis->interpolation == 1;
     const uint64_t last = axis->count - (axis->law == PE_AXIS_TENSOR2TENSOR);
     wave->count = axis->count;
+    if (!wave->frequencies)
+        wave->frequencies = pe_keep(pace, axis->count, sizeof *wave->frequencies);
+    if (!wave->frequencies)
+        return false;
     if (plain) {
         wave->positions =
             (pe_positions){.count = n, .offset = (double)axis->first / 2, .step = 1};
-        wave->frequencies = pe_wave_geometric(axis->count, axis->base, 1, last);
+        pe_wave_geometric_ladder(pe_wide_radian, axis->count, axis->base, 1, last,
+                                 wave->frequencies);
     } else { /* whole numbers, as phases are known modulo one turn for these */
         wave->positions = (pe_positions){.count = n, .offset = (double)axis->first, .step = 2};
-        wave->frequencies =
-            pe_wave_ladder(axis->count, turn_half_a_cell(axis, n), axis->base, 1, last);
+        pe_wave_ladder(axis->count, turn_half_a_cell(axis, n), axis->base, 1, last,
+                       wave->frequencies);
         wave->rational = true;
     }
-    return wave->frequencies != NULL;
+    return true;
 }

@@ -35,7 +35,8 @@ typedef struct pe_axis {
 } pe_axis;
 
 /* Set positions and frequencies of a wave whose row k is the cell k of n cells. False if memory
- * ran out. The caller sets the other members, and frees the frequencies. */
-bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave);
+ * ran out. The caller sets the other members; frequencies that there are already make room for
+ * these. */
+bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave, pe_pace *pace);
 
 #endif

@@ -1,7 +1,6 @@
 /* Assigning pairs to axes, and the ladders of their frequencies. */
 #include "waves/axis_columns.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Pair j of the axis that is the n-th to have columns, whose block begins at pair `start`. */
@@ -23,11 +22,11 @@ void pe_axis_columns_assign(const pe_axis_columns *columns, pe_axes *axes)
 }
 
 bool pe_axis_columns_ladders(const pe_axis_columns *columns, const pe_axes *axes, pe_wide first,
-                             pe_wide *ret_frequencies)
+                             pe_wide *ret_frequencies, pe_pace *pace)
 {
     const size_t count = axes->count;
     size_t turned = 0, computed = 0; /* pairs of the ladder */
-    pe_wide *ladder = malloc(axes->pairs * sizeof *ladder);
+    pe_wide *ladder = pe_keep(pace, axes->pairs, sizeof *ladder);
     if (!ladder)
         return false;
     memset(ret_frequencies, 0, axes->pairs * sizeof *ret_frequencies);
@@ -46,6 +45,5 @@ bool pe_axis_columns_ladders(const pe_axis_columns *columns, const pe_axes *axes
                 ladder[columns->split ? j * count + n : j];
         start += own;
     }
-    free(ladder);
     return true;
 }

@@ -22,6 +22,6 @@ void pe_axis_columns_assign(const pe_axis_columns *columns, pe_axes *axes);
  * out.
  */
 bool pe_axis_columns_ladders(const pe_axis_columns *columns, const pe_axes *axes, pe_wide first,
-                             pe_wide *ret_frequencies);
+                             pe_wide *ret_frequencies, pe_pace *pace);
 
 #endif

@@ -6,7 +6,6 @@
 #include "waves/wave.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* A frequency / divisor in turns. */
 static pe_wide compute_turns(const pe_bands *bands, pe_fixed frequency, uint64_t divisor)
@@ -54,11 +53,8 @@ static void set_geometric(const pe_bands *bands, uint64_t positions, pe_wide *fr
         frequencies[i] = compute_turns(bands, pe_fixed_mul_wide(high, power), positions);
 }
 
-pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions)
+void pe_bands_write(const pe_bands *bands, uint64_t positions, pe_wide *frequencies)
 {
-    pe_wide *frequencies = malloc(bands->count * sizeof *frequencies);
-    if (!frequencies)
-        return NULL;
     if (bands->multiples)
         set_multiples(bands, positions, frequencies);
     else if (bands->count == 1 || bands->low == bands->high)
@@ -68,7 +64,6 @@ pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions)
         set_linear(bands, positions, frequencies);
     else
         set_geometric(bands, positions, frequencies);
-    return frequencies;
 }
 
 double pe_bands_radians(const pe_bands *bands, size_t band)

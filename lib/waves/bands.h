@@ -20,10 +20,9 @@ typedef struct pe_bands {
     pe_band_unit unit;
 } pe_bands;
 
-/* The frequencies as turns, modulo 1, per position; `positions` of these, 1 … 2^46, are 1 in
- * coordinates. Where a multiple may be a quarter turn, the wave is rational. NULL if memory ran
- * out. */
-pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions);
+/* Write the frequencies as turns, modulo 1, per position; `positions` of these, 1 … 2^46, are 1
+ * in coordinates. Where a multiple may be a quarter turn, the wave is rational. */
+void pe_bands_write(const pe_bands *bands, uint64_t positions, pe_wide *ret_frequencies);
 
 /* A frequency in radians, about. */
 double pe_bands_radians(const pe_bands *bands, size_t band);

@@ -3,10 +3,9 @@
 
 #include "waves/fill.h"
 
-#include <stdlib.h>
-
 bool pe_distance_wave_init(pe_distance_wave *ret_wave, pe_dtype dtype, size_t dim, double base,
-                           pe_wave_layout layout, int64_t low, int64_t high, int sign)
+                           pe_wave_layout layout, int64_t low, int64_t high, int sign,
+                           pe_pace *pace)
 {
     *ret_wave = (pe_distance_wave){
         .wave = {.positions = {.count = (uint64_t)(high - low) + 1,
@@ -21,14 +20,8 @@ bool pe_distance_wave_init(pe_distance_wave *ret_wave, pe_dtype dtype, size_t di
         .low = low,
         .high = high,
     };
-    ret_wave->wave.frequencies = pe_wave_geometric(dim / 2, base, 2, dim);
+    ret_wave->wave.frequencies = pe_wave_geometric(pace, dim / 2, base, 2, dim);
     return ret_wave->wave.frequencies != NULL;
-}
-
-void pe_distance_wave_done(pe_distance_wave *wave)
-{
-    free(wave->wave.frequencies);
-    wave->wave.frequencies = NULL;
 }
 
 /* A pe_write_rows whose source is a pe_wave. */

@@ -14,10 +14,10 @@ typedef struct pe_distance_wave {
 #define PE_DISTANCE_WAVE_PRICE   2   /* of writing an element */
 
 /* Prepare sinusoids of `dim` columns at the positions sign * distance, sign 1 or -1. False if
- * memory ran out; then there is nothing to free. */
+ * memory ran out. */
 bool pe_distance_wave_init(pe_distance_wave *ret_wave, pe_dtype dtype, size_t dim, double base,
-                           pe_wave_layout layout, int64_t low, int64_t high, int sign);
-void pe_distance_wave_done(pe_distance_wave *wave);
+                           pe_wave_layout layout, int64_t low, int64_t high, int sign,
+                           pe_pace *pace);
 
 /* A pe_write_distances whose source is a pe_distance_wave. All heads are alike. */
 void pe_distance_wave_write(const void *source, size_t head, int64_t first, uint64_t count,

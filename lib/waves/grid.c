@@ -5,7 +5,6 @@
 #include "kernels/store.h"
 #include "waves/fill.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the encodings of places ---- */
@@ -23,34 +22,20 @@ static size_t min_count(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void axis_done(pe_grid_axis *axis)
-{
-    free(axis->wave.frequencies);
-    free(axis->table);
-    free(axis->rows);
-}
-
-void pe_grid_done(void *state)
-{
-    pe_grid *grid = state;
-    axis_done(&grid->x);
-    axis_done(&grid->y);
-}
-
 static size_t table_bytes(const pe_grid_axis *axis)
 {
     return (size_t)axis->wave.positions.count * pe_wave_row_bytes(&axis->wave);
 }
 
-static bool fill_table(pe_grid_axis *axis)
+static bool fill_table(pe_grid_axis *axis, pe_pace *pace)
 {
-    axis->table = malloc(table_bytes(axis));
+    axis->table = pe_keep(pace, 1, table_bytes(axis));
     if (axis->table)
         pe_wave_fill(&axis->wave, 0, axis->wave.positions.count, axis->table);
     return axis->table != NULL;
 }
 
-bool pe_grid_prepare(pe_grid *grid)
+bool pe_grid_prepare(pe_grid *grid, pe_pace *pace)
 {
     size_t bytes = table_bytes(&grid->x) + (grid->shared ? 0 : table_bytes(&grid->y));
     grid->element_size = pe_dtype_size(grid->x.wave.dtype);
@@ -61,7 +46,7 @@ bool pe_grid_prepare(pe_grid *grid)
         grid->step = min_count(grid->quarter, PE_KERNEL_PAIRS);
         return true;
     }
-    return fill_table(&grid->x) && (grid->shared || fill_table(&grid->y));
+    return fill_table(&grid->x, pace) && (grid->shared || fill_table(&grid->y, pace));
 }
 
 static const pe_grid_axis *get_axis(const pe_grid *grid, bool encodes_x)

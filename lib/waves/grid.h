@@ -29,14 +29,11 @@ typedef struct pe_grid {
 } pe_grid;
 
 /* Set what all windows share, from the members above, and fill the tables unless they are
- * there. False if memory ran out; pe_grid_done frees what there is. */
-bool pe_grid_prepare(pe_grid *grid);
+ * there. False if memory ran out. */
+bool pe_grid_prepare(pe_grid *grid, pe_pace *pace);
 
 /* Write rows [first, first + rows): of channels first, elements counted over all planes; else
  * extra rows and cells, counted row by row. */
 void pe_grid_fill(const pe_grid *grid, uint64_t first, uint64_t rows, void *dst);
-
-/* Free frequencies and tables: the release hook of schemes whose state begins with a grid. */
-void pe_grid_done(void *state);
 
 #endif

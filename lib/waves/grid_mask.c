@@ -4,7 +4,6 @@
 #include "waves/fill.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static double axis_rows(double lines, double steps, bool normalized)
 {
@@ -68,14 +67,14 @@ static size_t place_counts(const line_set *set, uint32_t *cells)
 }
 
 /* Fill the tables of all totals: row c is the c-th valid cell, row 0 the place before it. */
-static bool fill_tables(const line_set *set, const pe_axis *rule, pe_grid_axis *axis)
+static bool fill_tables(const line_set *set, const pe_axis *rule, pe_grid_axis *axis,
+                        pe_pace *pace)
 {
     const size_t row_bytes = pe_wave_row_bytes(&axis->wave);
     for (size_t total = 0; total <= set->steps; total++) {
         if (set->starts[total] == UINT32_MAX)
             continue;
-        free(axis->wave.frequencies);
-        if (!pe_axis_set_wave(rule, total, &axis->wave))
+        if (!pe_axis_set_wave(rule, total, &axis->wave, pace))
             return false;
         axis->wave.positions.count = total + 1;
         axis->wave.positions.offset -= axis->wave.positions.step;
@@ -85,30 +84,27 @@ static bool fill_tables(const line_set *set, const pe_axis *rule, pe_grid_axis *
 }
 
 static bool mask_axis(line_set set, const double *runs, size_t count, const pe_axis *rule,
-                      pe_grid_axis *axis)
+                      pe_grid_axis *axis, pe_pace *pace)
 {
-    bool good = false;
-    set.totals = malloc(set.lines * sizeof *set.totals);
-    set.starts = malloc((set.steps + 1) * sizeof *set.starts);
-    axis->rows = malloc(set.lines * set.steps * sizeof *axis->rows);
-    if (set.totals && set.starts && axis->rows) {
-        read_runs(runs, count, axis->rows);
-        count_cells(&set, rule->normalized, axis->rows);
-        size_t table_rows = place_counts(&set, axis->rows);
-        axis->table = malloc(table_rows * pe_wave_row_bytes(&axis->wave));
-        good = axis->table && fill_tables(&set, rule, axis);
-        axis->wave.positions.count = table_rows;
-    }
-    free(set.totals);
-    free(set.starts);
+    set.totals = pe_keep(pace, set.lines, sizeof *set.totals);
+    set.starts = pe_keep(pace, set.steps + 1, sizeof *set.starts);
+    axis->rows = pe_keep(pace, set.lines * set.steps, sizeof *axis->rows);
+    if (!set.totals || !set.starts || !axis->rows)
+        return false;
+    read_runs(runs, count, axis->rows);
+    count_cells(&set, rule->normalized, axis->rows);
+    size_t table_rows = place_counts(&set, axis->rows);
+    axis->table = pe_keep(pace, table_rows, pe_wave_row_bytes(&axis->wave));
+    bool good = axis->table && fill_tables(&set, rule, axis, pace);
+    axis->wave.positions.count = table_rows;
     return good;
 }
 
 bool pe_grid_mask(pe_grid *grid, const double *runs, size_t count, const pe_axis *x,
-                  const pe_axis *y)
+                  const pe_axis *y, pe_pace *pace)
 {
     const line_set rows = {grid->height, grid->width, grid->width, 1, NULL, NULL};
     const line_set columns = {grid->width, grid->height, 1, grid->width, NULL, NULL};
-    return mask_axis(rows, runs, count, x, &grid->x) &&
-           mask_axis(columns, runs, count, y, &grid->y);
+    return mask_axis(rows, runs, count, x, &grid->x, pace) &&
+           mask_axis(columns, runs, count, y, &grid->y, pace);
 }

@@ -16,8 +16,8 @@ double pe_grid_mask_bytes(double height, double width, bool normalized, double r
  * axis is that of the last of as many cells as there are valid ones in its row or column up to
  * itself, and an axis has as many cells as there are valid ones in all of that row or column.
  * The waves of the grid have all members but positions and frequencies. False if memory ran
- * out; pe_grid_done frees what was set. */
+ * out. */
 bool pe_grid_mask(pe_grid *grid, const double *runs, size_t count, const pe_axis *x,
-                  const pe_axis *y);
+                  const pe_axis *y, pe_pace *pace);
 
 #endif

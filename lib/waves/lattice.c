@@ -6,7 +6,6 @@
 #include "waves/composed.h"
 #include "waves/fill.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ROOM_BYTES (32 << 10) /* for a strip that is in no table, and for the rows of a run */
@@ -14,15 +13,6 @@
 static size_t min_count(size_t a, size_t b)
 {
     return a < b ? a : b;
-}
-
-void pe_lattice_done(void *state)
-{
-    pe_lattice *lattice = state;
-    for (size_t a = 0; a < lattice->axis_count; a++) {
-        pe_wave_done(&lattice->axes[a].wave);
-        free(lattice->axes[a].table);
-    }
 }
 
 /* Some frequencies of an axis. */
@@ -145,10 +135,9 @@ unsigned char *pe_lattice_row(const pe_lattice *lattice, size_t axis, size_t pla
 static bool fill_table(const pe_lattice *lattice, pe_lattice_axis *axis, pe_pace *pace)
 {
     const size_t stride = choose_stride(lattice), most = count_strip_places(lattice);
-    axis->table = aligned_alloc(64, axis->places * stride);
+    axis->table = pe_keep_zeros(pace, axis->places, stride);
     if (!axis->table)
         return false;
-    memset(axis->table, 0, axis->places * stride);
     for (size_t place = 0, count; place < axis->places; place += count) {
         count = min_count(axis->places - place, most);
         if (!pe_pace_may_continue(pace, BYTE_PRICE * (double)(count * stride)))

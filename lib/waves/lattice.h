@@ -14,7 +14,7 @@
 typedef struct pe_lattice_axis {
     size_t places;
     pe_wave wave; /* row p encodes place p: interleaved or concatenated pairs, of which an
-                   * interleaved wave may drop the last columns; owns frequencies and list */
+                   * interleaved wave may drop the last columns */
     size_t sines; /* the column of the first sine; interleaved pairs follow each other */
     size_t cosines, stride; /* of concatenated ones: the column of the first cosine, and columns
                              * from a sine or cosine to the next */
@@ -43,8 +43,5 @@ unsigned char *pe_lattice_row(const pe_lattice *lattice, size_t axis, size_t pla
 
 /* Write the rows of points [first, first + points). */
 void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points, void *dst);
-
-/* Free waves and tables: the release hook of schemes whose state begins with a lattice. */
-void pe_lattice_done(void *state);
 
 #endif

@@ -6,7 +6,6 @@
 #include "numerics/phase.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void pe_wave_geometric_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
@@ -31,9 +30,10 @@ void pe_wave_geometric_ladder(pe_wide first, size_t count, double base, uint64_t
         frequencies[i] = pe_wide_mul(frequencies[i - 4], fourth);
 }
 
-pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
+pe_wide *pe_wave_geometric(pe_pace *pace, size_t count, double base, uint64_t numerator,
+                           uint64_t denominator)
 {
-    pe_wide *frequencies = malloc(count * sizeof *frequencies);
+    pe_wide *frequencies = pe_keep(pace, count, sizeof *frequencies);
     if (frequencies)
         pe_wave_geometric_ladder(pe_wide_radian, count, base, numerator, denominator,
                                  frequencies);
@@ -48,23 +48,19 @@ pe_wide pe_wave_snap(pe_wide frequency)
     return is_zero ? (pe_wide){{0, 0, 0, 0}} : frequency;
 }
 
-pe_wide *pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t numerator,
-                        uint64_t denominator)
+void pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t numerator,
+                    uint64_t denominator, pe_wide *frequencies)
 {
-    pe_wide *frequencies = malloc(count * sizeof *frequencies);
-    if (!frequencies)
-        return NULL;
     frequencies[0] = pe_wave_snap(first.part);
     if (base == 1 || count == 1) {
         for (size_t i = 1; i < count; i++)
             frequencies[i] = frequencies[0];
-        return frequencies;
+        return;
     }
     const pe_wide ratio = pe_wide_power(base, numerator, denominator);
     pe_wide power = ratio;
     for (size_t i = 1; i < count; i++, power = pe_wide_mul(power, ratio))
         frequencies[i] = pe_wave_snap(pe_fixed_mul_fraction((pe_fixed){.part = power}, first));
-    return frequencies;
 }
 
 pe_wave pe_wave_read(const pe_values *values, size_t columns, pe_wave_layout layout,
@@ -96,7 +92,7 @@ void pe_wave_add(pe_plan *plan, const pe_wave *wave)
 }
 
 /* Multiply the positions by a power of two. */
-static bool multiply_positions(pe_wave *wave, double power)
+static bool multiply_positions(pe_wave *wave, double power, pe_pace *pace)
 {
     pe_positions *positions = &wave->positions;
     positions->offset *= power;
@@ -104,7 +100,7 @@ static bool multiply_positions(pe_wave *wave, double power)
     if (!positions->list)
         return true;
     if (!wave->scaled_list) {
-        wave->scaled_list = malloc(positions->count * sizeof *wave->scaled_list);
+        wave->scaled_list = pe_keep(pace, positions->count, sizeof *wave->scaled_list);
         if (!wave->scaled_list)
             return false;
     }
@@ -114,7 +110,7 @@ static bool multiply_positions(pe_wave *wave, double power)
     return true;
 }
 
-bool pe_wave_scale_positions(pe_wave *wave, double scale)
+bool pe_wave_scale_positions(pe_wave *wave, double scale, pe_pace *pace)
 {
     int exponent;
     if (scale == 1)
@@ -123,18 +119,19 @@ bool pe_wave_scale_positions(pe_wave *wave, double scale)
     const double power = ldexp(1, exponent > 0 ? exponent : 0);
     for (size_t i = 0; i < wave->count; i++) /* the factor is at most 1 */
         wave->frequencies[i] = pe_wide_mul_double(wave->frequencies[i], scale / power);
-    return multiply_positions(wave, power);
+    return multiply_positions(wave, power, pace);
 }
 
-bool pe_wave_set_geometric(pe_wave *wave, double base, uint64_t numerator, uint64_t denominator)
+bool pe_wave_set_geometric(pe_wave *wave, double base, uint64_t numerator, uint64_t denominator,
+                           pe_pace *pace)
 {
     const size_t last = wave->count - 1;
     const pe_fixed zero = {.whole = 0};
     if (base >= 1) {
-        wave->frequencies = pe_wave_geometric(wave->count, base, numerator, denominator);
+        wave->frequencies = pe_wave_geometric(pace, wave->count, base, numerator, denominator);
         return wave->frequencies != NULL;
     }
-    wave->frequencies = malloc(wave->count * sizeof *wave->frequencies);
+    wave->frequencies = pe_keep(pace, wave->count, sizeof *wave->frequencies);
     if (!wave->frequencies)
         return false;
     /* the highest frequency is 2^(whole + part) radians, which is 2^-rest of 2^(whole + 1) */
@@ -149,7 +146,7 @@ bool pe_wave_set_geometric(pe_wave *wave, double base, uint64_t numerator, uint6
         pe_wide_radian, pe_wide_power_of_log2((uint64_t)rest.whole, rest.part, 1, 1));
     for (size_t i = last + 1; i-- > 0; frequency = pe_wide_mul(frequency, ratio))
         wave->frequencies[i] = frequency;
-    return multiply_positions(wave, ldexp(1, (int)highest.whole + 1));
+    return multiply_positions(wave, ldexp(1, (int)highest.whole + 1), pace);
 }
 
 double pe_wave_loss(double amplitude, double position, pe_wide frequency)
@@ -168,11 +165,4 @@ void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t 
             memcpy(at, &(double){pe_wave_loss(1, 1, frequencies[i])}, sizeof(double));
         else
             pe_round_dd(dtype, dd_snap(pe_phase_radians(frequencies[i])), at);
-}
-
-void pe_wave_done(void *state)
-{
-    const pe_wave *wave = state;
-    free(wave->frequencies);
-    free(wave->scaled_list);
 }

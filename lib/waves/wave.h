@@ -63,7 +63,7 @@ typedef enum pe_wave_copies {
 
 typedef struct pe_wave {
     pe_positions positions;
-    pe_wide *frequencies; /* turns per position; owned */
+    pe_wide *frequencies; /* turns per position */
     size_t count;         /* frequencies */
     pe_wave_layout layout;
     pe_wave_copies copies; /* only for sines or cosines alone */
@@ -79,7 +79,7 @@ typedef struct pe_wave {
                           * multiples may be quarter turns: see PE_WAVE_RATIONAL */
     bool zero_at_origin; /* the row of position 0 is all zero */
     pe_dtype dtype;
-    double *scaled_list; /* owned; positions.list where that is scaled, else NULL */
+    double *scaled_list; /* positions.list where that is scaled, else NULL */
 } pe_wave;
 
 /* The angle in turns below which a rational number is 0. A wave is rational if no phase of it
@@ -122,24 +122,24 @@ double pe_wave_entry_price(const pe_wave *wave);
 /* Multiply every position by `scale`, 2^-20 … 2^20, exactly: the positions by a power of two of
  * at most 2·scale, which must leave them within ±2^53, and the frequencies by the rest. False:
  * memory ran out. */
-bool pe_wave_scale_positions(pe_wave *wave, double scale);
+bool pe_wave_scale_positions(pe_wave *wave, double scale, pe_pace *pace);
 
 /* Compute the frequencies base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as turns
  * per position. NULL if memory ran out. */
-pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator);
+pe_wide *pe_wave_geometric(pe_pace *pace, size_t count, double base, uint64_t numerator,
+                           uint64_t denominator);
 
 /* Set the frequencies base^(-i·numerator/denominator), i = 0 … count-1, of any base: one below
  * 1 makes them rise. As they would be above one turn, all are divided by a power of two of at
  * most twice the highest, and the positions are multiplied by it, exactly: they must stay
  * within ±2^53. False: memory ran out. */
-bool pe_wave_set_geometric(pe_wave *wave, double base, uint64_t numerator,
-                           uint64_t denominator);
+bool pe_wave_set_geometric(pe_wave *wave, double base, uint64_t numerator, uint64_t denominator,
+                           pe_pace *pace);
 
 /* Compute the frequencies first·base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as
- * turns per position modulo one turn, for a first >= 0 and positions that are whole numbers.
- * NULL if memory ran out. */
-pe_wide *pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t numerator,
-                        uint64_t denominator);
+ * turns per position modulo one turn, for a first >= 0 and positions that are whole numbers. */
+void pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t numerator,
+                    uint64_t denominator, pe_wide *ret_frequencies);
 
 /* A frequency of a rational wave: 0 where it is within 2^-180 of 0, modulo one turn. */
 pe_wide pe_wave_snap(pe_wide frequency);
@@ -157,9 +157,5 @@ void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t 
  * computed in some arithmetic, in units of its roundoff: amplitude * |angle| * (8 + 3 * |ln
  * w|). The least w is that below which it has fewer bits in float16. */
 double pe_wave_loss(double amplitude, double position, pe_wide frequency);
-
-/* Free the frequencies and the scaled positions: the release hook of schemes whose state is, or
- * begins with, a wave. */
-void pe_wave_done(void *state);
 
 #endif

@@ -46,27 +46,37 @@ END_TEST
 static const double W1[6] = {1, 2, 100, -3, 4, 0}, B1[2] = {0.5, -1};
 static const double W2[6] = {1, 10, 7, -2, 0.5, 0}, B2[2] = {0.25, 0};
 
-/* A pe_network_watch that cancels after as many calls as the context says. */
-static bool count_calls(void *context, uint64_t packed)
+/* A runner's `go_on` that cancels after as many calls as the context says. */
+static bool count_calls(void *context, const pe_scheme *scheme, double done)
 {
     uint64_t *calls = context;
-    (void)packed;
+    (void)scheme;
+    (void)done;
     return (*calls)-- > 0;
 }
 
-/* Create the network of these arrays; cancelled after `calls` calls of the watch. */
-static bool create(pe_network *network, pe_activation activation, uint64_t calls)
+/* Create the network of these arrays; cancelled after `calls` rows. Returns what was kept for
+ * it, NULL after a failure. */
+static void *create(pe_network *network, pe_activation activation, uint64_t calls)
 {
+    const pe_runner runner = {.context = &calls, .go_on = count_calls};
+    pe_error error;
+    pe_pace pace = {.runner = &runner, .reterr = &error};
     const pe_trained weights[2] = {TENSOR(W1, 3), TENSOR(W2, 3)};
     const pe_trained biases[2] = {TENSOR(B1, 2), TENSOR(B2, 2)};
-    return pe_network_init(network, weights, biases, 2, 2, activation, count_calls, &calls);
+    pe_error_init(&error);
+    if (pe_network_init(network, weights, biases, 2, 2, activation, PE_QUESTION_PRICE, &pace))
+        return pace.kept;
+    pe_kept_free(pace.kept);
+    return NULL;
 }
 
 START_TEST(a_derivative_is_that_of_the_formula)
 {
     pe_network network;
     double derivative[2], units[2];
-    ck_assert(create(&network, PE_RELU, 100));
+    void *kept = create(&network, PE_RELU, 100);
+    ck_assert_ptr_nonnull(kept);
     pe_network_derivative(&network, 0.25, (const double[]){1, 2}, units, derivative);
     /* z = (1 + 4 + 25 + 1/2, -3 + 8 + 0 - 1) */
     ck_assert(units[0] == 30.5 && units[1] == 4);
@@ -76,11 +86,12 @@ START_TEST(a_derivative_is_that_of_the_formula)
     /* z = (-2.5, -2): relu makes both 0 */
     ck_assert(units[0] == -2.5 && units[1] == -2);
     ck_assert(derivative[0] == 0.25 && derivative[1] == 0);
-    pe_network_done(&network);
-    ck_assert(create(&network, PE_TANH, 100));
+    pe_kept_free(kept);
+    kept = create(&network, PE_TANH, 100);
+    ck_assert_ptr_nonnull(kept);
     pe_network_derivative(&network, 0, (const double[]){-1, -1}, units, derivative);
     ck_assert(derivative[1] == -2 * pe_network_tanh(-2.5) + 0.5 * pe_network_tanh(-2));
-    pe_network_done(&network);
+    pe_kept_free(kept);
 }
 END_TEST
 
@@ -91,12 +102,12 @@ START_TEST(packing_can_be_cancelled_and_survives_a_lack_of_memory)
         ck_assert(!create(&network, PE_RELU, calls));
     for (size_t k = 0;; k++) {
         unit_fail_allocations(k, 1);
-        bool created = create(&network, PE_RELU, 100);
+        void *created = create(&network, PE_RELU, 100);
         unit_allocations seen = unit_allow_allocations();
-        ck_assert_int_eq(created, seen.failed == 0);
+        ck_assert_int_eq(created != NULL, seen.failed == 0);
         if (created) {
             ck_assert_uint_eq(k, 8);
-            pe_network_done(&network);
+            pe_kept_free(created);
             break;
         }
     }

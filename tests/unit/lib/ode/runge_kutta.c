@@ -5,17 +5,13 @@
 
 #include <math.h>
 
-static bool never_cancel(void *context, uint64_t packed)
+/* A runner's `go_on` that cancels after as many steps as the context says. */
+static bool steps_left(void *context, const pe_scheme *scheme, double done)
 {
-    (void)context;
-    (void)packed;
-    return true;
-}
-
-/* A pe_flow_watch that cancels after as many steps as the context says. */
-static bool steps_left(void *context, const pe_flow *flow)
-{
-    return flow->steps < *(const uint64_t *)context;
+    uint64_t *steps = context;
+    (void)scheme;
+    (void)done;
+    return (*steps)-- > 0;
 }
 
 /* One state and one relu unit: p' = w2[0]·max(w1[0]·p + w1[1]·t + b1, 0) + w2[1]·t + b2. */
@@ -30,7 +26,7 @@ static const equation RAMP = {.w1 = {0, 0}, .b1 = 0, .w2 = {0, 1}, .b2 = 0, .sta
 /* p' = max(1 - 2t, 0) has a kink at 1/2: t - t² up to there, then 1/4 */
 static const equation KINK = {.w1 = {0, -2}, .b1 = 1, .w2 = {1, 0}, .b2 = 0, .start = 0};
 
-static pe_network network_of(const equation *ode)
+static pe_network network_of(const equation *ode, pe_pace *pace)
 {
     static pe_set_tensor tensors[4];
     const double *data[4] = {ode->w1, ode->w2, &ode->b1, &ode->b2};
@@ -43,27 +39,25 @@ static pe_network network_of(const equation *ode)
             .data = data[i]};
         trained[i] = (pe_trained){.stored = &tensors[i], .stored_rows = 1, .columns = columns};
     }
-    unit_assert(
-        pe_network_init(&network, trained, trained + 2, 1, 1, PE_RELU, never_cancel, NULL));
+    unit_assert(pe_network_init(&network, trained, trained + 2, 1, 1, PE_RELU, 0, pace));
     return network;
 }
 
 /* Solve up to a row and return the state there. The last step must end as expected. */
 static double state_at(const equation *ode, pe_flow flow, uint64_t row, pe_flow_end expected)
 {
-    uint64_t steps = UINT64_MAX;
-    pe_network network = network_of(ode);
+    pe_pace pace = {.runner = NULL};
+    pe_network network = network_of(ode, &pace);
     pe_flow_end end = PE_FLOW_REACHED;
     flow.network = &network;
     flow.dim = flow.hidden = 1;
-    unit_assert(pe_flow_init(&flow));
+    unit_assert(pe_flow_init(&flow, &pace));
     flow.state[0] = ode->start;
     while (end == PE_FLOW_REACHED && flow.row < row)
-        end = pe_flow_advance(&flow, steps_left, &steps);
+        end = pe_flow_advance(&flow, &pace);
     ck_assert_int_eq(end, expected);
     double state = flow.state[0];
-    pe_flow_done(&flow);
-    pe_network_done(&network);
+    pe_kept_free(pace.kept);
     return state;
 }
 
@@ -90,20 +84,19 @@ END_TEST
 static double worst_growth(pe_flow flow, uint64_t rows, uint64_t *ret_steps)
 {
     double worst = 0;
-    uint64_t steps = UINT64_MAX;
-    pe_network network = network_of(&GROWTH);
+    pe_pace pace = {.runner = NULL};
+    pe_network network = network_of(&GROWTH, &pace);
     flow.network = &network;
     flow.dim = flow.hidden = 1;
-    unit_assert(pe_flow_init(&flow));
+    unit_assert(pe_flow_init(&flow, &pace));
     flow.state[0] = 1;
     while (flow.row < rows) {
-        ck_assert_int_eq(pe_flow_advance(&flow, steps_left, &steps), PE_FLOW_REACHED);
+        ck_assert_int_eq(pe_flow_advance(&flow, &pace), PE_FLOW_REACHED);
         double t = (double)flow.row * flow.dt;
         worst = fmax(worst, fabs(flow.state[0] - exp(t)) / exp(t));
     }
     *ret_steps = flow.steps;
-    pe_flow_done(&flow);
-    pe_network_done(&network);
+    pe_kept_free(pace.kept);
     return worst;
 }
 
@@ -177,21 +170,26 @@ END_TEST
 
 START_TEST(a_solution_can_be_cancelled_before_any_step)
 {
-    pe_network network = network_of(&GROWTH);
     for (uint64_t steps = 0; steps < 5; steps++) {
+        uint64_t left = steps;
+        const pe_runner runner = {.context = &left, .go_on = steps_left};
+        pe_error error;
+        pe_pace pace = {.runner = &runner, .reterr = &error};
+        pe_network network = network_of(&GROWTH, &pace);
         pe_flow flow = DOPRI5;
         flow.network = &network;
+        flow.step_price = PE_QUESTION_PRICE;
         flow.dim = flow.hidden = 1;
-        unit_assert(pe_flow_init(&flow));
+        unit_assert(pe_flow_init(&flow, &pace));
         flow.state[0] = 1;
         pe_flow_end end = PE_FLOW_REACHED;
+        pe_error_init(&error);
         while (end == PE_FLOW_REACHED)
-            end = pe_flow_advance(&flow, steps_left, &steps);
+            end = pe_flow_advance(&flow, &pace);
         ck_assert_int_eq(end, PE_FLOW_CANCELLED);
         ck_assert_uint_eq(flow.steps, steps);
-        pe_flow_done(&flow);
+        pe_kept_free(pace.kept);
     }
-    pe_network_done(&network);
 }
 END_TEST
 

@@ -94,7 +94,7 @@ END_TEST
 #define HIDDEN 20
 
 /* Check intervals at sevenths, which doubles are near, around the exact biases. */
-static void check_intervals(const pe_bias_network *network, int64_t y, int64_t x)
+static void check_intervals(const pe_bias_network *network, int64_t y, int64_t x, pe_pace *pace)
 {
     const pe_fixed seven = {.whole = 7};
     const pe_fixed at[2] = {pe_fixed_div((pe_fixed){.whole = y}, seven),
@@ -103,7 +103,7 @@ static void check_intervals(const pe_bias_network *network, int64_t y, int64_t x
     pe_fixed biases[HEADS];
     double low[HEADS], high[HEADS];
     pe_bias_enclosure enclosure;
-    ck_assert(pe_bias_enclosure_init(&enclosure, network));
+    ck_assert(pe_bias_enclosure_init(&enclosure, network, pace));
     ck_assert(pe_bias_network_compute(network, at, biases));
     ck_assert(pe_bias_enclose(&enclosure, near, low, high));
     for (size_t h = 0; h < HEADS; h++) {
@@ -112,7 +112,6 @@ static void check_intervals(const pe_bias_network *network, int64_t y, int64_t x
                       "head %zu at %d/7, %d/7: %a to %a, not %a", h, (int)y, (int)x, low[h],
                       high[h], bias);
     }
-    pe_bias_enclosure_done(&enclosure);
 }
 
 START_TEST(intervals_hold_the_biases)
@@ -129,9 +128,9 @@ START_TEST(intervals_hold_the_biases)
             network.w1[i].shift -= seed % 8;
         network.b1[seed] = network.w1[seed];
         for (int corner = 0; corner < 9; corner++)
-            check_intervals(&network, 5 * (corner % 3) - 6, corner / 3 - 1);
-        pe_bias_network_done(&network);
+            check_intervals(&network, 5 * (corner % 3) - 6, corner / 3 - 1, &pace);
     }
+    pe_kept_free(pace.kept);
 }
 END_TEST
 

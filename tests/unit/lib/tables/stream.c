@@ -248,7 +248,7 @@ static void check_grid(const grid_case *grid)
         check_elements(grid, data, starts[i] * row, (size_t)(count * row));
     }
     free(data);
-    pe_request_release(request, state);
+    pe_kept_free(state);
     pe_request_unref(request);
 }
 

@@ -262,7 +262,7 @@ static void check_fill(const char *scheme_name, const char *query)
         }
         free(part);
     }
-    pe_request_release(request, state);
+    pe_kept_free(state);
     pe_table_unref(whole);
     pe_request_unref(request);
 }

@@ -47,7 +47,7 @@ static void with_pieces(void (*check)(const pe_pieces *pieces))
     pe_error_init(&error);
     ck_assert(pe_pieces_init(&pieces, &weights, UNITS, OUTPUTS, &pace));
     check(&pieces);
-    pe_pieces_done(&pieces);
+    pe_kept_free(pace.kept);
     pe_request_unref(request);
     unit_query_free(&query);
 }

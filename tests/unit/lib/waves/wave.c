@@ -62,15 +62,16 @@ static void check_wave(pe_wave wave)
 /* Check the interleaved wave of `pairs` frequencies 10000^(-i/pairs) at the given positions. */
 static void check_positions(pe_positions positions, size_t pairs, double amplitude)
 {
+    pe_pace pace = {.kept = NULL};
     pe_wave wave = {.positions = positions,
-                    .frequencies = pe_wave_geometric(pairs, 10000, 1, pairs),
+                    .frequencies = pe_wave_geometric(&pace, pairs, 10000, 1, pairs),
                     .count = pairs,
                     .layout = PE_WAVE_INTERLEAVED,
                     .columns = 2 * pairs,
                     .row_columns = 2 * pairs,
                     .amplitude = amplitude};
     check_wave(wave);
-    free(wave.frequencies);
+    pe_kept_free(pace.kept);
 }
 
 /* Spans of rows. Those of steps below the last place of a position: of four rows 63.25 +
@@ -232,10 +233,11 @@ START_TEST(geometric_frequencies_begin_with_a_radian_and_fall_to_220_bits)
 {
     /* 10^18^(-524287/524288)/2π by mpmath, cut to 256 bits */
     const pe_wide last = {{0x707796dd8d63f858, 0x9393d1e94e1d44e3, 0xefa5bb1e803cb09c, 0x2}};
-    pe_wide *frequencies = pe_wave_geometric(524288, 1e18, 2, 1048576);
+    pe_pace pace = {.kept = NULL};
+    pe_wide *frequencies = pe_wave_geometric(&pace, 524288, 1e18, 2, 1048576);
     unit_wide_is_near(frequencies[524287], last, (1ULL << 36) - 1, "the last");
     ck_assert_int_eq(memcmp(&frequencies[0], &pe_wide_radian, sizeof pe_wide_radian), 0);
-    free(frequencies);
+    pe_kept_free(pace.kept);
 }
 END_TEST
 
