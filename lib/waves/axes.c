@@ -55,7 +55,7 @@ static size_t find_column(pe_pair_layout layout, size_t p, size_t j, size_t firs
     }
 }
 
-static size_t find_copy(const pe_axes *axes, const pe_axis *axis)
+static size_t find_copy(const pe_axes *axes, const pe_axis_pairs *axis)
 {
     const size_t copies[] = {[PE_PAIRS_ONCE] = 0,
                              [PE_PAIRS_IN_HALVES] = axes->pairs,
@@ -69,9 +69,9 @@ void pe_axes_ready(pe_axes *axes)
     size_t sorted = 0;
     for (size_t a = 0; a <= axes->count; a++) {
         const int32_t number = a < axes->count ? (int32_t)a : -1;
-        pe_axis *axis = &axes->axes[a];
-        *axis =
-            (pe_axis){.frequencies = axes->sorted + sorted, .columns = axes->columns + sorted};
+        pe_axis_pairs *axis = &axes->axes[a];
+        *axis = (pe_axis_pairs){.frequencies = axes->sorted + sorted,
+                                .columns = axes->columns + sorted};
         size_t first = 0;
         for (size_t p = 0; p < axes->pairs; p++) {
             if (axes->axis_of_pair[p] != number)
@@ -134,7 +134,7 @@ static void scatter_rows(scatter job, const unsigned char *from, size_t rows, un
 }
 
 /* The wave of the axis's pairs [first, first + count). */
-static pe_wave make_part(const pe_axes *axes, const pe_axis *axis, bool cosine,
+static pe_wave make_part(const pe_axes *axes, const pe_axis_pairs *axis, bool cosine,
                          const pe_positions *positions, size_t first, size_t count)
 {
     size_t turning = axis->count - axis->still, end = first + count;
@@ -155,7 +155,7 @@ static pe_wave make_part(const pe_axes *axes, const pe_axis *axis, bool cosine,
 void pe_axes_write(const pe_axes *axes, size_t axis, bool cosine, const pe_positions *positions,
                    uint64_t first, uint64_t rows, unsigned char *dst, size_t stride)
 {
-    const pe_axis *own = &axes->axes[axis];
+    const pe_axis_pairs *own = &axes->axes[axis];
     const size_t size = pe_dtype_size(axes->dtype);
     _Alignas(64) unsigned char room[ROOM_BYTES];
     for (size_t f = 0, count; f < own->count; f += count) {
@@ -174,7 +174,7 @@ void pe_axes_write(const pe_axes *axes, size_t axis, bool cosine, const pe_posit
 void pe_axes_repeat(const pe_axes *axes, size_t axis, const unsigned char *row, uint64_t rows,
                     unsigned char *dst, size_t stride)
 {
-    const pe_axis *own = &axes->axes[axis];
+    const pe_axis_pairs *own = &axes->axes[axis];
     size_t size = pe_dtype_size(axes->dtype);
     for (uint64_t r = 0; r < rows; r++, dst += stride)
         for (size_t j = 0; j < own->count; j++) {

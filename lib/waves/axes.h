@@ -17,12 +17,12 @@ typedef enum pe_pair_layout {
 } pe_pair_layout;
 
 /* The pairs of one axis, in ascending order. */
-typedef struct pe_axis {
+typedef struct pe_axis_pairs {
     size_t count, still; /* pairs; the last `still` of them have frequency 0 */
     pe_wide *frequencies;
     uint32_t *columns; /* of the first entry of each pair */
     size_t copy;       /* from there to the second entry; 0 if there is none */
-} pe_axis;
+} pe_axis_pairs;
 
 typedef struct pe_axes {
     size_t count;          /* axes, at most PE_AXES_MAX */
@@ -34,9 +34,9 @@ typedef struct pe_axes {
     pe_dtype dtype;
 
     /* set by pe_axes_ready */
-    pe_axis axes[PE_AXES_MAX + 1]; /* the one after the last has the pairs of no axis */
-    pe_wide *sorted;               /* the frequencies axis by axis */
-    uint32_t *columns;             /* the columns axis by axis */
+    pe_axis_pairs axes[PE_AXES_MAX + 1]; /* the one after the last has the pairs of no axis */
+    pe_wide *sorted;                     /* the frequencies axis by axis */
+    uint32_t *columns;                   /* the columns axis by axis */
 } pe_axes;
 
 /* Allocate the arrays for axes->pairs pairs, which belong to no axis and have frequency 0.
