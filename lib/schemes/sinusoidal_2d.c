@@ -1,11 +1,11 @@
 /* The sinusoidal encoding of a grid: each axis has half of the channels. */
 #include "waves/axis.h"
-#include "waves/grid.h"
 #include "waves/grid_mask.h"
+#include "waves/planes.h"
 #include "waves/presets.h"
 
-#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const LAYOUTS[] = {"interleaved", "concat", NULL};
 enum layout { INTERLEAVED, CONCAT };
@@ -21,7 +21,7 @@ static const pe_case ONE_TURN[] = {{"cells", false, "1"}, {NULL, false, NULL}};
 static const pe_case ONE_CELL[] = {{"none", false, "1"}, {NULL, false, NULL}};
 static const pe_case OPTIONAL[] = {{"none", false, NULL}, {NULL, false, NULL}};
 
-#define MASK_BYTES (48 << 20) /* of the tables of a grid with a mask */
+#define MASK_BYTES (48 << 20) /* of the entries of a grid with a mask */
 
 #define EXTENT                                                                                 \
     .type = PE_INTEGER, .required = true, .minimum = 1, .maximum = 16777216, .unit = "cells"
@@ -126,14 +126,15 @@ static const pe_tensor_help TENSORS[] = {
     {"encoding", "[dim, height, width], [height, width, dim] or [extra_tokens + cells, dim]",
      "sines and cosines of x and y"}};
 
-/* What is asked for. The waves of `grid` have neither positions nor frequencies yet. */
-typedef struct grid_state {
-    pe_grid grid;
-    pe_axis x, y;
-    size_t dim;
+enum { HEIGHT, WIDTH, AXES };
+
+typedef struct picture {
+    pe_lattice lattice; /* its waves have neither positions nor frequencies yet */
+    pe_axis rules[AXES];
+    uint64_t extra;     /* rows of zeros before the cells */
     const double *mask; /* lengths of runs of cells; NULL: none */
     size_t mask_count;
-} grid_state;
+} picture;
 
 /* Check first_position and table_size. */
 static void check_positions(const pe_values *values, pe_error *reterr)
@@ -152,21 +153,28 @@ static void check_positions(const pe_values *values, pe_error *reterr)
                         "left out with mask, whose cells are counted from the first valid one");
 }
 
-/* Check the mask, and the memory of its tables. */
-static void check_mask(const grid_state *state, pe_error *reterr)
+/* The most bytes that the entries of a grid with a mask take. */
+static double find_mask_bytes(const picture *state)
 {
-    double height = (double)state->grid.height, width = (double)state->grid.width, cells = 0;
-    double row_bytes = (double)pe_wave_row_bytes(&state->grid.x.wave);
-    double bytes = pe_grid_mask_bytes(height, width, state->x.normalized, row_bytes);
+    const pe_lattice_axis *axes = state->lattice.axes;
+    return pe_grid_mask_bytes((double)axes[HEIGHT].places, (double)axes[WIDTH].places,
+                              state->rules[WIDTH].normalized,
+                              (double)pe_wave_row_bytes(&axes[WIDTH].wave));
+}
+
+/* Check the mask, and the memory of its entries. */
+static void check_mask(const picture *state, pe_error *reterr)
+{
+    const pe_lattice_axis *axes = state->lattice.axes;
+    const double all = (double)axes[HEIGHT].places * (double)axes[WIDTH].places;
+    double bytes = find_mask_bytes(state), cells = 0;
     char given[64];
-    if (!state->mask)
-        return;
     for (size_t i = 0; i < state->mask_count; i++)
         cells += state->mask[i];
     snprintf(given, sizeof given, "%.0f cells", cells);
-    if (cells != height * width)
+    if (cells != all)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "mask", given,
-                     "runs of height * width = %.0f cells together", height * width);
+                     "runs of height * width = %.0f cells together", all);
     else if (cells > PE_GRID_MASK_CELLS)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "mask", given,
                      "runs of at most %d cells together", PE_GRID_MASK_CELLS);
@@ -183,7 +191,7 @@ static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cel
     uint64_t half = (uint64_t)pe_get_integer(values, "dim") / 2;
     pe_axis rule = {.count = half / 2,
                     .law = (pe_axis_law)pe_get_choice(values, "frequencies"),
-                    .base = pe_get_real(values, pe_is_present(values, base) ? base : "base"),
+                    .base = pe_get_real(values, base),
                     .first = (int64_t)(2 * pe_get_real(values, "first_position")),
                     .normalized = pe_get_choice(values, "normalize") == CELLS,
                     .size = cells,
@@ -201,122 +209,125 @@ static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cel
     return rule;
 }
 
-static double find_base_height(const pe_values *values)
+/* Set where an axis has its channels, and what its waves are. */
+static void read_channels(const pe_values *values, size_t axis, pe_lattice *lattice)
 {
-    return pe_get_real(values, pe_is_present(values, "base_height") ? "base_height" : "base");
+    static const char *const EXTENTS[] = {"height", "width"};
+    const size_t quarter = lattice->columns / 4;
+    const bool interleaved = pe_get_choice(values, "layout") == INTERLEAVED;
+    const bool by_function = pe_get_choice(values, "grouping") == FUNCTION;
+    const bool width_first = pe_get_choice(values, "axis_order") == WIDTH_FIRST;
+    const bool second = (axis == WIDTH) != width_first;
+    const size_t sines = second ? (by_function ? quarter : 2 * quarter) : 0;
+    lattice->axes[axis] =
+        (pe_lattice_axis){.places = (size_t)pe_get_integer(values, EXTENTS[axis]),
+                          .wave = {.layout = interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
+                                   .columns = 2 * quarter,
+                                   .row_columns = 2 * quarter,
+                                   .amplitude = 1,
+                                   .dtype = lattice->dtype},
+                          .sines = sines,
+                          .cosines = sines + (by_function ? 2 * quarter : quarter),
+                          .stride = 1};
 }
 
-/* Whether positions and frequencies of both axes are the same. */
-static bool axes_are_alike(const pe_values *values)
+static void plan_tensor(picture *state, enum shape shape, pe_plan *plan)
 {
-    return pe_get_choice(values, "normalize") != CELLS && !pe_is_present(values, "base_size") &&
-           !pe_is_present(values, "table_size") && !pe_is_present(values, "mask") &&
-           find_base_height(values) == pe_get_real(values, "base");
-}
-
-static pe_grid read_grid(const pe_values *values)
-{
-    size_t half = (size_t)pe_get_integer(values, "dim") / 2;
-    bool interleaved = pe_get_choice(values, "layout") == INTERLEAVED;
-    const pe_wave wave = {.count = half / 2,
-                          .layout = interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
-                          .columns = half,
-                          .row_columns = half,
-                          .amplitude = 1,
-                          .dtype = pe_requested_dtype(values)};
-    return (pe_grid){.height = (size_t)pe_get_integer(values, "height"),
-                     .width = (size_t)pe_get_integer(values, "width"),
-                     .extra = (size_t)pe_get_integer(values, "extra_tokens"),
-                     .channels_first = pe_get_choice(values, "shape") == CHW,
-                     .width_first = pe_get_choice(values, "axis_order") == WIDTH_FIRST,
-                     .by_function = pe_get_choice(values, "grouping") == FUNCTION,
-                     .interleaved = interleaved,
-                     .shared = axes_are_alike(values),
-                     .x = {.wave = wave},
-                     .y = {.wave = wave}};
-}
-
-static void plan_tensor(const grid_state *state, enum shape shape, pe_plan *plan)
-{
-    const uint64_t height = state->grid.height, width = state->grid.width;
-    const uint64_t dim = state->dim, rows = state->grid.extra + height * width;
-    const pe_dtype dtype = state->grid.x.wave.dtype;
+    pe_lattice *lattice = &state->lattice;
+    const uint64_t height = lattice->axes[HEIGHT].places, width = lattice->axes[WIDTH].places;
+    const uint64_t dim = lattice->columns, rows = state->extra + height * width;
     if (shape == CHW)
-        pe_plan_add(plan, "encoding", dtype, 3, (uint64_t[]){dim, height, width});
+        pe_plan_add(plan, "encoding", lattice->dtype, 3, (uint64_t[]){dim, height, width});
     else if (shape == HWC)
-        pe_plan_add(plan, "encoding", dtype, 3, (uint64_t[]){height, width, dim});
+        pe_plan_add(plan, "encoding", lattice->dtype, 3, (uint64_t[]){height, width, dim});
     else
-        pe_plan_add(plan, "encoding", dtype, 2, (uint64_t[]){rows, dim});
+        pe_plan_add(plan, "encoding", lattice->dtype, 2, (uint64_t[]){rows, dim});
     pe_plan_rows(plan, shape == CHW ? 3 : shape == HWC ? 2 : 1); /* any axis may be large */
-    pe_plan_keep(plan, ((double)height + (double)width) * (double)dim, PE_GRID_TABLE_BYTES);
-}
-
-/* Plan what computing costs: entries of the axes that are kept, and frequencies, with a mask
- * those of each length. */
-static void plan_price(const grid_state *state, pe_plan *plan)
-{
-    double height = (double)state->grid.height, width = (double)state->grid.width;
-    double half = (double)state->dim / 2;
-    double frequencies = PE_WAVE_FREQUENCY_PRICE * (double)state->dim;
-    double places = state->grid.shared ? fmax(width, height) : width + height;
-    double entries = places * half;
-    bool kept =
-        entries * (double)pe_dtype_size(state->grid.x.wave.dtype) <= PE_GRID_TABLE_BYTES;
-    if (state->mask) {
-        kept = true;
-        entries = pe_grid_mask_bytes(height, width, state->x.normalized, half);
-        frequencies *= height + width;
+    plan->price = PE_WAVE_FREQUENCY_PRICE * (double)dim;
+    pe_lattice_plan(lattice, plan);
+    if (state
+            ->mask) { /* frequencies and entries of each length, and where a cell has its row */
+        plan->price *= (double)(height + width);
+        plan->price += 2 * find_mask_bytes(state);
+        pe_plan_keep(plan, ((double)height + (double)width) * (double)dim, MASK_BYTES);
     }
-    pe_plan_price(plan, (kept ? 3 : 15) + PE_WAVE_ROW_PRICE / (double)state->dim);
-    plan->price = frequencies + (kept ? 2 * entries + PE_WAVE_ROW_PRICE * places : 0);
+    pe_plan_price(plan,
+                  (lattice->kept || state->mask ? 3 : 15) + PE_WAVE_ROW_PRICE / (double)dim);
 }
 
-static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+static void check_choices(const pe_values *values, const picture *state, enum shape shape,
+                          pe_error *reterr)
 {
-    const pe_value *mask = pe_value_find(values, "mask");
-    enum shape shape = (enum shape)pe_get_choice(values, "shape");
-    grid_state *state = ret_state;
-    *state = (grid_state){.grid = read_grid(values),
-                          .dim = (size_t)pe_get_integer(values, "dim"),
-                          .mask = mask->present ? mask->items : NULL,
-                          .mask_count = mask->count};
-    state->x = read_axis(values, "base", state->grid.width);
-    state->y = read_axis(values, "base_height", state->grid.height);
-    if (state->grid.by_function && state->grid.interleaved)
+    if (pe_get_choice(values, "grouping") == FUNCTION &&
+        pe_get_choice(values, "layout") == INTERLEAVED)
         pe_refuse_value(
             values, "grouping", reterr,
             "axis unless layout=concat, since function keeps sines and cosines apart");
-    if (state->grid.extra > 0 && shape != NC)
+    if (state->extra > 0 && shape != NC)
         pe_refuse_value(values, "extra_tokens", reterr,
                         "0 unless shape=nc, since a grid has no room for more rows");
-    if (state->x.law == PE_AXIS_TENSOR2TENSOR && state->x.count < 2)
+    if (pe_get_choice(values, "frequencies") == PE_AXIS_TENSOR2TENSOR &&
+        state->lattice.columns < 8)
         pe_refuse_value(values, "dim", reterr,
                         "at least 8 with frequencies=tensor2tensor, since base^(-i/(n-1)) "
                         "needs two frequencies for each axis");
     check_positions(values, reterr);
-    check_mask(state, reterr);
-    pe_plan_settle(plan, "base_height", find_base_height(values));
+    if (state->mask)
+        check_mask(state, reterr);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    picture *state = ret_state;
+    pe_lattice *lattice = &state->lattice;
+    const enum shape shape = (enum shape)pe_get_choice(values, "shape");
+    const pe_value *mask = pe_value_find(values, "mask");
+    const char *base = pe_is_present(values, "base_height") ? "base_height" : "base";
+    *lattice = (pe_lattice){.axis_count = AXES,
+                            .together = mask->present,
+                            .by_column = shape == CHW,
+                            .columns = (size_t)pe_get_integer(values, "dim"),
+                            .dtype = pe_requested_dtype(values)};
+    state->mask = mask->present ? mask->items : NULL;
+    state->mask_count = mask->count;
+    state->extra = (uint64_t)pe_get_integer(values, "extra_tokens");
+    for (size_t a = 0; a < AXES; a++) {
+        read_channels(values, a, lattice);
+        state->rules[a] =
+            read_axis(values, a == HEIGHT ? base : "base", lattice->axes[a].places);
+    }
+    check_choices(values, state, shape, reterr);
+    pe_plan_settle(plan, "base_height", pe_get_real(values, base));
     plan_tensor(state, shape, plan);
-    plan_price(state, plan);
 }
 
 static bool prepare(void *context, pe_pace *pace)
 {
-    grid_state *state = context;
-    pe_grid *grid = &state->grid;
-    const pe_axis *x = &state->x, *y = &state->y;
-    size_t longer = grid->width > grid->height ? grid->width : grid->height;
-    bool good =
-        state->mask
-            ? pe_grid_mask(grid, state->mask, state->mask_count, x, y, pace)
-            : pe_axis_set_wave(x, grid->shared ? longer : grid->width, &grid->x.wave, pace) &&
-                  (grid->shared || pe_axis_set_wave(y, grid->height, &grid->y.wave, pace));
-    return good && pe_grid_prepare(grid, pace);
+    picture *state = context;
+    pe_lattice_axis *axes = state->lattice.axes;
+    if (state->mask)
+        return pe_grid_mask(&state->lattice, state->mask, state->mask_count, state->rules,
+                            pace);
+    for (size_t a = 0; a < AXES; a++)
+        if (!pe_axis_set_wave(&state->rules[a], axes[a].places, &axes[a].wave, pace))
+            return false;
+    return pe_lattice_prepare(&state->lattice, pace);
 }
 
-static void fill(const void *state, pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    pe_grid_fill(state, window.first, window.rows, dst);
+    const picture *state = context;
+    const size_t row_bytes = state->lattice.columns * pe_dtype_size(state->lattice.dtype);
+    uint64_t zeros = state->extra > window.first ? state->extra - window.first : 0;
+    if (state->lattice.by_column) {
+        pe_planes_fill(&state->lattice, window.first, window.rows, dst);
+        return;
+    }
+    zeros = zeros < window.rows ? zeros : window.rows;
+    memset(dst, 0, zeros * row_bytes);
+    if (zeros < window.rows)
+        pe_lattice_fill(&state->lattice, window.first + zeros - state->extra,
+                        window.rows - zeros, (unsigned char *)dst + zeros * row_bytes);
 }
 
 const pe_scheme pe_scheme_sinusoidal_2d = {
@@ -348,7 +359,7 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             PE_LIST(preset, pe_grid_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(grid_state),
+    .state_size = sizeof(picture),
     .read = read,
     .prepare = prepare,
     .fill = fill,

@@ -67,7 +67,7 @@ static size_t place_counts(const line_set *set, uint32_t *cells)
 }
 
 /* Fill the tables of all totals: row c is the c-th valid cell, row 0 the place before it. */
-static bool fill_tables(const line_set *set, const pe_axis *rule, pe_grid_axis *axis,
+static bool fill_tables(const line_set *set, const pe_axis *rule, pe_lattice_axis *axis,
                         pe_pace *pace)
 {
     const size_t row_bytes = pe_wave_row_bytes(&axis->wave);
@@ -78,13 +78,13 @@ static bool fill_tables(const line_set *set, const pe_axis *rule, pe_grid_axis *
             return false;
         axis->wave.positions.count = total + 1;
         axis->wave.positions.offset -= axis->wave.positions.step;
-        pe_wave_fill(&axis->wave, 0, total + 1, axis->table + set->starts[total] * row_bytes);
+        pe_wave_fill(&axis->wave, 0, total + 1, axis->entries + set->starts[total] * row_bytes);
     }
     return true;
 }
 
 static bool mask_axis(line_set set, const double *runs, size_t count, const pe_axis *rule,
-                      pe_grid_axis *axis, pe_pace *pace)
+                      pe_lattice_axis *axis, pe_pace *pace)
 {
     set.totals = pe_keep(pace, set.lines, sizeof *set.totals);
     set.starts = pe_keep(pace, set.steps + 1, sizeof *set.starts);
@@ -94,17 +94,18 @@ static bool mask_axis(line_set set, const double *runs, size_t count, const pe_a
     read_runs(runs, count, axis->rows);
     count_cells(&set, rule->normalized, axis->rows);
     size_t table_rows = place_counts(&set, axis->rows);
-    axis->table = pe_keep(pace, table_rows, pe_wave_row_bytes(&axis->wave));
-    bool good = axis->table && fill_tables(&set, rule, axis, pace);
+    axis->entries = pe_keep(pace, table_rows, pe_wave_row_bytes(&axis->wave));
+    bool good = axis->entries && fill_tables(&set, rule, axis, pace);
     axis->wave.positions.count = table_rows;
     return good;
 }
 
-bool pe_grid_mask(pe_grid *grid, const double *runs, size_t count, const pe_axis *x,
-                  const pe_axis *y, pe_pace *pace)
+bool pe_grid_mask(pe_lattice *lattice, const double *runs, size_t count, const pe_axis *rules,
+                  pe_pace *pace)
 {
-    const line_set rows = {grid->height, grid->width, grid->width, 1, NULL, NULL};
-    const line_set columns = {grid->width, grid->height, 1, grid->width, NULL, NULL};
-    return mask_axis(rows, runs, count, x, &grid->x, pace) &&
-           mask_axis(columns, runs, count, y, &grid->y, pace);
+    const size_t height = lattice->axes[0].places, width = lattice->axes[1].places;
+    const line_set columns = {width, height, 1, width, NULL, NULL};
+    const line_set rows = {height, width, width, 1, NULL, NULL};
+    return mask_axis(columns, runs, count, &rules[0], &lattice->axes[0], pace) &&
+           mask_axis(rows, runs, count, &rules[1], &lattice->axes[1], pace);
 }

@@ -93,6 +93,17 @@ static void write_axis(const pe_lattice *lattice, const pe_lattice_axis *axis, s
     }
 }
 
+/* The same in rows [first, first + count) at the places that these points have. */
+static void copy_axis(const pe_lattice *lattice, const pe_lattice_axis *axis, size_t first,
+                      size_t count, unsigned char *dst, size_t stride)
+{
+    const band all = {axis, 0, axis->wave.count, axis->wave.columns};
+    const size_t size = pe_dtype_size(lattice->dtype), step = pe_wave_row_bytes(&axis->wave);
+    for (size_t i = 0; i < count; i++)
+        place_entries(&all, axis->entries + axis->rows[first + i] * step, size,
+                      dst + i * stride);
+}
+
 /* The places of which a strip has room for the entries of one band. */
 static size_t count_strip_places(const pe_lattice *lattice)
 {
@@ -115,10 +126,11 @@ static size_t choose_stride(const pe_lattice *lattice)
 
 void pe_lattice_plan(pe_lattice *lattice, pe_plan *plan)
 {
-    double places = 0;
+    double bytes = 0;
     for (size_t a = 0; a < lattice->axis_count; a++)
-        places += (double)lattice->axes[a].places;
-    const double bytes = places * (double)choose_stride(lattice);
+        bytes += (double)lattice->axes[a].places *
+                 (double)(lattice->by_column ? pe_wave_row_bytes(&lattice->axes[a].wave)
+                                             : choose_stride(lattice));
     lattice->kept = !lattice->together && bytes <= PE_LATTICE_TABLE_BYTES;
     if (!lattice->kept)
         return;
@@ -147,10 +159,22 @@ static bool fill_table(const pe_lattice *lattice, pe_lattice_axis *axis, pe_pace
     return true;
 }
 
+static bool fill_entries(pe_lattice_axis *axis, pe_pace *pace)
+{
+    const size_t row_bytes = pe_wave_row_bytes(&axis->wave);
+    axis->entries = pe_keep(pace, axis->places, row_bytes);
+    if (!axis->entries ||
+        !pe_pace_may_continue(pace, BYTE_PRICE * (double)(axis->places * row_bytes)))
+        return false;
+    pe_wave_fill(&axis->wave, 0, axis->places, axis->entries);
+    return true;
+}
+
 bool pe_lattice_prepare(pe_lattice *lattice, pe_pace *pace)
 {
     for (size_t a = 0; lattice->kept && a < lattice->axis_count; a++)
-        if (!fill_table(lattice, &lattice->axes[a], pace))
+        if (lattice->by_column ? !fill_entries(&lattice->axes[a], pace)
+                               : !fill_table(lattice, &lattice->axes[a], pace))
             return false;
     return true;
 }
@@ -186,9 +210,13 @@ static void compose_rows(const pe_lattice *lattice, const run *at, pe_composer *
 static void compute_rows(const pe_lattice *lattice, const run *at, unsigned char *dst)
 {
     for (size_t a = 0; a < lattice->axis_count; a++) {
+        const pe_lattice_axis *axis = &lattice->axes[a];
         bool moves = lattice->together || a + 1 == lattice->axis_count;
-        write_axis(lattice, &lattice->axes[a], at->places[a], moves, at->count, dst,
-                   count_row_bytes(lattice));
+        if (axis->rows)
+            copy_axis(lattice, axis, at->places[a], at->count, dst, count_row_bytes(lattice));
+        else
+            write_axis(lattice, axis, at->places[a], moves, at->count, dst,
+                       count_row_bytes(lattice));
     }
 }
 

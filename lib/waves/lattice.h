@@ -19,6 +19,9 @@ typedef struct pe_lattice_axis {
     size_t cosines, stride; /* of concatenated ones: the column of the first cosine, and columns
                              * from a sine or cosine to the next */
     unsigned char *table;   /* set by pe_lattice_prepare: the rows of all places, or NULL */
+    unsigned char *entries; /* rows of the wave, those of all places where these are kept by
+                             * column, or those that `rows` points to; or NULL */
+    uint32_t *rows;         /* NULL, or the row of the entries for each point */
 } pe_lattice_axis;
 
 typedef struct pe_lattice {
@@ -26,6 +29,7 @@ typedef struct pe_lattice {
     pe_lattice_axis axes[PE_LATTICE_AXES]; /* the last one varies fastest */
     bool together;  /* point p has the place p on every axis; else the points are all
                      * combinations of places, in order */
+    bool by_column; /* entries are kept instead of tables, and no rows are composed */
     size_t columns; /* of a point's row; those that no axis writes are left as they are */
     pe_dtype dtype;
     bool kept; /* set by pe_lattice_plan: the axes have tables */

@@ -17,10 +17,10 @@
  *   rotary_extras,
  *   rotary_request        frequencies of rotary schemes, and of a request
  *   distance_wave         waves of relative schemes
- *   grid                  tables of grids, from a wave for each axis
  *   grid_mask             grids of which only some cells are valid
  *   composed              rows composed of those of each axis
- *   lattice               tables of points that have several axes
+ *   lattice, planes       tables of points that have several axes, point by point or column by
+ *                         column
  *   axes, axis_columns    rows whose frequencies belong to several axes, and which columns do
  *   axial, axial_request  rotary tables of grids, from such rows
  *   growth                waves whose amplitude grows or falls with the position
