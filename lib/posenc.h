@@ -366,7 +366,7 @@ typedef struct pe_sets {
  * that the caller itself takes: they can be suggested for a misspelt name. */
 typedef struct pe_limits {
     uint64_t elements;        /* of all tensors of one request together */
-    uint64_t table_bytes;     /* of all tensors together, unless they can be streamed */
+    uint64_t table_bytes;     /* held while computing, beside the tensors */
     size_t list_length;       /* items of one list parameter */
     const pe_sets *sets;      /* NULL if there are no sets */
     const char *const *names; /* NULL-terminated; NULL if there are none */
@@ -546,12 +546,11 @@ typedef struct pe_stream pe_stream;
 /* At most as many bytes does a stream hold, and opening it takes. */
 uint64_t pe_stream_footprint(const pe_request *request, size_t tensor, size_t block_bytes);
 
-/* Open a stream of a tensor. The request's scheme must be streamable, as all schemes are today;
- * the stream holds a reference to the request. A block has about `block_bytes`, and at least
- * one row. Large blocks (PE_STREAM_FAST) are computed faster per byte, small ones make a single
- * read wait less. A block takes about a millisecond at most, or some milliseconds where a
- * single row takes half of one, unless a row takes longer than these. Fails as pe_table_compute
- * does. The runner is used during this call only. */
+/* Open a stream of a tensor, which holds a reference to the request. A block has about
+ * `block_bytes`, and at least one row. Large blocks (PE_STREAM_FAST) are computed faster per
+ * byte, small ones make a single read wait less. A block takes about a millisecond at most, or
+ * some milliseconds where a single row takes half of one, unless a row takes longer than these.
+ * Fails as pe_table_compute does. The runner is used during this call only. */
 #define PE_STREAM_FAST ((size_t)4 << 20)
 pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
                         const pe_runner *runner, pe_stream **ret_stream, pe_error *reterr);

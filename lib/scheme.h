@@ -133,17 +133,15 @@ struct pe_scheme {
     bool (*prepare)(void *state, pe_pace *pace);
 
     /* Write a window of a tensor. It cannot fail, and a window has the same bits as that part
-     * of the whole tensor. Several threads may call it with the same state at once. */
+     * of the whole tensor. Several threads may call it with the same state at once. State and
+     * rows take at most a few dozen MB, whatever the parameters, so that a table of any size
+     * can be computed block by block. */
     void (*fill)(const void *state, pe_window window, void *dst);
 
     /* How far entries may be off that were computed in some arithmetic: pe_tolerance.bounded.
      * Entries of PE_ERRORS_OF_ANGLES are those of waves: with the dtype PE_LOSS, `fill` writes
      * a * |angle| * (8 + 3 * |ln w|) of each, and 0 of entries that have no angle. */
     enum { PE_ERRORS_OF_PRODUCTS, PE_ERRORS_OF_ANGLES, PE_ERRORS_OF_SUMS } errors;
-
-    /* State and rows take at most a few dozen MB, whatever the parameters, so that a table of
-     * any size can be computed block by block. */
-    bool streamable;
 
     /* What the scheme does to tensors of a model: PE_APPLIES(…), or nothing. */
     const pe_application *applications;
@@ -152,6 +150,11 @@ struct pe_scheme {
     /* Presets whose models do something else with the tables: name, what, …, NULL; or NULL. */
     const char *const *applied_otherwise;
 };
+
+/* The hooks of a scheme whose file calls them read, prepare and fill, and whose state is of
+ * this type. */
+#define PE_HOOKS(type)                                                                         \
+    .state_size = sizeof(type), .read = read, .prepare = prepare, .fill = fill
 
 /* Frequent applications. */
 #define PE_ADDITION(its_axes)                                                                  \
@@ -225,12 +228,13 @@ bool pe_may_continue(const pe_runner *runner, const pe_scheme *scheme, double do
 
 #define PE_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Initialise a list of a pe_scheme_info and its count, as in PE_LIST(parameter, PARAMETERS). A
- * list longer than its PE_LIST_MAX_… does not compile. Code that copies lists has arrays of
- * these sizes. */
-#define PE_LIST_MAX_parameter 44
-#define PE_LIST_MAX_preset    44
-#define PE_LIST_MAX_tensor    PE_TENSORS_MAX
+/* Initialise a list of a pe_scheme or its info and the count, as in PE_LIST(parameter,
+ * PARAMETERS). A list longer than its PE_LIST_MAX_… does not compile. Code that copies lists
+ * has arrays of these sizes. */
+#define PE_LIST_MAX_parameter   44
+#define PE_LIST_MAX_preset      44
+#define PE_LIST_MAX_tensor      PE_TENSORS_MAX
+#define PE_LIST_MAX_application PE_TENSORS_MAX
 #define PE_LIST(field, array)                                                                  \
     .field##s = (array), .field##_count = PE_COUNT_UP_TO(array, PE_LIST_MAX_##field)
 #define PE_COUNT_UP_TO(array, most)                                                            \

@@ -241,6 +241,15 @@ void pe_relative_fill_distance(const pe_relative *relative, pe_window window, vo
         to[t] = (int32_t)(pe_relative_first(relative) + (int64_t)(window.first + t));
 }
 
+void pe_relative_fill(const void *state, pe_window window, void *dst)
+{
+    const pe_toeplitz *first = state;
+    if (window.tensor == 0)
+        pe_toeplitz_fill(first, window, dst);
+    else
+        pe_relative_fill_distance(&first->relative, window, dst);
+}
+
 /* Write one row of a table `count` times; returns the end. */
 static unsigned char *write_repeated(pe_write_rows write, const void *source, uint64_t row,
                                      uint64_t count, size_t vector_bytes, unsigned char *dst)

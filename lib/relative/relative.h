@@ -128,4 +128,8 @@ void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst);
 /* Fill a window of the tensor `distance`. */
 void pe_relative_fill_distance(const pe_relative *relative, pe_window window, void *dst);
 
+/* Fill a window of the tensor 0, a pe_toeplitz that a scheme's state begins with, or of
+ * `distance`. */
+void pe_relative_fill(const void *state, pe_window window, void *dst);
+
 #endif

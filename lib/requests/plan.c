@@ -73,40 +73,22 @@ static void describe_size(const pe_tensor *tensor, char *dst, size_t size)
     strncat(dst, " elements", size - strlen(dst) - 1);
 }
 
-/* Refuse the tensor with which the total passes a limit. */
-static void refuse_size(const pe_values *values, const pe_tensor *tensor, const char *allowed,
-                        pe_error *reterr)
-{
-    char given[96];
-    describe_size(tensor, given, sizeof given);
-    pe_error_add(reterr, PE_TOO_LARGE, size_parameter(values), given, "%s", allowed);
-}
-
 void pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_limits *limits,
                    pe_error *reterr)
 {
-    char text[160];
-    uint64_t elements = 0, bytes = 0;
+    char text[96];
+    uint64_t elements = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        /* at most 2^60 elements and 2^63 bytes: the sums are checked before they overflow */
+        /* at most 2^60 elements each: the sum is checked before it overflows */
         elements += plan->tensors[i].elements;
-        bytes += plan->tensors[i].bytes;
-        if (elements > limits->elements) {
-            snprintf(text, sizeof text,
+        if (elements <= limits->elements)
+            continue;
+        describe_size(&plan->tensors[i], text, sizeof text);
+        pe_error_add(reterr, PE_TOO_LARGE, size_parameter(values), text,
                      "such that all tensors together have at most %llu elements, the element "
                      "limit",
                      (unsigned long long)limits->elements);
-            refuse_size(values, &plan->tensors[i], text, reterr);
-            return;
-        }
-        if (bytes > limits->table_bytes && !values->scheme->streamable) {
-            snprintf(text, sizeof text,
-                     "such that all tensors together have at most %llu bytes, the share of the "
-                     "cache that one table may take",
-                     (unsigned long long)limits->table_bytes);
-            refuse_size(values, &plan->tensors[i], text, reterr);
-            return;
-        }
+        return;
     }
     if (plan->held > limits->table_bytes) {
         snprintf(text, sizeof text, "%llu bytes held while computing",

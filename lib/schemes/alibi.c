@@ -319,10 +319,8 @@ static void fill(const void *context, pe_window window, void *dst)
     const alibi *state = context;
     pe_dtype dtype = state->dtype;
     unsigned char *at = dst;
-    if (window.tensor == BIAS)
-        pe_toeplitz_fill(&state->bias, window, dst);
-    else if (window.tensor == DISTANCE)
-        pe_relative_fill_distance(&state->bias.relative, window, dst);
+    if (window.tensor == BIAS || window.tensor == DISTANCE)
+        pe_relative_fill(state, window, dst);
     else
         for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(dtype))
             pe_round_dd(dtype, state->slopes[state->first + window.first + h], at);
@@ -349,10 +347,6 @@ const pe_scheme pe_scheme_alibi = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(alibi),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(alibi),
     PE_APPLIES(PE_BIAS("bias")),
-    .streamable = true,
 };

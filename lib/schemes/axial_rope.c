@@ -384,12 +384,8 @@ const pe_scheme pe_scheme_axial_rope = {
             PE_LIST(preset, pe_axial_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(axial_state),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(axial_state),
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .applied_otherwise = APPLIED_OTHERWISE,
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

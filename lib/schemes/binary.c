@@ -135,5 +135,4 @@ const pe_scheme pe_scheme_binary = {
     .read = read,
     .fill = fill,
     PE_APPLIES(PE_ADDITION("length,width")),
-    .streamable = true,
 };

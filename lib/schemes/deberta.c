@@ -218,11 +218,6 @@ const pe_scheme pe_scheme_deberta = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(deberta),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
-    .applications = APPLICATIONS,
-    .application_count = PE_COUNT(APPLICATIONS),
-    .streamable = true,
+    PE_HOOKS(deberta),
+    PE_LIST(application, APPLICATIONS),
 };

@@ -264,11 +264,7 @@ const pe_scheme pe_scheme_fire = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(fire),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(fire),
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
-    .streamable = true,
 };

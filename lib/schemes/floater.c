@@ -361,10 +361,7 @@ const pe_scheme pe_scheme_floater = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(floater),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(floater),
     .errors = PE_ERRORS_OF_SUMS,
     PE_APPLIES(PE_ADDITION("length,dim")),
 };

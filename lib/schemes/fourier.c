@@ -332,10 +332,6 @@ const pe_scheme pe_scheme_fourier = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(fourier),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(fourier),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

@@ -267,11 +267,7 @@ const pe_scheme pe_scheme_hierarchical = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(hierarchy),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(hierarchy),
     PE_APPLIES(PE_WEIGHTED_ADDITION("length,dim")),
     .errors = PE_ERRORS_OF_SUMS,
-    .streamable = true,
 };

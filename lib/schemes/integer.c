@@ -120,5 +120,4 @@ const pe_scheme pe_scheme_integer = {
     .state_size = sizeof(integer),
     .read = read,
     .fill = fill,
-    .streamable = true,
 };

@@ -186,10 +186,8 @@ static void fill(const void *context, pe_window window, void *dst)
 {
     const kerple *state = context;
     unsigned char *at = dst;
-    if (window.tensor == BIAS)
-        pe_toeplitz_fill(&state->bias.toeplitz, window, dst);
-    else if (window.tensor == DISTANCE)
-        pe_relative_fill_distance(&state->bias.toeplitz.relative, window, dst);
+    if (window.tensor == BIAS || window.tensor == DISTANCE)
+        pe_relative_fill(state, window, dst);
     else
         for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(state->bias.dtype)) {
             const struct pace *pace = &state->paces[window.first + h];
@@ -219,10 +217,6 @@ const pe_scheme pe_scheme_kerple = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(kerple),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(kerple),
     PE_APPLIES(PE_BIAS("bias")),
-    .streamable = true,
 };

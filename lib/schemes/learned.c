@@ -205,10 +205,6 @@ const pe_scheme pe_scheme_learned = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(learned),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(learned),
     PE_APPLIES(PE_ADDITION("length,dim")),
-    .streamable = true,
 };

@@ -177,10 +177,6 @@ const pe_scheme pe_scheme_levit = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(levit),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(levit),
     PE_APPLIES(PE_BIAS("bias")),
-    .streamable = true,
 };

@@ -328,11 +328,7 @@ const pe_scheme pe_scheme_mrope = {
             PE_LIST(preset, pe_mrope_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(mrope_state),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(mrope_state),
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

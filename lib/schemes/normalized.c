@@ -81,5 +81,4 @@ const pe_scheme pe_scheme_normalized = {
     .state_size = sizeof(normalized),
     .read = read,
     .fill = fill,
-    .streamable = true,
 };

@@ -165,11 +165,7 @@ const pe_scheme pe_scheme_periodic = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(periodic),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(periodic),
     PE_APPLIES(PE_ADDITION("length,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

@@ -153,10 +153,6 @@ const pe_scheme pe_scheme_random_fourier = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(random_fourier),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(random_fourier),
     .errors = PE_ERRORS_OF_SUMS,
-    .streamable = true,
 };

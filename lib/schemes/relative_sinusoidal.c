@@ -66,15 +66,6 @@ static bool prepare(void *context, pe_pace *pace)
            pe_toeplitz_init(&state->encoding, pe_distance_wave_write, &state->wave, pace);
 }
 
-static void fill(const void *context, pe_window window, void *dst)
-{
-    const relative_sinusoidal *state = context;
-    if (window.tensor == 0)
-        pe_toeplitz_fill(&state->encoding, window, dst);
-    else
-        pe_relative_fill_distance(&state->encoding.relative, window, dst);
-}
-
 static const pe_application APPLICATIONS[] = {
     {.kind = PE_APPLY_CONTRACT,
      .input = "query",
@@ -109,9 +100,7 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
     .state_size = sizeof(relative_sinusoidal),
     .read = read,
     .prepare = prepare,
-    .fill = fill,
-    .applications = APPLICATIONS,
-    .application_count = PE_COUNT(APPLICATIONS),
+    .fill = pe_relative_fill,
+    PE_LIST(application, APPLICATIONS),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

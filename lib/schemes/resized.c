@@ -383,11 +383,7 @@ const pe_scheme pe_scheme_resized = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(pe_resized),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(pe_resized),
     PE_APPLIES(PE_WEIGHTED_ADDITION("tokens,dim")),
     .errors = PE_ERRORS_OF_SUMS,
-    .streamable = true,
 };

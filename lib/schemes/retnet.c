@@ -172,11 +172,7 @@ const pe_scheme pe_scheme_retnet = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(retnet),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(retnet),
     PE_APPLIES(PE_FACTOR("scores", "mask")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

@@ -236,11 +236,7 @@ const pe_scheme pe_scheme_rope = {
             PE_LIST(preset, pe_rotary_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(rope),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(rope),
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

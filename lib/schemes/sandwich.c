@@ -173,15 +173,6 @@ static bool prepare(void *context, pe_pace *pace)
            pe_bias_init(&state->bias, write_bias, find_intervals, state, pace);
 }
 
-static void fill(const void *context, pe_window window, void *dst)
-{
-    const sandwich *state = context;
-    if (window.tensor == BIAS)
-        pe_toeplitz_fill(&state->bias.toeplitz, window, dst);
-    else
-        pe_relative_fill_distance(&state->bias.toeplitz.relative, window, dst);
-}
-
 const pe_scheme pe_scheme_sandwich = {
     .info =
         {
@@ -205,8 +196,7 @@ const pe_scheme pe_scheme_sandwich = {
     .state_size = sizeof(sandwich),
     .read = read,
     .prepare = prepare,
-    .fill = fill,
+    .fill = pe_relative_fill,
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
-    .streamable = true,
 };

@@ -218,5 +218,4 @@ const pe_scheme pe_scheme_sinusoidal = {
     .fill = pe_wave_fill_tensor,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

@@ -359,11 +359,7 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             PE_LIST(preset, pe_grid_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(picture),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(picture),
     PE_APPLIES(PE_ADDITION("chw:dim,height,width|hwc:height,width,dim|nc:tokens,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

@@ -209,11 +209,7 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(volume),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(volume),
     PE_APPLIES(PE_ADDITION("dhwc:depth,height,width,dim|dnc:depth,cells,dim|nc:cells,dim")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

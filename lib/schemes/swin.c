@@ -297,11 +297,7 @@ const pe_scheme pe_scheme_swin = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(swin),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(swin),
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
-    .streamable = true,
 };

@@ -317,11 +317,7 @@ const pe_scheme pe_scheme_swin_v2 = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(swin_v2),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(swin_v2),
     PE_APPLIES(PE_BIAS("bias")),
     .errors = PE_ERRORS_OF_SUMS,
-    .streamable = true,
 };

@@ -144,10 +144,6 @@ const pe_scheme pe_scheme_t5 = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(t5),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(t5),
     PE_APPLIES(PE_BIAS("bias")),
-    .streamable = true,
 };

@@ -84,15 +84,6 @@ static bool prepare(void *context, pe_pace *pace)
            pe_toeplitz_init(&state->toeplitz, write_distances, state, pace);
 }
 
-static void fill(const void *context, pe_window window, void *dst)
-{
-    const urpe *state = context;
-    if (window.tensor == 0)
-        pe_toeplitz_fill(&state->toeplitz, window, dst);
-    else
-        pe_relative_fill_distance(&state->toeplitz.relative, window, dst);
-}
-
 const pe_scheme pe_scheme_urpe = {
     .info =
         {
@@ -115,7 +106,6 @@ const pe_scheme pe_scheme_urpe = {
     .state_size = sizeof(urpe),
     .read = read,
     .prepare = prepare,
-    .fill = fill,
+    .fill = pe_relative_fill,
     PE_APPLIES(PE_FACTOR("weights", "toeplitz")),
-    .streamable = true,
 };

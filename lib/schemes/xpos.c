@@ -187,11 +187,7 @@ const pe_scheme pe_scheme_xpos = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .state_size = sizeof(xpos),
-    .read = read,
-    .prepare = prepare,
-    .fill = fill,
+    PE_HOOKS(xpos),
     PE_APPLIES(PE_ROTATION("query", "q_cos", "q_sin"), PE_ROTATION("key", "k_cos", "k_sin")),
     .errors = PE_ERRORS_OF_ANGLES,
-    .streamable = true,
 };

@@ -257,8 +257,7 @@ static void derive_scheme(size_t index)
                           .state_size = sizeof(similarity) + base->state_size,
                           .read = read,
                           .prepare = prepare,
-                          .fill = fill,
-                          .streamable = true};
+                          .fill = fill};
     scheme->info.name = name;
     scheme->info.title = "Similarity of positions";
     scheme->info.parameters = parameters;

@@ -60,7 +60,6 @@ static const pe_scheme SEVERAL = {
     .state_size = sizeof(const pe_plan *),
     .read = read_several,
     .fill = fill_several,
-    .streamable = true,
 };
 
 /* ---- reading ---- */

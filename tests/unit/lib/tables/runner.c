@@ -122,7 +122,6 @@ static const pe_scheme SLOW = {
     .read = read_slow,
     .prepare = prepare_slow,
     .fill = fill_slow,
-    .streamable = true,
 };
 
 /* A pe_runner.go_on that cancels when the share in the context is done. */

@@ -360,7 +360,6 @@ START_TEST(only_the_rows_of_the_part_that_is_read_are_computed)
         .info = {.name = "counted", .formula = "", .convention = "", .reference = ""},
         .read = read_counted,
         .fill = fill_counted,
-        .streamable = true,
     };
     static const uint64_t PARTS[][2] = {
         /* bytes; a row has 12, a block of 10000 holds 833 */
