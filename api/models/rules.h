@@ -43,12 +43,22 @@
     RULE(model_plan_stack, stack_facts, .name = (its_name), __VA_ARGS__)
 #define COMPONENT(...) RULE(model_plan_component, component_facts, __VA_ARGS__)
 #define ROTARY(...)    RULE(model_plan_rotary, rotary_facts, __VA_ARGS__)
+/* as Llama, but for what is said; a class's own hidden_size, heads and longest sequence */
+#define LLAMA(its_name, its_family, ...) TYPE(its_name, "text", its_family, ROTARY(__VA_ARGS__))
+#define SIZED(its_hidden, its_heads, its_length)                                               \
+    .hidden = (its_hidden), .heads = (its_heads), .length = (its_length)
 #define PICTURE(...)                                                                           \
     &(const picture_facts)                                                                     \
     {                                                                                          \
         .merge = 2, __VA_ARGS__                                                                \
     }
-#define LEARNED(...)        RULE(model_plan_learned, table_facts, __VA_ARGS__)
+#define LEARNED(...) RULE(model_plan_learned, table_facts, __VA_ARGS__)
+/* RoBERTa's, whose first position is after that of padding, and those with two rows before it
+ */
+#define ROBERTA(its_rows, its_width)                                                           \
+    LEARNED(.rows = (its_rows), .width = (its_width), .after_padding = true)
+#define AFTER_2(its_rows, its_width)                                                           \
+    LEARNED(.rows = (its_rows), .more = 2, .first = 2, .width = (its_width))
 #define SINUSOIDAL(...)     RULE(model_plan_sinusoidal, table_facts, __VA_ARGS__)
 #define PATCHES(...)        RULE(model_plan_patches, patches_facts, __VA_ARGS__)
 #define T5(...)             RULE(model_plan_t5, relative_facts, __VA_ARGS__)
@@ -291,9 +301,12 @@
               .ignore_type = true)
 #define VISION(...) COMPONENT(.name = "vision", .keys = "vision_config", .type = __VA_ARGS__)
 
-#define OWN_VISION(...) VISION(__VA_ARGS__, .ignore_type = true)
-#define AUDIO(...)      COMPONENT(.name = "audio", .keys = "audio_config", .type = __VA_ARGS__)
-#define OWN_AUDIO(...)  AUDIO(__VA_ARGS__, .ignore_type = true)
+#define OWN_VISION(...)   VISION(__VA_ARGS__, .ignore_type = true)
+#define BOTH(stem)        OWN_TEXT(stem "_text"), OWN_VISION(stem "_vision")
+#define BOTH_MODELS(stem) OWN_TEXT(stem "_text_model"), OWN_VISION(stem "_vision_model")
+
+#define AUDIO(...)     COMPONENT(.name = "audio", .keys = "audio_config", .type = __VA_ARGS__)
+#define OWN_AUDIO(...) AUDIO(__VA_ARGS__, .ignore_type = true)
 #define BACKBONE                                                                               \
     COMPONENT(.name = "backbone", .keys = "backbone_config", .only_if_given = true,            \
               .optional = true)
@@ -304,7 +317,9 @@
 #define TIMM_VISION                                                                            \
     COMPONENT(.name = "vision", .keys = "vision_config", .only_if_given = true,                \
               .optional = true)
-#define CLIP_TOWER(...) VIT(.more = 1, __VA_ARGS__)
+/* a row for the class token, then one for each patch */
+#define CLIP_TOWER(its_image, its_patch, its_width)                                            \
+    VIT(.image = (its_image), .patch = (its_patch), .more = 1, .width = (its_width))
 #define GRID_TOWER(...)                                                                        \
     PATCHES(__VA_ARGS__, .preset = "vit",                                                      \
             .resized = "bicubic, align_corners False, no antialias",                           \
