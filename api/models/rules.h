@@ -52,14 +52,19 @@
     {                                                                                          \
         .merge = 2, __VA_ARGS__                                                                \
     }
-#define LEARNED(...) RULE(model_plan_learned, table_facts, __VA_ARGS__)
+#define LEARNED(...)               RULE(model_plan_learned, table_facts, __VA_ARGS__)
+#define TABLE(its_rows, its_width) LEARNED(.rows = (its_rows), .width = (its_width))
 /* RoBERTa's, whose first position is after that of padding, and those with two rows before it
  */
 #define ROBERTA(its_rows, its_width)                                                           \
     LEARNED(.rows = (its_rows), .width = (its_width), .after_padding = true)
 #define AFTER_2(its_rows, its_width)                                                           \
     LEARNED(.rows = (its_rows), .more = 2, .first = 2, .width = (its_width))
-#define SINUSOIDAL(...)     RULE(model_plan_sinusoidal, table_facts, __VA_ARGS__)
+#define SINUSOIDAL(...) RULE(model_plan_sinusoidal, table_facts, __VA_ARGS__)
+/* sines, then cosines, with the frequencies of either code */
+#define VASWANI(...) SINUSOIDAL(.layout = "concat", .frequencies = "vaswani", __VA_ARGS__)
+#define TENSOR2TENSOR(...)                                                                     \
+    SINUSOIDAL(.layout = "concat", .frequencies = "tensor2tensor", __VA_ARGS__)
 #define PATCHES(...)        RULE(model_plan_patches, patches_facts, __VA_ARGS__)
 #define T5(...)             RULE(model_plan_t5, relative_facts, __VA_ARGS__)
 #define ALIBI(...)          RULE(model_plan_alibi, relative_facts, __VA_ARGS__)
@@ -73,6 +78,8 @@
     COMPONENT(.name = (its_name), .keys = (key), .type = (its_type))
 #define OWN_PART(its_name, key, its_type)                                                      \
     COMPONENT(.name = (its_name), .keys = (key), .type = (its_type), .ignore_type = true)
+#define CONFIG(its_name, its_type)     PART(its_name, its_name "_config", its_type)
+#define OWN_CONFIG(its_name, its_type) OWN_PART(its_name, its_name "_config", its_type)
 
 /* ---- rules that several rows share ---- */
 
@@ -117,6 +124,9 @@
     RULE(model_plan_word, word_facts, .own_code = true,                                        \
          .note = "transformers does not read this file: these are the facts of the code of "   \
                  "those who publish it.")
+#define OWN_LLAMA(its_name, its_family, ...)                                                   \
+    TYPE(its_name, "text", its_family ", by its own code", ROTARY(__VA_ARGS__),                \
+         UNKNOWN_TO_TRANSFORMERS)
 /* of a file of another dialect: what it says positions are */
 #define BY_POSITIONS(...)                                                                      \
     LAYERS(.every_keys = "no_rope_layer_interval", .full = "no_rope", .other = "rope"),        \
@@ -157,12 +167,10 @@
 #define DECODER_STACK    STACK("decoder", .layers = {.count_keys = "decoder_layers"})
 #define BOTH_STACKS(...) ENCODER_STACK, __VA_ARGS__, DECODER_STACK, __VA_ARGS__
 /* fairseq's sinusoids: two rows more, and the first position after that of padding */
-#define FAIRSEQ(...)                                                                           \
-    SINUSOIDAL(__VA_ARGS__, .more = 2, .after_padding = true, .layout = "concat",              \
-               .frequencies = "tensor2tensor")
+#define FAIRSEQ(...) TENSOR2TENSOR(__VA_ARGS__, .more = 2, .after_padding = true)
 #define AUDIO_SINUSOIDS(...)                                                                   \
-    SINUSOIDAL(__VA_ARGS__, .layout = "concat", .frequencies = "tensor2tensor",                \
-               .stored = true, .note = "Rows are those after the convolutions of stride 2.")
+    TENSOR2TENSOR(__VA_ARGS__, .stored = true,                                                 \
+                  .note = "Rows are those after the convolutions of stride 2.")
 #define AUDIO_TABLE                                                                            \
     LEARNED(.rows_keys = "max_source_positions", .rows = 1500, .width_keys = "hidden_size",    \
             .width = 1280,                                                                     \
@@ -188,8 +196,9 @@
 #define VIT(...)                                                                               \
     PATCHES(__VA_ARGS__, .facts = {"cls", "row 0"}, .preset = "vit",                           \
             .resized = "bicubic, align_corners False, no antialias")
-#define BUCKETED(...)                                                                          \
-    PATCHES(__VA_ARGS__, .preset = "idefics2",                                                 \
+#define BUCKETED(its_image, its_patch, its_width)                                              \
+    PATCHES(.image = (its_image), .patch = (its_patch), .width = (its_width),                  \
+            .preset = "idefics2",                                                              \
             .resized = "looked up by fractional buckets of the coordinates")
 
 #define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = {224}, .patch = 16, .heads = 12)
@@ -274,9 +283,8 @@
                .parameters = GEMMA4_THETAS)
 /* series: a row for each time step that the model sees or predicts */
 #define SERIES                                                                                 \
-    SINUSOIDAL(.rows_keys = "context_length|prediction_length", .rows = 24,                    \
-               .more_keys = "prediction_length", .width_keys = "d_model", .width = 64,         \
-               .layout = "concat", .frequencies = "vaswani")
+    VASWANI(.rows_keys = "context_length|prediction_length", .rows = 24,                       \
+            .more_keys = "prediction_length", .width_keys = "d_model", .width = 64)
 #define EXAONE4                                                                                \
     LAYERS(.every = 4, .every_keys = "sliding_window_pattern"),                                \
         ROTARY(.hidden = 4096, .heads = 32, .length = 2048, .still = "full_attention",         \
@@ -324,6 +332,8 @@
     PATCHES(__VA_ARGS__, .preset = "vit",                                                      \
             .resized = "bicubic, align_corners False, no antialias",                           \
             .note = "There is no class token.")
+#define SQUARE_TOWER(its_image, its_patch, its_width)                                          \
+    GRID_TOWER(.image = (its_image), .patch = (its_patch), .width = (its_width))
 #define OWN_QFORMER(its_type)                                                                  \
     COMPONENT(.name = "qformer", .keys = "qformer_config", .type = (its_type),                 \
               .ignore_type = true)
