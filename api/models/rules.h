@@ -35,6 +35,8 @@
         .only_4_53 = true                                                                      \
     }
 #define JSON(...)     #__VA_ARGS__
+#define QUOTED(...)   JSON(__VA_ARGS__)
+#define PAIRS(...)    JSON({__VA_ARGS__})
 #define SAY(sentence) RULE(model_plan_word, word_facts, .note = (sentence))
 /* positions that this release does not compute */
 #define TELL(sentence) RULE(model_plan_word, word_facts, .note = (sentence), .told = true)
@@ -87,18 +89,15 @@
 /* what a parent's class gives an object that it makes itself */
 #define SIZES(width, layers, heads)                                                            \
     JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads})
+#define SIZES_AND(width, layers, heads, ...)                                                   \
+    JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,     \
+          __VA_ARGS__})
 #define TOWER(width, layers, heads, image, patch)                                              \
     JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,     \
           "image_size": image, "patch_size": patch})
-#define TEXT_SIZES(width, layers, heads, length)                                               \
-    JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,     \
-          "max_position_embeddings": length})
 #define ROTARY_SIZES(width, layers, heads, head, length, theta)                                \
     JSON({"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads,     \
           "head_dim": head, "max_position_embeddings": length, "rope_theta": theta})
-#define SMALL_QWEN2                                                                            \
-    JSON({"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,             \
-          "max_position_embeddings": 32768, "rope_theta": 1e6})
 #define GPT_OSS_YARN                                                                           \
     JSON({"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1,                  \
           "truncate": false, "original_max_position_embeddings": 4096})
@@ -106,14 +105,20 @@
     VISION("pixtral", .values = JSON({"hidden_size": 1024, "num_attention_heads": 16,          \
                                       "head_dim": 64, "num_hidden_layers": 24,                 \
                                       "image_size": 1540, "patch_size": 14}))
-#define LLAMA3_LAW(theta, factor, low, high, length)                                           \
-    JSON({"rope_type": "llama3", "rope_theta": theta, "factor": factor,                        \
-          "low_freq_factor": low, "high_freq_factor": high,                                    \
-          "original_max_position_embeddings": length})
-#define GEMMA4_THETAS                                                                          \
-    JSON({"full_attention": {"rope_type": "proportional", "rope_theta": 1e6,                   \
-                             "partial_rotary_factor": 0.25},                                   \
-          "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}})
+#define LLAMA3_LAW(low, high, length, ...)                                                     \
+    JSON({"rope_type": "llama3", "low_freq_factor": low, "high_freq_factor": high,             \
+          "original_max_position_embeddings": length, __VA_ARGS__})
+#define MISTRAL_YARN(theta, factor, length, ...)                                               \
+    JSON({"rope_type": "yarn", "rope_theta": theta, "factor": factor, "mscale_all_dim": 1,     \
+          "original_max_position_embeddings": length, __VA_ARGS__})
+#define PLAIN_LAW(theta) {"rope_type": "default", "rope_theta": theta}
+#define PART_LAW(theta, part)                                                                  \
+    {"rope_type": "default", "rope_theta": theta, "partial_rotary_factor": part}
+#define KINDS(one, its_law, other, other_law) JSON({one: its_law, other: other_law})
+#define BY_KIND(full, sliding)                                                                 \
+    JSON({"full_attention": full, "sliding_attention": sliding})
+#define PROPORTIONAL                                                                           \
+    {"rope_type": "proportional", "rope_theta": 1e6, "partial_rotary_factor": 0.25}
 /* clang-format on */
 
 #define UNKNOWN_TO_TRANSFORMERS                                                                \
@@ -280,7 +285,7 @@
     LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .pattern = "last"),             \
         ROTARY(.theta = 1e6, .head = 256, .length = (its_length), .local_theta = 10000,        \
                .global_head = 512, .global_keys = "global_head_dim", .no_scaling = true,       \
-               .parameters = GEMMA4_THETAS)
+               .parameters = BY_KIND(PROPORTIONAL, PLAIN_LAW(1e4)))
 /* series: a row for each time step that the model sees or predicts */
 #define SERIES                                                                                 \
     VASWANI(.rows_keys = "context_length|prediction_length", .rows = 24,                       \
