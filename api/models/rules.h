@@ -28,6 +28,9 @@
     {                                                                                          \
         .key = (its_key), .is = "", .otherwise = ""                                            \
     }
+/* one rule where a key is true, another one where it is false */
+#define EITHER(its_key, absent, then, else)                                                    \
+    WHEN(its_key, "true", absent), then, WHEN(its_key, "false", absent), else
 /* the same in release 4.53 alone, which reads a key that release 5 does not */
 #define IN_4_53(its_key, words, rest)                                                          \
     {                                                                                          \
@@ -49,6 +52,16 @@
 #define LLAMA(its_name, its_family, ...) TYPE(its_name, "text", its_family, ROTARY(__VA_ARGS__))
 #define SIZED(its_hidden, its_heads, its_length)                                               \
     .hidden = (its_hidden), .heads = (its_heads), .length = (its_length)
+/* heads with latents: the columns of a key that turn are its own */
+#define LATENT_HEADS(its_head, its_length, ...)                                                \
+    ROTARY(.head = (its_head), .head_keys = "qk_rope_head_dim", .interleaved = true,           \
+           .length = (its_length), __VA_ARGS__)
+#define INDEXER(its_width, its_length, ...)                                                    \
+    ROTARY(.suffix = "indexer", .besides = true, .head = 128, .head_keys = "index_head_dim",   \
+           .width_key = "qk_rope_head_dim", .width = (its_width), .length = (its_length),      \
+           __VA_ARGS__)
+#define INDEXED                                                                                \
+    "The indexer, which chooses the keys of a query: the first columns of its heads turn, "
 #define PICTURE(...)                                                                           \
     &(const picture_facts)                                                                     \
     {                                                                                          \
@@ -226,12 +239,17 @@
 #define MERGED "spatial_merge_size", "spatial_merge_size", "2"
 #define QWEN_AXES(frames)                                                                      \
     .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16, .tube = (frames)
+#define QWEN_GRID(its_width, its_heads, its_patch, frames, ...)                                \
+    GRID(.kind = "rope_2d", .width = (its_width), .heads = (its_heads), .theta_keys = "",      \
+         .patch = (its_patch), QWEN_AXES(frames), .facts = {QUARTERS}, .numbers = {MERGED},    \
+         __VA_ARGS__)
 #define SINES(...)                                                                             \
     GRID(.kind = "detr_sine_2d", .scheme = "sinusoidal_2d", .stride = 32, .cells = 25,         \
          .facts = {"normalize", "true", "scale", "2 pi", "order", "y | x", "layout",           \
                    "interleaved"},                                                             \
          .note = "Positions are cumulative sums of the mask.", __VA_ARGS__)
-#define FROM_1 .centre = "positions begin at 1"
+#define FROM_1             .centre = "positions begin at 1"
+#define SINES_OF_DETR(...) SINES(.preset = "detr", FROM_1, __VA_ARGS__)
 /* DETR and its kin: sinusoids, or trained tables of rows and of columns */
 #define TABLE_OF(axis)                                                                         \
     WHEN("position_embedding_type", "learned", "sine"),                                        \
@@ -265,15 +283,13 @@
         TIMESTEP(.width = 256, .width_keys = "timestep_dim")
 
 #define QWEN3_VISION                                                                           \
-    GRID(.kind = "rope_2d", .width = 1152, .heads = 16, .theta_keys = "", .patch = 16,         \
-         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                              \
+    QWEN_GRID(1152, 16, 16, 2, .more = 0),                                                     \
         PATCHES(.suffix = "table", .side_keys = "num_position_embeddings", .side = 2304,       \
                 .width = 1152, .preset = "qwen3_vl", .merged = true,                           \
                 .resized = "bilinear, align_corners True, to the grid",                        \
                 .note = "Rows come in merge blocks.")
 #define GLM4V_VISION                                                                           \
-    GRID(.kind = "rope_2d", .width = 1536, .heads = 12, .theta_keys = "", .patch = 14,         \
-         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                              \
+    QWEN_GRID(1536, 12, 14, 2, .more = 0),                                                     \
         PATCHES(.suffix = "table", .image = 336, .patch = 14, .width = 1536, .preset = "vit",  \
                 .merged = true, .resized = "bicubic, to the grid",                             \
                 .note = "Rows come in merge blocks.")
@@ -299,10 +315,10 @@
            .partial = 0.25, .length = 32768, .sections = {11, 11, 10},                         \
            .section_order = "interleaved")
 #define QWEN2_5_VISION                                                                         \
-    GRID(.kind = "rope_2d", .width = 3584, .heads = 16, .theta_keys = "", .patch = 14,         \
-         QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED},                               \
-         .note = "The model sorts the rows by windows before its layers: the same rows in "    \
-                 "another order.")
+    QWEN_GRID(3584, 16, 14, 2,                                                                 \
+              .note =                                                                          \
+                  "The model sorts the rows by windows before its layers: the same rows in "   \
+                  "another order.")
 
 /* Components by their row's name, and what else there is to say of them. */
 #define TEXT(...)                                                                              \
