@@ -1,6 +1,5 @@
 /* Tables with a row for each position: trained ones, and sinusoids. */
-#include "models/layers.h"
-#include "models/pictures.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 

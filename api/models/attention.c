@@ -4,8 +4,8 @@
 
 #include "models/chosen_part.h"
 #include "models/config_text.h"
-#include "models/dialect_laws.h"
 #include "models/known_models.h"
+#include "models/other_files.h"
 #include "models/plan.h"
 #include "models/types.h"
 

@@ -1,5 +1,4 @@
 /* Rules about components: a model of several, and stacks that share one object. */
-#include "models/left_out.h"
 #include "models/plan_parts.h"
 
 #include <stdio.h>

@@ -55,8 +55,6 @@ bool model_looks_like_positions(const char *key);
  */
 const char *model_shown_path(model_planner *planner, const char *path);
 
-/* ---- value_origin.c ---- */
-
 /* What is known without the config: the request, an option of it, a key on top, words. */
 #define MODEL_QUERY         ((api_origin){.kind = API_ORIGIN_QUERY})
 #define MODEL_OPTION(name)  ((api_origin){.kind = API_ORIGIN_QUERY, .path = (name)})

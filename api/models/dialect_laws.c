@@ -1,5 +1,5 @@
 /* What files of other libraries mean beyond the rules of their tables. */
-#include "models/dialect_laws.h"
+#include "models/other_files.h"
 
 #include "models/plan_parts.h"
 #include "models/rotary.h"

@@ -1,10 +1,9 @@
 /* How a file is read by the table of its dialect: rules are applied in their order, and the
  * first value that a path of the config gets stays. Then what rules cannot say is computed,
  * and keys that look like positions and stand in no rule are refused. */
-#include "models/dialects.h"
+#include "models/other_files.h"
 
 #include "models/config_text.h"
-#include "models/dialect_laws.h"
 #include "models/plan_parts.h"
 #include "models/rules.h"
 
@@ -316,39 +315,17 @@ static void refuse_unknown(const model_reading *r, json_t *object, const char *p
 
 /* ---- the table ---- */
 
+/* clang-format off */
 #define DIALECT(its_type, its_what, ...) {.type = (its_type), .what = (its_what), __VA_ARGS__},
-#define RULES(...)                                                                             \
-    .rules = (const dialect_rule[])                                                            \
-    {                                                                                          \
-        __VA_ARGS__,                                                                           \
-        {                                                                                      \
-            .key = NULL                                                                        \
-        }                                                                                      \
-    }
-#define SET(items)                                                                             \
-    {                                                                                          \
-        .sets = (items)                                                                        \
-    }
-#define IF(its_key, words, items)                                                              \
-    {                                                                                          \
-        .key = (its_key), .is = (words), .sets = (items)                                       \
-    }
+#define RULES(...) .rules = (const dialect_rule[]){__VA_ARGS__, {.key = NULL}}
+#define SET(items) {.sets = (items)}
+#define IF(its_key, words, items) {.key = (its_key), .is = (words), .sets = (items)}
 #define REFUSE(its_key, words, why)                                                            \
-    {                                                                                          \
-        .key = (its_key), .is = (words), .sets = "", .refused = (why)                          \
-    }
-#define NOTHING(keys)                                                                          \
-    {                                                                                          \
-        .nothing = (keys)                                                                      \
-    }
-#define ONLY(keys, words, why)                                                                 \
-    {                                                                                          \
-        .nothing = (keys), .is = (words), .refused = (why)                                     \
-    }
-#define NOTE(its_key, words, text)                                                             \
-    {                                                                                          \
-        .key = (its_key), .is = (words), .note = (text)                                        \
-    }
+    {.key = (its_key), .is = (words), .sets = "", .refused = (why)}
+#define NOTHING(keys) {.nothing = (keys)}
+#define ONLY(keys, words, why) {.nothing = (keys), .is = (words), .refused = (why)}
+#define NOTE(its_key, words, text) {.key = (its_key), .is = (words), .note = (text)}
+/* clang-format on */
 
 static const dialect DIALECTS[] = {
 #include "models/dialects.def"

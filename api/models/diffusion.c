@@ -1,6 +1,6 @@
 /* Models of diffusers whose tables are sinusoids: patches of latents, and timesteps of U-Nets.
  */
-#include "models/layers.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 

@@ -1,6 +1,5 @@
 /* Positions on grids, which have facts, and what takes the place of positions. */
-#include "models/layers.h"
-#include "models/pictures.h"
+#include "models/plan_parts.h"
 
 #include "json/document.h"
 

@@ -1,5 +1,5 @@
 /* Which layer of a component uses which part. */
-#include "models/layers.h"
+#include "models/plan_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

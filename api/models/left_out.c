@@ -1,7 +1,6 @@
 /* What a plan leaves out: keys of the config that have changed nothing, objects that no rule
  * reads, and components that the request does not ask for; these are planned, since names are
  * only known then. */
-#include "models/left_out.h"
 #include "models/plan_parts.h"
 
 #include "models/config_text.h"

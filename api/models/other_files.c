@@ -3,10 +3,8 @@
 #include "models/other_files.h"
 
 #include "models/config.h"
-#include "models/dialects.h"
 #include "models/plan_parts.h"
 #include "models/rotary.h"
-#include "models/timm.h"
 
 #include <string.h>
 

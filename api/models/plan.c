@@ -1,10 +1,8 @@
 /* The plan of a config: finds the row of its model type and applies it. */
 #include "models/plan.h"
-#include "models/left_out.h"
+#include "models/plan_parts.h"
 
 #include "models/other_files.h"
-#include "models/plan_parts.h"
-#include "models/timm.h"
 
 #include "json/document.h"
 

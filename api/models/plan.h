@@ -8,7 +8,6 @@
 #define API_MODELS_PLAN_H
 
 #include "models/options.h"
-#include "models/value_origin.h"
 
 #include <jansson.h>
 
@@ -17,6 +16,29 @@
 #define API_MODEL_COMPONENTS 8
 #define API_MODEL_OBJECTS    32 /* of a config that types read, one inside another */
 #define API_MODEL_LAYERS     4096
+
+/* ---- where a value of a plan came from ---- */
+
+typedef enum api_origin_kind {
+    API_ORIGIN_OTHER,   /* the remark alone says where; without one it is not known */
+    API_ORIGIN_CONFIG,  /* the key of the config at `path` */
+    API_ORIGIN_DEFAULT, /* the class of the model type that `path` names */
+    API_ORIGIN_QUERY /* the request: the option `path`, or the one that is named as the value */
+} api_origin_kind;
+
+/* The texts live as long as the plan. */
+typedef struct api_origin {
+    api_origin_kind kind;
+    const char *path;
+    const char
+        *remark; /* what became of the value there, as it goes on after the words for the
+                  * path: " / num_attention_heads", ", cut to 4096 rows"; NULL: nothing */
+} api_origin;
+
+/* The words for an origin: "text_config.head_dim", "default of llama", "query". */
+json_t *api_origin_describe(api_origin origin);
+
+/* ---- the plan ---- */
 
 /* How a part's numbers come about. */
 typedef enum api_part_state {

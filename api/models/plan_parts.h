@@ -67,4 +67,65 @@ void model_warn(model_planner *planner, json_t *text);
 /* Free what a part holds. */
 void model_part_done(api_model_part *part);
 
+/* ---- layers.c: which layer of a component uses which part ---- */
+
+/* Give the component layers in stages: depths[i] of the type "stage1" and so on. False, with a
+ * problem, if there are too many. `from` is where the depths came from. */
+bool model_plan_stages(model_config *config, const double depths[], size_t count,
+                       api_origin from);
+
+/* Let all layers of some types, joined by blanks, use a part; NULL: all layers that have
+ * positions at all. A second part of a layer is not noted. Reads the layers first where no rule
+ * has. */
+void model_use(model_config *config, const api_model_part *part, const char *layer_types);
+
+/* Give a part its scheme, and let all layers that have positions use it. */
+static inline void model_part_use(model_config *config, api_model_part *part,
+                                  const char *scheme, const char *tensors)
+{
+    model_part_finish(config, part, scheme, tensors);
+    model_use(config, part, NULL);
+}
+
+/* Let all layers of a type use a part besides the one that they have; NULL: all layers that
+ * have a part. */
+void model_use_besides(model_config *config, api_model_part *part, const char *layer_type);
+
+/* Let the layers that turn use a rotary part, as their own, or as what turns besides. */
+void model_use_rotary(model_config *config, const rotary_facts *facts, api_model_part *part);
+
+/* Whether the component has layers of one of these types; true where the layers are not known.
+ */
+bool model_has_layers(model_config *config, const char *layer_types);
+
+/* ---- pictures.c: prompts with a picture or a video, for rotary positions of three axes ----
+ */
+
+/* Whether the request asks for a prompt with a picture, and the model takes one. */
+bool model_has_picture(const model_config *config, const picture_facts *facts);
+
+/* Add the arguments of the scheme mrope that describe the prompt, in place of length and
+ * offset: a token of text, the picture, and text for the rest of the rows. Each frame of a
+ * video has a token before it where time stamps stand between frames. `rows` is what the config
+ * allows. */
+void model_add_prompt(const model_config *config, const picture_facts *facts, model_number rows,
+                      api_model_part *part);
+
+/* The patches along a side of `pixels`: whole ones, or with `merge` above 1 the nearest
+ * multiple of it, at least one, as Qwen2-VL's processor resizes pictures. */
+double model_patches(double pixels, double patch, double merge);
+
+/* The frames of the request as the model counts them: `tube` of them are one, and the last one
+ * is repeated where it takes more. 0 if the request has none. */
+double model_frames(const model_config *config, double tube);
+
+/* ---- left_out.c ---- */
+
+/* Whether the request asks for a component, or for one inside of it. */
+bool model_is_requested(const model_planner *planner, const char *name);
+
+/* List in a finished plan what of the config has changed nothing, and leave out the components
+ * that were not asked for. Names of no component are problems. */
+void model_trim_plan(model_planner *planner, json_t *config);
+
 #endif

@@ -5,38 +5,23 @@
 #include "models/rotary.h"
 #include "models/types.h"
 
+/* clang-format off */
 #define RULE(function, type, ...)                                                              \
-    {                                                                                          \
-        .plan = (function), .facts = &(const type)                                             \
-        {                                                                                      \
-            __VA_ARGS__                                                                        \
-        }                                                                                      \
-    }
-
+    {.plan = (function), .facts = &(const type){__VA_ARGS__}}
 /* what one class or two do, without facts */
-#define OWN(function)                                                                          \
-    {                                                                                          \
-        .plan = (function)                                                                     \
-    }
-
-#define WHEN(its_key, words, absent)                                                           \
-    {                                                                                          \
-        .key = (its_key), .is = (words), .otherwise = (absent)                                 \
-    }
+#define OWN(function) {.plan = (function)}
+#define WHEN(its_key, words, absent) {.key = (its_key), .is = (words), .otherwise = (absent)}
 /* the next rule holds only where the key is absent or null */
-#define WHEN_ABSENT(its_key)                                                                   \
-    {                                                                                          \
-        .key = (its_key), .is = "", .otherwise = ""                                            \
-    }
+#define WHEN_ABSENT(its_key) {.key = (its_key), .is = "", .otherwise = ""}
 /* one rule where a key is true, another one where it is false */
 #define EITHER(its_key, absent, then, else)                                                    \
     WHEN(its_key, "true", absent), then, WHEN(its_key, "false", absent), else
 /* the same in release 4.53 alone, which reads a key that release 5 does not */
 #define IN_4_53(its_key, words, rest)                                                          \
-    {                                                                                          \
-        .key = (its_key), .is = (words), .otherwise = (words), .others = (rest),               \
-        .only_4_53 = true                                                                      \
-    }
+    {.key = (its_key), .is = (words), .otherwise = (words), .others = (rest), .only_4_53 = true}
+#define PICTURE(...) &(const picture_facts){.merge = 2, __VA_ARGS__}
+/* clang-format on */
+
 #define JSON(...)     #__VA_ARGS__
 #define QUOTED(...)   JSON(__VA_ARGS__)
 #define PAIRS(...)    JSON({__VA_ARGS__})
@@ -62,11 +47,6 @@
            __VA_ARGS__)
 #define INDEXED                                                                                \
     "The indexer, which chooses the keys of a query: the first columns of its heads turn, "
-#define PICTURE(...)                                                                           \
-    &(const picture_facts)                                                                     \
-    {                                                                                          \
-        .merge = 2, __VA_ARGS__                                                                \
-    }
 #define LEARNED(...)               RULE(model_plan_learned, table_facts, __VA_ARGS__)
 #define TABLE(its_rows, its_width) LEARNED(.rows = (its_rows), .width = (its_width))
 /* RoBERTa's, whose first position is after that of padding, and those with two rows before it

@@ -1,6 +1,6 @@
 /* A config of timm holds the name of an entry point of the library, arguments that differ from
  * that one's (model_args), and the size of the images that the weights were trained with. */
-#include "models/timm.h"
+#include "models/other_files.h"
 
 #include "models/config.h"
 #include "models/plan_parts.h"

@@ -1,6 +1,5 @@
 /* Rotary tables of timm's Eva: EVA-02, DINOv3, the perception encoder, RoPE-ViT. */
-#include "models/layers.h"
-#include "models/pictures.h"
+#include "models/plan_parts.h"
 
 #include <math.h>
 #include <string.h>
