@@ -2,6 +2,7 @@
  * the transport sees. */
 #include "bytes/memory_budget.h"
 #include "files/found_sets.h"
+#include "http/arguments.h"
 #include "replies/access.h"
 #include "replies/fixed_documents.h"
 #include "replies/problem.h"
@@ -75,6 +76,27 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
     return true;
 }
 
+/* Refuse arguments of a document, which takes none. */
+static bool has_arguments(const api_call *call, const api_match *match, api_reply **ret_refusal)
+{
+    api_arguments arguments;
+    pe_error error;
+    if (!match->route || match->route->kind != API_DOCUMENT || !call->query)
+        return false;
+    pe_error_init(&error);
+    api_arguments_from_query(call->query, &arguments, &error);
+    if (arguments.count > 0) /* whatever else is wrong with them */
+        pe_error_init(&error);
+    for (size_t i = 0; i < arguments.count; i++)
+        pe_error_add(&error, PE_MALFORMED, arguments.items[i].name, "",
+                     "left out: this document has no parameters")
+            ->reason = PE_REASON_UNKNOWN;
+    api_arguments_done(&arguments);
+    if (error.count > 0)
+        *ret_refusal = close_refusal(call, api_problem_from_error(&error));
+    return error.count > 0;
+}
+
 /* A longer body is parsed by a worker alone: even a short one may hold many values, and names
  * that are compared with all known ones. Of a table the head is parsed, which has a limit. */
 #define QUICK_BODY  ((size_t)4 << 10)
@@ -111,7 +133,8 @@ static api_reply *answer_route(const api_service *service, const api_request *re
     api_call call = begin_call(service, request, match, parameter, progress);
     api_reply *reply;
     call.found_sets = &found_sets;
-    if (!lacks_right(&call, match, &reply) && !is_coded(&call, match, &reply)) {
+    if (!lacks_right(&call, match, &reply) && !is_coded(&call, match, &reply) &&
+        !has_arguments(&call, match, &reply)) {
         if (!match->route)
             reply = api_answer_without_route(request->method, request->target);
         else

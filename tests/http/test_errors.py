@@ -172,6 +172,18 @@ class Mistakes(ServerCase):
         detail = self.assert_problem(reply, 400, "colour")["detail"]
         self.assertIn('unknown parameter "colour"; the similarity of integer takes', detail)
 
+    def test_documents_have_no_parameters(self):
+        for path in ("models", "schemes", "schemes/rope", "info"):
+            for method in ("GET", "HEAD"):
+                with self.subTest(path, method=method):
+                    self.assertEqual(self.server.request(method, f"/v1/{path}?x=1").status, 400)
+            reply = self.get(f"/v1/{path}?lang=de&type=bert")
+            problem = self.assert_problem(reply, 400, "lang", "type")
+            self.assertIn('unknown parameter "lang"; it must be left out', str(problem))
+            self.assert_ok(self.get(f"/v1/{path}?"))
+        self.assert_problem(self.get("/openapi.json?v=2"), 400, "v")
+        self.assert_problem(self.get("/v1/info?x"), 400, "x")
+
     def test_more_mistakes_than_fit_are_counted(self):
         query = "&".join(f"p{i}=1" for i in range(50))
         problem = self.refuse(f"{COMPLETE}&{query}", 400)
