@@ -133,25 +133,20 @@ static double count_tokens(const model_config *config, const patches_facts *fact
 
 /* Add the rows of a table for so many images of the size that the config names, and its grid.
  */
-static model_number read_cells(const model_config *config, const patches_facts *facts,
-                               double images, api_model_part *part)
+static model_number read_rows_of_cells(const model_config *config, const patches_facts *facts,
+                                       double images, api_model_part *part)
 {
-    const char *patch_keys = facts->patch_keys ? facts->patch_keys : "patch_size";
-    double cells[2];
-    model_number image = {.value = NAN};
-    for (size_t axis = 0; axis < 2; axis++) {
-        image = model_side(
-            config, facts->image_keys ? facts->image_keys : "image_size",
-            axis == 1 && facts->image_width > 0 ? facts->image_width : facts->image, axis);
-        model_number patch = model_side(config, patch_keys, facts->patch, axis);
-        cells[axis] = floor(image.value / patch.value);
-    }
-    image.value = cells[0] * cells[1] * images + count_tokens(config, facts);
-    image.from = model_add_remark(config, image.from, ", patches of it");
-    if (isnan(image.value))
-        return image;
-    model_fact_numbers(part, "grid", cells, 2, image.from);
-    return image;
+    const double image[2] = {facts->image,
+                             facts->image_width > 0 ? facts->image_width : facts->image};
+    const model_cells cells = model_read_cells(
+        config, facts->image_keys ? facts->image_keys : "image_size", image,
+        facts->patch_keys ? facts->patch_keys : "patch_size", facts->patch, false);
+    const model_number rows = {.value = cells.sides[0] * cells.sides[1] * images +
+                                        count_tokens(config, facts),
+                               .from = cells.from};
+    if (!isnan(rows.value))
+        model_fact_numbers(part, "grid", cells.sides, 2, rows.from);
+    return rows;
 }
 
 /* Say how the table is fitted to the image of the request. */
@@ -237,7 +232,7 @@ static api_model_part *begin_patches(const model_config *config, const patches_f
         *ret_rows = model_required(config, facts->side_keys, model_or_nan(facts->side), 1);
         ret_rows->value += count_tokens(config, facts);
     } else {
-        *ret_rows = read_cells(config, facts, images, part);
+        *ret_rows = read_rows_of_cells(config, facts, images, part);
     }
     model_fact_number(part, "rows", ret_rows->value, ret_rows->from);
     model_fact_number(part, "dim", ret_width->value, ret_width->from);
@@ -314,19 +309,14 @@ void model_plan_spectrogram(model_config *config, const void *nothing)
 static void plan_video(model_config *config, const char *suffix, const char *width_keys,
                        double fallback)
 {
-    const api_model_options *options = config->planner->plan->options;
-    const double asked[2] = {(double)options->height, (double)options->width};
-    double grid[3];
+    const double asked = (double)config->planner->plan->options->frames;
     model_number width = model_required(config, width_keys, fallback, 1);
     model_number frames = model_required(config, "num_frames", 16, 1);
     model_number tube = model_required(config, "tubelet_size", 2, 1);
-    grid[0] =
-        floor((options->frames > 0 ? (double)options->frames : frames.value) / tube.value);
-    for (size_t axis = 0; axis < 2; axis++) {
-        double patch = model_side(config, "patch_size", 16, axis).value;
-        double side = model_side(config, "image_size", 224, axis).value;
-        grid[axis + 1] = floor((asked[axis] > 0 ? asked[axis] : side) / patch);
-    }
+    const model_cells cells = model_read_cells(config, "image_size", (const double[]){224, 224},
+                                               "patch_size", 16, true);
+    const double grid[3] = {floor((asked > 0 ? asked : frames.value) / tube.value),
+                            cells.sides[0], cells.sides[1]};
     api_model_part *part = model_part_new(config, suffix, "sinusoidal");
     const api_origin from = {API_ORIGIN_CONFIG, "num_frames",
                              " / tubelet_size, image_size / patch_size"};

@@ -18,6 +18,24 @@ double model_patches(double pixels, double patch, double merge)
     return merge * (squares < 1 ? 1 : squares);
 }
 
+model_cells model_read_cells(const model_config *config, const char *image_keys,
+                             const double image[2], const char *patch_keys, double patch,
+                             bool is_asked)
+{
+    const api_model_options *options = config->planner->plan->options;
+    const double asked[2] = {(double)options->height, (double)options->width};
+    model_cells cells = {.from = MODEL_QUERY};
+    is_asked = is_asked && asked[0] > 0;
+    for (size_t axis = 0; axis < 2; axis++) {
+        const model_number side = model_side(config, image_keys, image[axis], axis);
+        const double patch_side = model_side(config, patch_keys, patch, axis).value;
+        cells.sides[axis] = floor((is_asked ? asked[axis] : side.value) / patch_side);
+        if (!is_asked && axis == 1)
+            cells.from = model_add_remark(config, side.from, ", patches of it");
+    }
+    return cells;
+}
+
 double model_frames(const model_config *config, double tube)
 {
     double frames = (double)config->planner->plan->options->frames;

@@ -115,7 +115,17 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
  * multiple of it, at least one, as Qwen2-VL's processor resizes pictures. */
 double model_patches(double pixels, double patch, double merge);
 
-/* The frames of the request as the model counts them: `tube` of them are one, and the last one
+/* The cells of an image along height and width: of the request's where that is asked for and
+ * given, else of the config's, whose keys and defaults these are. */
+typedef struct model_cells {
+    double sides[2];
+    api_origin from;
+} model_cells;
+model_cells model_read_cells(const model_config *config, const char *image_keys,
+                             const double image[2], const char *patch_keys, double patch,
+                             bool is_asked);
+
+/* The frames of the request as the model counts them
  * is repeated where it takes more. 0 if the request has none. */
 double model_frames(const model_config *config, double tube);
 

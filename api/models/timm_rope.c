@@ -4,23 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The cells of the image that the request or the config names. */
-static api_origin read_grid(const model_config *config, double ret_cells[2])
-{
-    const api_model_options *options = config->planner->plan->options;
-    const double asked[2] = {(double)options->height, (double)options->width};
-    api_origin from = MODEL_QUERY;
-    for (size_t axis = 0; axis < 2; axis++) {
-        const model_number image = model_side(config, "image_size", 224, axis);
-        const double patch = model_side(config, "patch_size", 16, axis).value;
-        ret_cells[axis] =
-            asked[axis] > 0 ? model_patches(asked[axis], patch, 1) : floor(image.value / patch);
-        if (asked[0] == 0)
-            from = model_add_remark(config, image.from, ", patches of it");
-    }
-    return from;
-}
-
 /* RotaryEmbeddingCat: cells are counted, and stretched to the grid of the pretraining. */
 static void add_counted_cells(const model_config *config, api_model_part *part)
 {
@@ -85,7 +68,6 @@ static void add_frequencies(const model_config *config, const grid_facts *facts,
 
 void model_plan_timm_rope(model_config *config, const void *grid_rule)
 {
-    double cells[2];
     api_origin from;
     const char *kind = model_choice(config, "rope_type", "cat dinov3", "cat", &from);
     const char *table = config->planner->plan->options->table;
@@ -99,10 +81,11 @@ void model_plan_timm_rope(model_config *config, const void *grid_rule)
     else
         add_centres(config, part);
     add_frequencies(config, grid_rule, part);
-    from = read_grid(config, cells);
-    model_argument_numbers(config, part, "sizes", cells, 2, from);
-    model_fact_numbers(part, "grid", cells, 2, from);
-    model_fact_number(part, "rows", cells[0] * cells[1] + prefix.value, from);
+    const model_cells grid = model_read_cells(config, "image_size", (const double[]){224, 224},
+                                              "patch_size", 16, true);
+    model_argument_numbers(config, part, "sizes", grid.sides, 2, grid.from);
+    model_fact_numbers(part, "grid", grid.sides, 2, grid.from);
+    model_fact_number(part, "rows", grid.sides[0] * grid.sides[1] + prefix.value, grid.from);
     model_fact_text(part, "layout", part->pairing, model_default(config));
     model_argument_number(config, part, "prefix", prefix.value, prefix.from);
     if (table)

@@ -222,18 +222,13 @@ void model_plan_beit(model_config *config, const void *cells_rule)
     const cells_facts *facts = cells_rule;
     api_model_part *part = model_part_new(config, "bias", "swin_relative_bias");
     model_number heads = model_heads(config, NULL, facts->heads);
-    double window[2];
-    api_origin from = {0};
-    for (size_t axis = 0; axis < 2; axis++) {
-        model_number image = model_side(config, "image_size", facts->image[0], axis);
-        window[axis] =
-            floor(image.value / model_side(config, "patch_size", facts->patch, axis).value);
-        from = model_add_remark(config, image.from, ", patches of it");
-    }
-    add_sizes(part, window, 3, from);
+    const double image[2] = {facts->image[0], facts->image[0]};
+    const model_cells cells =
+        model_read_cells(config, "image_size", image, "patch_size", facts->patch, false);
+    add_sizes(part, cells.sides, 3, cells.from);
     model_argument(config, part, "preset", "beit", model_default(config));
-    model_argument_number(config, part, "height", window[0], from);
-    model_argument_number(config, part, "width", window[1], from);
+    model_argument_number(config, part, "height", cells.sides[0], cells.from);
+    model_argument_number(config, part, "width", cells.sides[1], cells.from);
     model_state_number(config, part, "heads", heads);
     model_note(part->notes, "Three rows of the table are for the class token.");
     model_note(part->notes, "%s", TRAINED_TABLE);
@@ -242,22 +237,21 @@ void model_plan_beit(model_config *config, const void *cells_rule)
 
 /* ---- decomposed ---- */
 
-/* Plan the two tables of layers of a type, whose attention sees `sides` cells; `source` is what
+/* Plan the two tables of layers of a type, whose attention sees these cells; `source` is what
  * the tables were made for. */
 static void plan_decomposed(model_config *config, const cells_facts *facts, const char *type,
-                            const model_number sides[2], const double source[2])
+                            const model_cells *seen, const double source[2])
 {
     api_model_part *part = model_part_new(config, type, "decomposed");
     model_number head = model_divide(config, model_width(config, NULL, facts->width),
                                      model_heads(config, NULL, facts->heads));
-    model_fact_numbers(part, "window", (double[]){sides[0].value, sides[1].value}, 2,
-                       sides[0].from);
+    model_fact_numbers(part, "window", seen->sides, 2, seen->from);
     model_fact_numbers(part, "rel_pos_h", (double[]){2 * source[0] - 1, head.value}, 2,
-                       sides[0].from);
+                       seen->from);
     model_fact_numbers(part, "rel_pos_w", (double[]){2 * source[1] - 1, head.value}, 2,
-                       sides[1].from);
-    model_argument_number(config, part, "height", sides[0].value, sides[0].from);
-    model_argument_number(config, part, "width", sides[1].value, sides[1].from);
+                       seen->from);
+    model_argument_number(config, part, "height", seen->sides[0], seen->from);
+    model_argument_number(config, part, "width", seen->sides[1], seen->from);
     model_state_number(config, part, "dim", head);
     model_argument_number(config, part, "source_height", source[0], MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "source_width", source[1], MODEL_IMAGE_CELLS);
@@ -272,32 +266,21 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
 void model_plan_decomposed(model_config *config, const void *cells_rule)
 {
     const cells_facts *facts = cells_rule;
-    const api_model_options *options = config->planner->plan->options;
-    const double asked[2] = {(double)options->height, (double)options->width};
-    model_number window = {.value = 0}, sides[2];
-    double source[2];
+    const double image[2] = {facts->image[0], facts->image[facts->image[1] > 0 ? 1 : 0]};
+    model_number window = {.value = 0};
     if (facts->windows)
         window = model_integer(config, "window_size", facts->window);
     if (window.value < 0 || window.value > 4096) {
         model_refuse(config, window.from, NULL, "from 0 to 4096 cells a side");
         return;
     }
-    for (size_t axis = 0; axis < 2; axis++) {
-        double side = facts->image[facts->image[1] > 0 ? axis : 0];
-        model_number image = model_side(config, "image_size", side, axis);
-        double patch = model_side(config, "patch_size", facts->patch, axis).value;
-        source[axis] = floor(image.value / patch);
-        sides[axis].value =
-            asked[axis] > 0 ? model_patches(asked[axis], patch, 1) : source[axis];
-        sides[axis].from = asked[axis] > 0
-                               ? MODEL_QUERY
-                               : model_add_remark(config, image.from, ", patches of it");
-    }
+    const model_cells made =
+        model_read_cells(config, "image_size", image, "patch_size", facts->patch, false);
+    const model_cells whole =
+        model_read_cells(config, "image_size", image, "patch_size", facts->patch, true);
+    const model_cells square = {{window.value, window.value}, window.from};
     if (window.value == 0 || model_has_layers(config, "global"))
-        plan_decomposed(config, facts, "global", sides, source);
-    if (window.value > 0 && model_has_layers(config, "window")) {
-        const model_number square[2] = {window, window};
-        plan_decomposed(config, facts, "window", square,
-                        (const double[]){window.value, window.value});
-    }
+        plan_decomposed(config, facts, "global", &whole, made.sides);
+    if (window.value > 0 && model_has_layers(config, "window"))
+        plan_decomposed(config, facts, "window", &square, square.sides);
 }
