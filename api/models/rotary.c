@@ -23,20 +23,20 @@ static void plan_both_lengths(model_config *config, rotary_keys *keys)
     bool are_equal = json_equal(model_find(&keys->dictionary, "short_factor", &from),
                                 model_find(&keys->dictionary, "long_factor", &from));
     if (config->planner->plan->options->seq_len > 0 || are_equal) {
-        model_use_rotary(config, facts, model_plan_table(config, keys, facts->suffix, 0));
+        model_use_rotary(config, facts, model_plan_table(config, keys, facts->suffix));
         return;
     }
+    keys->seq_len = keys->original.value;
     api_model_part *brief =
-        model_plan_table(config, keys, name_length(config, facts->suffix, "short_context"),
-                         keys->original.value);
+        model_plan_table(config, keys, name_length(config, facts->suffix, "short_context"));
     model_note(brief->notes,
                "For sequences of up to %.0f positions; a module starts with these.",
                keys->original.value);
     model_use_rotary(config, facts, brief);
     if (keys->longest.value > keys->original.value) {
+        keys->seq_len = keys->longest.value;
         api_model_part *extended =
-            model_plan_table(config, keys, name_length(config, facts->suffix, "long_context"),
-                             keys->longest.value);
+            model_plan_table(config, keys, name_length(config, facts->suffix, "long_context"));
         model_note(extended->notes, "For longer sequences: every layer takes these instead of "
                                     "short_context.");
     }
@@ -49,7 +49,7 @@ void model_plan_both_kinds(model_config *config, const rotary_facts *facts,
         if (!model_has_layers(config, types[i]))
             continue;
         rotary_keys keys = model_rotary_keys(config, facts, names[i], i == 1);
-        model_use(config, model_plan_table(config, &keys, names[i], 0), types[i]);
+        model_use(config, model_plan_table(config, &keys, names[i]), types[i]);
     }
 }
 
@@ -65,5 +65,5 @@ void model_plan_rotary(model_config *config, const void *rotary_rule)
     if (strcmp(keys.type, "longrope") == 0)
         plan_both_lengths(config, &keys);
     else
-        model_use_rotary(config, facts, model_plan_table(config, &keys, facts->suffix, 0));
+        model_use_rotary(config, facts, model_plan_table(config, &keys, facts->suffix));
 }

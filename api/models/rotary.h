@@ -14,6 +14,7 @@ typedef struct rotary_keys {
     model_config dictionary; /* rope_scaling or rope_parameters, that of the layer type */
     const char *type;
     api_origin type_from;
+    double seq_len; /* that chooses between frequencies; 0: what the request or config says */
     model_number theta, head, partial, width, longest, original;
     bool interleaved;
     api_origin interleaved_from;
@@ -34,16 +35,14 @@ static inline double model_rotary_width(const rotary_keys *keys)
 
 /* ---- rotary_table.c ---- */
 
-/* Plan the part of one table. `suffix` is that of its name, `seq_len` as for
- * model_rotary_type. */
+/* Plan the part of one table. `suffix` is that of its name. */
 api_model_part *model_plan_table(const model_config *config, const rotary_keys *keys,
-                                 const char *suffix, double seq_len);
+                                 const char *suffix);
 
 /* ---- rotary_types.c ---- */
 
-/* Add the arguments of the rope_type, and the facts about them. `seq_len`: the length that
- * chooses between frequencies, 0: what the request or the config says. */
-void model_rotary_type(const model_config *config, const rotary_keys *keys, double seq_len,
+/* Add the arguments of the rope_type, and the facts about them. */
+void model_rotary_type(const model_config *config, const rotary_keys *keys,
                        api_model_part *part);
 
 /* The rope_scaling of Llama 3.1's law with a factor, and its other published numbers. */

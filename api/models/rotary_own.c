@@ -110,7 +110,7 @@ static void plan_thetas(model_config *config, const rotary_facts *facts, const j
         char number[PE_PRINT_MAX];
         pe_print_number(number, theta);
         const char *name = model_keep(config->planner, json_sprintf("theta_%s", number));
-        const api_model_part *part = model_plan_table(config, &keys, name, 0);
+        const api_model_part *part = model_plan_table(config, &keys, name);
         for (size_t other = i; other < component->layer_count; other++)
             if (model_list_number(thetas, other) == theta)
                 component->layers[other] = (int32_t)(part - plan->parts);

@@ -202,7 +202,7 @@ static void note_lengths(const model_config *config, const rotary_keys *keys,
 }
 
 api_model_part *model_plan_table(const model_config *config, const rotary_keys *keys,
-                                 const char *suffix, double seq_len)
+                                 const char *suffix)
 {
     const api_model_options *options = config->planner->plan->options;
     const rotary_facts *facts = keys->facts;
@@ -220,7 +220,7 @@ api_model_part *model_plan_table(const model_config *config, const rotary_keys *
     model_argument(config, part, "layout", part->pairing, keys->interleaved_from);
     if (options->table)
         model_argument(config, part, "table", options->table, MODEL_QUERY);
-    model_rotary_type(config, keys, seq_len, part);
+    model_rotary_type(config, keys, part);
     add_sections(config, keys, part);
     add_softmax_scale(keys, part);
     model_part_say(part, facts->note);

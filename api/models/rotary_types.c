@@ -51,25 +51,25 @@ static model_number divide_lengths(const model_config *config, const rotary_keys
 
 /* ---- one function for each type ---- */
 
-typedef void type_adder(const model_config *config, const rotary_keys *keys, double seq_len,
+typedef void type_adder(const model_config *config, const rotary_keys *keys,
                         api_model_part *part);
 
 /* The length of the sequence: of the request, else the longest one. */
-static void add_sequence(const model_config *config, const rotary_keys *keys, double seq_len,
+static void add_sequence(const model_config *config, const rotary_keys *keys,
                          api_model_part *part)
 {
     int64_t asked = config->planner->plan->options->seq_len;
     if (asked > 0)
         model_argument_number(config, part, "seq_len", (double)asked + config->first,
                               MODEL_QUERY); /* the library counts from position 0 */
-    else if (seq_len > 0)
-        model_argument_number(config, part, "seq_len", seq_len,
+    else if (keys->seq_len > 0)
+        model_argument_number(config, part, "seq_len", keys->seq_len,
                               MODEL_REMARK("the length that is named"));
     else
         model_argument_number(config, part, "seq_len", keys->longest.value, keys->longest.from);
 }
 
-static void add_dynamic(const model_config *config, const rotary_keys *keys, double seq_len,
+static void add_dynamic(const model_config *config, const rotary_keys *keys,
                         api_model_part *part)
 {
     model_number alpha = keys->facts->alpha ? model_real(&keys->dictionary, "alpha", NAN)
@@ -85,17 +85,15 @@ static void add_dynamic(const model_config *config, const rotary_keys *keys, dou
                      "given with rope_type dynamic");
     model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
                           keys->longest.from);
-    add_sequence(config, keys, seq_len, part);
+    add_sequence(config, keys, part);
     model_note(part->notes,
                "Up to %.0f positions these are the plain frequencies; give "
                "seq_len for those of a longer sequence.",
                keys->longest.value);
 }
 
-static void add_yarn(const model_config *config, const rotary_keys *keys, double seq_len,
-                     api_model_part *part)
+static void add_yarn(const model_config *config, const rotary_keys *keys, api_model_part *part)
 {
-    (void)seq_len;
     bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
     model_number factor = model_real(&keys->dictionary, "factor", NAN);
     model_number lengths = divide_lengths(config, keys);
@@ -149,12 +147,12 @@ static void add_list(const model_config *config, const rotary_keys *keys, const 
         model_argument_list(config, part, key, list, from);
 }
 
-static void add_longrope(const model_config *config, const rotary_keys *keys, double seq_len,
+static void add_longrope(const model_config *config, const rotary_keys *keys,
                          api_model_part *part)
 {
     bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
     int64_t asked = config->planner->plan->options->seq_len;
-    bool beyond = (asked > 0 ? (double)asked : seq_len) > keys->original.value;
+    bool beyond = (asked > 0 ? (double)asked : keys->seq_len) > keys->original.value;
     bool on_top = model_has(config, "original_max_position_embeddings");
     const char *mscale = beyond ? "long_mscale" : "short_mscale";
     add_list(config, keys, "short_factor", part);
@@ -176,13 +174,12 @@ static void add_longrope(const model_config *config, const rotary_keys *keys, do
     } else {
         add_optional(config, keys, part, "attention_factor", true);
     }
-    add_sequence(config, keys, seq_len, part);
+    add_sequence(config, keys, part);
 }
 
-static void add_llama3(const model_config *config, const rotary_keys *keys, double seq_len,
+static void add_llama3(const model_config *config, const rotary_keys *keys,
                        api_model_part *part)
 {
-    (void)seq_len;
     add_required(config, keys, part, "factor");
     add_required(config, keys, part, "low_freq_factor");
     add_required(config, keys, part, "high_freq_factor");
@@ -213,28 +210,17 @@ json_t *model_pack_divisors(json_t *divisors, double longest)
                      "original_max_position_embeddings", longest);
 }
 
-/* The parameters of a type, for which the config has keys of the same names. */
-static void add_parameters(const model_config *config, const rotary_keys *keys, double seq_len,
-                           api_model_part *part)
+/* Of laws that have a factor alone, which whole heads may lack. */
+static void add_factor(const model_config *config, const rotary_keys *keys,
+                       api_model_part *part)
 {
-    const pe_scheme_info *info = pe_scheme_describe(pe_scheme_find("rope"));
-    (void)seq_len;
-    for (size_t i = 0; i < info->parameter_count; i++) {
-        const pe_parameter *row = &info->parameters[i];
-        bool depends = row->when && strcmp(row->when, "rope_type") == 0;
-        for (const pe_case *own = row->cases; depends && own->choice; own++)
-            if (strcmp(own->choice, keys->type) != 0)
-                continue;
-            else if (strcmp(row->name, "original_max_position_embeddings") == 0)
-                add_original(config, keys, part);
-            else if (own->required)
-                add_required(config, keys, part, row->name);
-            else if (row->type == PE_REAL)
-                add_optional(config, keys, part, row->name, true);
-    }
+    if (strcmp(keys->type, "proportional") == 0)
+        add_optional(config, keys, part, "factor", true);
+    else
+        add_required(config, keys, part, "factor");
 }
 
-/* Types whose keys mean more than the parameters of their names. */
+/* Types that have more than a factor. */
 static const struct {
     const char *type;
     type_adder *add;
@@ -245,10 +231,10 @@ static const struct {
     {"llama3", add_llama3},
 };
 
-void model_rotary_type(const model_config *config, const rotary_keys *keys, double seq_len,
+void model_rotary_type(const model_config *config, const rotary_keys *keys,
                        api_model_part *part)
 {
-    type_adder *add = add_parameters;
+    type_adder *add = add_factor;
     model_fact_text(part, "rope_type", keys->type, keys->type_from);
     if (strcmp(keys->type, "default") == 0)
         return;
@@ -256,5 +242,5 @@ void model_rotary_type(const model_config *config, const rotary_keys *keys, doub
         if (strcmp(TYPES[i].type, keys->type) == 0)
             add = TYPES[i].add;
     model_argument(config, part, "rope_type", keys->type, keys->type_from);
-    add(config, keys, seq_len, part);
+    add(config, keys, part);
 }
