@@ -64,12 +64,12 @@ void model_plan_learned(model_config *config, const void *table_rule)
         model_note(part->notes, "Position 0 has row %g; %g rows stand for positions.",
                    first.value, rows.value - first.value);
     model_number positions = {rows.given, rows.value - first.value, rows.from};
-    model_argument_limited_length(config, part, positions, API_MODEL_ROWS);
-    model_argument_offset(config, part, 0, MODEL_QUERY);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument_number(config, part, "base_length", rows.value, rows.from);
+    model_argument_limited_length(part, positions, API_MODEL_ROWS);
+    model_argument_offset(part, 0, MODEL_QUERY);
+    model_argument_number(part, "dim", width.value, width.from);
+    model_argument_number(part, "base_length", rows.value, rows.from);
     if (first.value > 0)
-        model_argument_number(config, part, "row_offset", first.value, first.from);
+        model_argument_number(part, "row_offset", first.value, first.from);
     model_part_say(part, facts->note);
     model_part_use(config, part, "learned", "encoding");
 }
@@ -88,17 +88,17 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
     model_number positions = {rows.given, rows.value - first.value, rows.from};
     if (!(positions.value >= 1))
         positions.value = rows.value;
-    model_argument_length(config, part, positions, API_MODEL_ROWS);
-    model_argument_offset(config, part, first.value, first.from);
-    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument_length(part, positions, API_MODEL_ROWS);
+    model_argument_offset(part, first.value, first.from);
+    model_argument_number(part, "dim", width.value, width.from);
     if (facts->base_keys) {
         model_number base = model_real(config, facts->base_keys, 10000);
-        model_argument_number(config, part, "base", base.value, base.from);
+        model_argument_number(part, "base", base.value, base.from);
     }
-    model_argument(config, part, "layout", facts->layout, model_default(config));
-    model_argument(config, part, "frequencies", facts->frequencies, model_default(config));
+    model_argument(part, "layout", facts->layout, model_default(config));
+    model_argument(part, "frequencies", facts->frequencies, model_default(config));
     if (fmod(width.value, 2) != 0)
-        model_argument(config, part, "odd_dim", "pad", model_default(config));
+        model_argument(part, "odd_dim", "pad", model_default(config));
     if (facts->stored)
         model_note(part->notes, "The checkpoint holds this table as well.");
     model_part_say(part, facts->note);
@@ -172,24 +172,23 @@ static void finish_grid_of_sinusoids(const model_config *config, const patches_f
     json_t *grid = json_object_get(json_object_get(part->facts, "grid"), "value");
     double height = json_number_value(json_array_get(grid, 0));
     double columns = json_number_value(json_array_get(grid, 1));
-    model_argument_number(config, part, "height", height, MODEL_IMAGE_CELLS);
-    model_argument_number(config, part, "width", columns, MODEL_IMAGE_CELLS);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument(config, part, "layout", "concat", model_default(config));
-    model_argument(config, part, "axis_order", "width_first", model_default(config));
-    model_argument(config, part, "shape", "nc", model_default(config));
-    model_argument_number(config, part, "extra_tokens", facts->more, model_default(config));
-    model_part_finish(config, part, "sinusoidal_2d", "encoding");
+    model_argument_number(part, "height", height, MODEL_IMAGE_CELLS);
+    model_argument_number(part, "width", columns, MODEL_IMAGE_CELLS);
+    model_argument_number(part, "dim", width.value, width.from);
+    model_argument(part, "layout", "concat", model_default(config));
+    model_argument(part, "axis_order", "width_first", model_default(config));
+    model_argument(part, "shape", "nc", model_default(config));
+    model_argument_number(part, "extra_tokens", facts->more, model_default(config));
+    model_part_finish(part, "sinusoidal_2d", "encoding");
 }
 
 /* The arguments of a trained table of so many rows. */
-static void finish_rows(const model_config *config, api_model_part *part, model_number rows,
-                        model_number width)
+static void finish_rows(api_model_part *part, model_number rows, model_number width)
 {
-    model_argument_number(config, part, "length", rows.value, rows.from);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument_number(config, part, "base_length", rows.value, rows.from);
-    model_part_finish(config, part, "learned", "encoding");
+    model_argument_number(part, "length", rows.value, rows.from);
+    model_argument_number(part, "dim", width.value, width.from);
+    model_argument_number(part, "base_length", rows.value, rows.from);
+    model_part_finish(part, "learned", "encoding");
 }
 
 /* A trained table: its own rows, or those for the image of the request. */
@@ -204,21 +203,20 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     part->state = API_PART_TRAINED;
     model_fact_number(part, "offset", 0, model_default(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
-        model_argument(config, part, "preset", facts->preset, model_default(config));
+        model_argument(part, "preset", facts->preset, model_default(config));
         double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
-        model_argument_number(config, part, "height",
-                              model_patches((double)options->height, patch, merge),
-                              MODEL_QUERY);
-        model_argument_number(config, part, "width",
+        model_argument_number(
+            part, "height", model_patches((double)options->height, patch, merge), MODEL_QUERY);
+        model_argument_number(part, "width",
                               model_patches((double)options->width, patch, merge), MODEL_QUERY);
-        model_argument_number(config, part, "dim", width.value, width.from);
-        model_argument_number(config, part, "source_height", source, rows.from);
-        model_argument_number(config, part, "prefix_tokens", more, model_default(config));
-        model_part_finish(config, part, "resized", "encoding");
+        model_argument_number(part, "dim", width.value, width.from);
+        model_argument_number(part, "source_height", source, rows.from);
+        model_argument_number(part, "prefix_tokens", more, model_default(config));
+        model_part_finish(part, "resized", "encoding");
         return;
     }
     model_fact_number(part, "positions", rows.value, rows.from);
-    finish_rows(config, part, rows, width);
+    finish_rows(part, rows, width);
 }
 
 /* Begin a table of patches with its facts. */
@@ -301,7 +299,7 @@ void model_plan_spectrogram(model_config *config, const void *nothing)
                       (api_origin[]){bands.from, patch.from, along.from, across.from}[i]);
     model_note(part->notes, "Rows 0 and 1 are those of the class and distillation tokens; then "
                             "band by band, patches may overlap.");
-    finish_rows(config, part, rows, width);
+    finish_rows(part, rows, width);
     model_use(config, part, NULL);
 }
 
@@ -323,10 +321,10 @@ static void plan_video(model_config *config, const char *suffix, const char *wid
     double rows = grid[0] * grid[1] * grid[2];
     model_fact_numbers(part, "grid", grid, 3, from);
     model_fact_number(part, "rows", rows, from);
-    model_argument_number(config, part, "length", rows, from);
-    model_state_number(config, part, "dim", width);
-    model_state_text(config, part, "layout", "interleaved", model_default(config));
-    model_state_text(config, part, "frequencies", "vaswani", model_default(config));
+    model_argument_number(part, "length", rows, from);
+    model_state_number(part, "dim", width);
+    model_state_text(part, "layout", "interleaved", model_default(config));
+    model_state_text(part, "frequencies", "vaswani", model_default(config));
     model_note(part->notes, "The position is the number of the token: frame by frame, row by "
                             "row. There is no class token.");
     model_part_use(config, part, "sinusoidal", "encoding");

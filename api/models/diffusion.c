@@ -71,15 +71,15 @@ void model_plan_latents(model_config *config, const void *latents_rule)
     model_number width = read_inner_width(config, facts);
     model_fact_numbers(part, "grid", (double[]){grid.height, grid.width}, 2, grid.from);
     model_fact_number(part, "rows", grid.height * grid.width, grid.from);
-    model_argument_number(config, part, "height", grid.height, grid.from);
-    model_argument_number(config, part, "width", grid.width, grid.from);
-    model_state_number(config, part, "dim", width);
-    model_argument(config, part, "layout", "concat", model_default(config));
-    model_argument(config, part, "shape", "nc", model_default(config));
-    model_state_number(config, part, "base_size", grid.base);
+    model_argument_number(part, "height", grid.height, grid.from);
+    model_argument_number(part, "width", grid.width, grid.from);
+    model_state_number(part, "dim", width);
+    model_argument(part, "layout", "concat", model_default(config));
+    model_argument(part, "shape", "nc", model_default(config));
+    model_state_number(part, "base_size", grid.base);
     if (facts->table > 0) {
         model_number table = model_required(config, "pos_embed_max_size", facts->table, 1);
-        model_state_number(config, part, "table_size", table);
+        model_state_number(part, "table_size", table);
         model_note(part->notes,
                    "The checkpoint holds a table of %.0f x %.0f cells; these are the rows of "
                    "its centre.",
@@ -87,7 +87,7 @@ void model_plan_latents(model_config *config, const void *latents_rule)
     }
     if (facts->scaled) {
         model_number scale = read_scale(config, facts);
-        model_state_number(config, part, "interpolation_scale", scale);
+        model_state_number(part, "interpolation_scale", scale);
     }
     model_note(part->notes,
                "A cell is a patch of latents, each of which stands for %d x %d pixels.", PIXELS,
@@ -110,15 +110,15 @@ static void plan_added_numbers(model_config *config, const char *layout, api_ori
     model_number width = model_required(config, "addition_time_embed_dim", NAN, 1);
     model_number rows = {.value = NAN};
     api_model_part *part = model_part_new(config, "added_numbers", "sinusoidal");
-    model_argument_length(config, part, rows, API_MODEL_ROWS);
-    model_argument_offset(config, part, 0, MODEL_QUERY);
-    model_state_number(config, part, "dim", width);
-    model_state_text(config, part, "layout", layout, layout_from);
-    model_state_text(config, part, "frequencies", frequencies, frequencies_from);
+    model_argument_length(part, rows, API_MODEL_ROWS);
+    model_argument_offset(part, 0, MODEL_QUERY);
+    model_state_number(part, "dim", width);
+    model_state_text(part, "layout", layout, layout_from);
+    model_state_text(part, "frequencies", frequencies, frequencies_from);
     model_note(part->notes,
                "Rows are numbers of pixels: the model takes those of the original size, the "
                "corner of the crop and the target size, one after the other.");
-    model_part_finish(config, part, "sinusoidal", "encoding");
+    model_part_finish(part, "sinusoidal", "encoding");
 }
 
 void model_plan_unet(model_config *config, const void *first_channels)
@@ -156,11 +156,11 @@ void model_plan_unet(model_config *config, const void *first_channels)
     model_fact_number(part, "dim", width, from);
     model_fact_text(part, "layout", layout, flip_from);
     model_fact_text(part, "frequencies", frequencies, shift.from);
-    model_argument_length(config, part, rows, API_MODEL_ROWS);
-    model_argument_offset(config, part, 0, MODEL_QUERY);
-    model_argument_number(config, part, "dim", width, from);
-    model_argument(config, part, "layout", layout, flip_from);
-    model_argument(config, part, "frequencies", frequencies, shift.from);
+    model_argument_length(part, rows, API_MODEL_ROWS);
+    model_argument_offset(part, 0, MODEL_QUERY);
+    model_argument_number(part, "dim", width, from);
+    model_argument(part, "layout", layout, flip_from);
+    model_argument(part, "frequencies", frequencies, shift.from);
     model_note(part->notes, "Rows are timesteps of the diffusion.");
     model_part_use(config, part, "sinusoidal", "encoding");
     plan_added_numbers(config, layout, flip_from, frequencies, shift.from);

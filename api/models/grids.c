@@ -87,7 +87,7 @@ static void add_first_cells(const model_config *config, const cells *grid, api_m
 {
     const double half[2] = {floor(grid->height / 2), floor(grid->width / 2)};
     const double first[3] = {0, half[0] - grid->height, half[1] - grid->width};
-    model_argument_numbers(config, part, "first_index", first, 3, model_default(config));
+    model_argument_numbers(part, "first_index", first, 3, model_default(config));
     model_fact_number(part, "text_first", fmax(half[0], half[1]), model_default(config));
     model_note(part->notes,
                "Rows and columns are counted from -(n - floor(n / 2)); the first token of text "
@@ -111,30 +111,29 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     if (facts->frames_keys)
         sizes[0] = read_frames(config, facts);
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_default(config));
-    model_argument_numbers(config, part, "sizes", sizes + skipped, 3 - skipped, grid->from);
+        model_argument(part, "preset", facts->preset, model_default(config));
+    model_argument_numbers(part, "sizes", sizes + skipped, 3 - skipped, grid->from);
     if (facts->centred)
         add_first_cells(config, grid, part);
-    model_argument_number(config, part, "dim", turned->head.value, turned->head.from);
-    model_argument_number(config, part, "rope_theta", turned->theta.value, turned->theta.from);
+    model_argument_number(part, "dim", turned->head.value, turned->head.from);
+    model_argument_number(part, "rope_theta", turned->theta.value, turned->theta.from);
     if (widths)
-        model_argument_list(config, part, "widths", widths, from);
+        model_argument_list(part, "widths", widths, from);
     if (facts->tube > 0) {
         model_number merge = read_merge(config, facts);
         model_number tube = model_integer(config, "temporal_patch_size", facts->tube);
         double frames = model_frames(config, tube.value);
-        model_argument_number(config, part, "merge_size", merge.value, merge.from);
+        model_argument_number(part, "merge_size", merge.value, merge.from);
         if (frames > 0)
-            model_argument_number(config, part, "repeats", frames, MODEL_OPTION("frames"));
+            model_argument_number(part, "repeats", frames, MODEL_OPTION("frames"));
     }
     if (facts->prefix_keys) {
         model_number registers = model_integer(config, facts->prefix_keys, facts->prefix);
-        model_argument_number(config, part, "prefix", registers.value + 1, registers.from);
+        model_argument_number(part, "prefix", registers.value + 1, registers.from);
     }
     if (config->planner->plan->options->table)
-        model_argument(config, part, "table", config->planner->plan->options->table,
-                       MODEL_QUERY);
-    model_part_finish(config, part, "axial_rope", "cos sin inv_freq coordinates");
+        model_argument(part, "table", config->planner->plan->options->table, MODEL_QUERY);
+    model_part_finish(part, "axial_rope", "cos sin inv_freq coordinates");
 }
 
 /* The base of the frequencies of sinusoids, which a preset knows unless a key may change it. */
@@ -146,7 +145,7 @@ static void add_temperature(const model_config *config, const char *keys, double
         base = model_real(config, keys, base.value);
     model_fact_number(part, fact, base.value, base.from);
     if (keys)
-        model_argument_number(config, part, argument, base.value, base.from);
+        model_argument_number(part, argument, base.value, base.from);
 }
 
 /* The arguments of the scheme sinusoidal_2d. */
@@ -159,15 +158,15 @@ static void add_sines(const model_config *config, const grid_facts *facts, const
         1);
     model_fact_number(part, "dim", width.value, width.from);
     model_fact_text(part, "center", facts->centre, model_default(config));
-    model_argument(config, part, "preset", facts->preset, model_default(config));
+    model_argument(part, "preset", facts->preset, model_default(config));
     add_temperature(config, facts->theta_keys, facts->theta, "temperature", "base", part);
     if (facts->height_theta_keys)
         add_temperature(config, facts->height_theta_keys, facts->theta, "temperature_height",
                         "base_height", part);
-    model_argument_number(config, part, "height", grid->height, grid->from);
-    model_argument_number(config, part, "width", grid->width, grid->from);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_part_finish(config, part, "sinusoidal_2d", "encoding");
+    model_argument_number(part, "height", grid->height, grid->from);
+    model_argument_number(part, "width", grid->width, grid->from);
+    model_argument_number(part, "dim", width.value, width.from);
+    model_part_finish(part, "sinusoidal_2d", "encoding");
 }
 
 /* The arguments of the scheme random_fourier. */
@@ -177,11 +176,11 @@ static void add_features(const model_config *config, const grid_facts *facts, co
     model_number width = model_required(config, "hidden_size", facts->width, 2);
     const double sizes[2] = {grid->height, grid->width};
     part->state = API_PART_TRAINED;
-    model_argument(config, part, "preset", facts->preset, model_default(config));
-    model_argument_numbers(config, part, "sizes", sizes, 2, grid->from);
-    model_argument_number(config, part, "features", floor(width.value / 2),
+    model_argument(part, "preset", facts->preset, model_default(config));
+    model_argument_numbers(part, "sizes", sizes, 2, grid->from);
+    model_argument_number(part, "features", floor(width.value / 2),
                           model_add_remark(config, width.from, " / 2"));
-    model_part_finish(config, part, "random_fourier", "encoding");
+    model_part_finish(part, "random_fourier", "encoding");
 }
 
 /* A copy of a value with integers for reals that are integral, also in a list. */

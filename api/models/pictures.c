@@ -103,17 +103,17 @@ static void add_time(const model_config *config, const picture_facts *facts,
                      const picture *shown, api_model_part *part)
 {
     if (!isnan(shown->temporal_merge.value))
-        model_argument_number(config, part, "temporal_merge_size", shown->temporal_merge.value,
+        model_argument_number(part, "temporal_merge_size", shown->temporal_merge.value,
                               shown->temporal_merge.from);
     if (facts->frames)
-        model_argument(config, part, "frame_positions", facts->frames, model_default(config));
+        model_argument(part, "frame_positions", facts->frames, model_default(config));
     if (facts->tokens_per_second == 0)
         return;
     model_config vision = find_vision(config), whole = find_holder(config);
     model_number tokens = model_integer(&vision, "tokens_per_second", NAN);
     if (isnan(tokens.value))
         tokens = model_integer(&whole, "position_id_per_seconds", facts->tokens_per_second);
-    model_argument_number(config, part, "tokens_per_second", tokens.value, tokens.from);
+    model_argument_number(part, "tokens_per_second", tokens.value, tokens.from);
     if (shown->frames > 1)
         model_note(part->notes,
                    "A frame takes one second unless seconds_per_grid of the request says "
@@ -125,8 +125,7 @@ static void add_time(const model_config *config, const picture_facts *facts,
 }
 
 /* The lengths of the texts, one token before each of `grids` grids, and the sizes of these. */
-static void add_runs(const model_config *config, const picture *shown, double grids,
-                     double after, api_model_part *part)
+static void add_runs(const picture *shown, double grids, double after, api_model_part *part)
 {
     const api_origin from = MODEL_OPTION("image");
     const api_origin length = {API_ORIGIN_QUERY, "length", " or the config"};
@@ -138,8 +137,8 @@ static void add_runs(const model_config *config, const picture *shown, double gr
         json_array_append_new(sizes, json_real(shown->width));
     }
     json_array_append_new(text, json_real(after));
-    model_argument_list(config, part, "text", text, length);
-    model_argument_list(config, part, "grids", sizes, from);
+    model_argument_list(part, "text", text, length);
+    model_argument_list(part, "grids", sizes, from);
     model_fact_numbers(part, "grid", (double[]){shown->frames, shown->height, shown->width}, 3,
                        from);
     json_decref(text);
@@ -182,14 +181,13 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
     double after = count_following_text(config, grids + shown.tokens, rows);
     if (isnan(after))
         return;
-    add_runs(config, &shown, grids, after, part);
+    add_runs(&shown, grids, after, part);
     model_fact_number(part, "picture_tokens", shown.tokens,
                       MODEL_REMARK("grid / spatial_merge_size^2"));
     if (options->offset)
-        model_argument_number(config, part, "first_position", strtod(options->offset, NULL),
+        model_argument_number(part, "first_position", strtod(options->offset, NULL),
                               MODEL_OPTION("offset"));
-    model_argument_number(config, part, "spatial_merge_size", shown.merge.value,
-                          shown.merge.from);
+    model_argument_number(part, "spatial_merge_size", shown.merge.value, shown.merge.from);
     add_time(config, facts, &shown, part);
     model_note(part->notes,
                "The prompt: 1 token of text before %s %.0f x %.0f patches, %.0f tokens "

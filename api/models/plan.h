@@ -64,8 +64,8 @@ typedef struct api_model_part {
     const char *law;     /* of a temperature of queries: "llama4" or "ministral3"; else NULL */
     json_t *facts;       /* {name: {"value": …, "from": …}} */
     json_t *notes;       /* sentences */
-    json_t *used;        /* the planner's, while it plans: what arguments and facts came from */
-    json_t *second;      /* layers that use it besides another part; NULL: none */
+    const struct model_config *config; /* while it is planned: what it is a part of */
+    json_t *second;                    /* layers that use it besides another part; NULL: none */
 } api_model_part;
 
 typedef struct api_model_component {

@@ -23,7 +23,7 @@ api_model_part *model_part_new(const model_config *config, const char *suffix, c
     *part = (api_model_part){.kind = kind,
                              .component = config->component,
                              .state = API_PART_UNSERVED,
-                             .used = config->planner->used,
+                             .config = config,
                              .facts = json_object(),
                              .notes = json_array()};
     part->name = suffix ? model_keep(config->planner, json_sprintf("%s.%s", component, suffix))
@@ -44,45 +44,42 @@ void model_part_done(api_model_part *part)
 static void add_argument(api_model_part *part, const char *name, const char *text, pe_kind kind,
                          api_origin from)
 {
-    model_use_key(part->used, from);
+    model_use_key(part->config->planner->used, from);
     assert(part->count < API_PART_ARGUMENTS);
     part->arguments[part->count] = (pe_argument){.name = name, .text = text, .kind = kind};
     part->from[part->count++] = from;
 }
 
-void model_argument(const model_config *config, api_model_part *part, const char *name,
-                    const char *text, api_origin from)
+void model_argument(api_model_part *part, const char *name, const char *text, api_origin from)
 {
-    add_argument(part, name, model_keep(config->planner, json_string(text)), PE_KIND_STRING,
-                 from);
+    add_argument(part, name, model_keep(part->config->planner, json_string(text)),
+                 PE_KIND_STRING, from);
 }
 
-void model_argument_number(const model_config *config, api_model_part *part, const char *name,
-                           double value, api_origin from)
+void model_argument_number(api_model_part *part, const char *name, double value,
+                           api_origin from)
 {
     char text[PE_PRINT_MAX];
     if (isnan(value)) /* a problem says why */
         return;
     text[pe_print_number(text, value)] = '\0';
-    add_argument(part, name, model_keep(config->planner, json_string(text)), PE_KIND_NUMBER,
-                 from);
+    add_argument(part, name, model_keep(part->config->planner, json_string(text)),
+                 PE_KIND_NUMBER, from);
 }
 
-void model_argument_flag(const model_config *config, api_model_part *part, const char *name,
-                         bool flag, api_origin from)
+void model_argument_flag(api_model_part *part, const char *name, bool flag, api_origin from)
 {
-    (void)config;
     add_argument(part, name, flag ? "true" : "false", PE_KIND_BOOLEAN, from);
 }
 
-bool model_argument_list(const model_config *config, api_model_part *part, const char *name,
-                         const json_t *list, api_origin from)
+bool model_argument_list(api_model_part *part, const char *name, const json_t *list,
+                         api_origin from)
 {
     api_text text = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         if (!json_is_number(item)) {
-            model_refuse(config, from, item, "a list of numbers");
+            model_refuse(part->config, from, item, "a list of numbers");
             api_text_done(&text);
             return false;
         }
@@ -90,7 +87,8 @@ bool model_argument_list(const model_config *config, api_model_part *part, const
         api_text_add_number(&text, json_number_value(item));
     }
     char *joined = api_text_take(&text);
-    add_argument(part, name, model_keep(config->planner, json_string(joined ? joined : "")),
+    add_argument(part, name,
+                 model_keep(part->config->planner, json_string(joined ? joined : "")),
                  PE_KIND_LIST, from);
     if (!joined)
         api_document_spoil();
@@ -106,75 +104,72 @@ static json_t *list_numbers(const double numbers[], size_t count)
     return list;
 }
 
-void model_argument_numbers(const model_config *config, api_model_part *part, const char *name,
-                            const double numbers[], size_t count, api_origin from)
+void model_argument_numbers(api_model_part *part, const char *name, const double numbers[],
+                            size_t count, api_origin from)
 {
     json_t *list = list_numbers(numbers, count);
-    model_argument_list(config, part, name, list, from);
+    model_argument_list(part, name, list, from);
     json_decref(list);
 }
 
-void model_argument_length(const model_config *config, api_model_part *part, model_number rows,
-                           double most)
+void model_argument_length(api_model_part *part, model_number rows, double most)
 {
-    const api_model_options *options = config->planner->plan->options;
+    const api_model_options *options = part->config->planner->plan->options;
     if (!isnan(rows.value))
         model_fact_number(part, "positions", rows.value, rows.from);
     if (options->length > 0) {
-        model_argument_number(config, part, "length", (double)options->length, MODEL_QUERY);
+        model_argument_number(part, "length", (double)options->length, MODEL_QUERY);
         return;
     }
     api_origin from = rows.from;
     if (isnan(rows.value))
-        from = model_add_remark(config, (api_origin){0},
+        from = model_add_remark(part->config, (api_origin){0},
                                 "%g rows, since the config has no length", most);
     else if (rows.value > most)
-        from = model_add_remark(config, rows.from, ", cut to %g rows", most);
-    model_argument_number(config, part, "length", rows.value <= most ? rows.value : most, from);
+        from = model_add_remark(part->config, rows.from, ", cut to %g rows", most);
+    model_argument_number(part, "length", rows.value <= most ? rows.value : most, from);
 }
 
-void model_argument_limited_length(const model_config *config, api_model_part *part,
-                                   model_number rows, double most)
+void model_argument_limited_length(api_model_part *part, model_number rows, double most)
 {
-    const api_model_options *options = config->planner->plan->options;
+    const api_model_options *options = part->config->planner->plan->options;
     double left = rows.value - (options->offset ? strtod(options->offset, NULL) : 0);
     double asked = options->length > 0 ? (double)options->length : most;
     api_origin from = options->length > 0 ? MODEL_QUERY : rows.from;
     model_fact_number(part, "positions", rows.value, rows.from);
     if (left < 1) /* the scheme refuses what lies beyond the table */
-        model_argument_number(config, part, "length", 1, from);
+        model_argument_number(part, "length", 1, from);
     else if (asked >= left)
-        model_argument_number(
-            config, part, "length", left,
-            asked == left || options->length == 0
-                ? from
-                : model_add_remark(config, MODEL_QUERY, ", cut to the rows of the table"));
+        model_argument_number(part, "length", left,
+                              asked == left || options->length == 0
+                                  ? from
+                                  : model_add_remark(part->config, MODEL_QUERY,
+                                                     ", cut to the rows of the table"));
     else if (options->length > 0)
-        model_argument_number(config, part, "length", asked, from);
+        model_argument_number(part, "length", asked, from);
     else
-        model_argument_number(config, part, "length", asked,
-                              model_add_remark(config, from, ", cut to %g rows", asked));
+        model_argument_number(part, "length", asked,
+                              model_add_remark(part->config, from, ", cut to %g rows", asked));
 }
 
-void model_argument_offset(const model_config *config, api_model_part *part, double first,
-                           api_origin from)
+void model_argument_offset(api_model_part *part, double first, api_origin from)
 {
-    const char *offset = config->planner->plan->options->offset;
+    const char *offset = part->config->planner->plan->options->offset;
     if (offset && first == 0)
         add_argument(part, "offset", offset, PE_KIND_ANY, MODEL_QUERY);
     else if (offset)
-        model_argument_number(
-            config, part, "offset", strtod(offset, NULL) + first,
-            model_add_remark(config, MODEL_QUERY, " + %s", model_word_origin(config, from)));
+        model_argument_number(part, "offset", strtod(offset, NULL) + first,
+                              model_add_remark(part->config, MODEL_QUERY, " + %s",
+                                               model_word_origin(part->config, from)));
     else if (first != 0)
-        model_argument_number(config, part, "offset", first, from);
+        model_argument_number(part, "offset", first, from);
 }
 
 /* ---- facts and notes ---- */
 
 void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from)
 {
-    model_use_key(part->used, from);
+    model_use_key(part->config->planner->used, from);
     json_object_set_new(
         part->facts, name,
         json_pack("{s:o, s:o}", "value", value, "from", api_origin_describe(from)));
@@ -197,18 +192,16 @@ void model_fact_numbers(api_model_part *part, const char *name, const double num
     model_fact(part, name, list_numbers(numbers, count), from);
 }
 
-void model_state_number(const model_config *config, api_model_part *part, const char *name,
-                        model_number number)
+void model_state_number(api_model_part *part, const char *name, model_number number)
 {
     model_fact_number(part, name, number.value, number.from);
-    model_argument_number(config, part, name, number.value, number.from);
+    model_argument_number(part, name, number.value, number.from);
 }
 
-void model_state_text(const model_config *config, api_model_part *part, const char *name,
-                      const char *text, api_origin from)
+void model_state_text(api_model_part *part, const char *name, const char *text, api_origin from)
 {
     model_fact_text(part, name, text, from);
-    model_argument(config, part, name, text, from);
+    model_argument(part, name, text, from);
 }
 
 void model_note(json_t *notes, const char *format, ...)
@@ -234,45 +227,43 @@ void model_part_say(api_model_part *part, const char *note)
 /* ---- the scheme ---- */
 
 /* The path that a problem with an argument of a part is about: where the argument came from. */
-static const char *path_of_problem(const model_config *config, const api_model_part *part,
-                                   const char *parameter)
+static const char *path_of_problem(const api_model_part *part, const char *parameter)
 {
     for (size_t i = 0; i < part->count; i++) {
         api_origin from = part->from[i];
         if (strcmp(part->arguments[i].name, parameter) != 0)
             continue;
         bool is_named = from.kind == API_ORIGIN_CONFIG || from.kind == API_ORIGIN_QUERY;
-        return is_named && from.path ? model_shown_path(config->planner, from.path) : parameter;
+        return is_named && from.path ? model_shown_path(part->config->planner, from.path)
+                                     : parameter;
     }
     return model_shown_path(
-        config->planner,
-        model_keep(config->planner, json_sprintf("%s: %s", part->name, parameter)));
+        part->config->planner,
+        model_keep(part->config->planner, json_sprintf("%s: %s", part->name, parameter)));
 }
 
 /* Add the problems that a scheme has with a part. */
-static void report_problems(const model_config *config, const api_model_part *part,
-                            const pe_error *error)
+static void report_problems(const api_model_part *part, const pe_error *error)
 {
     for (size_t i = 0; i < error->count; i++) {
         const pe_problem *problem = &error->problems[i];
         pe_status status = error->status == PE_NO_MEMORY || error->status == PE_TOO_LARGE
                                ? error->status
                                : PE_OUT_OF_RANGE;
-        const char *path = path_of_problem(config, part, problem->parameter);
-        if (!model_known_problem(config->planner, path, problem->allowed))
-            pe_error_add(config->planner->error, status, path, problem->given, "%s",
+        const char *path = path_of_problem(part, problem->parameter);
+        if (!model_known_problem(part->config->planner, path, problem->allowed))
+            pe_error_add(part->config->planner->error, status, path, problem->given, "%s",
                          problem->allowed);
     }
 }
 
-void model_part_finish(const model_config *config, api_model_part *part, const char *scheme,
-                       const char *tensors)
+void model_part_finish(api_model_part *part, const char *scheme, const char *tensors)
 {
-    model_planner *planner = config->planner;
+    model_planner *planner = part->config->planner;
     const pe_scheme *found = pe_scheme_find(scheme);
     pe_error error;
     if (planner->plan->options->dtype)
-        model_argument(config, part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
+        model_argument(part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
     if (!found) {
         part->count = 0;
         return;
@@ -285,5 +276,5 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
         return;
     if (pe_request_new(found, part->arguments, part->count, planner->limits, &part->request,
                        &error) != PE_OK)
-        report_problems(config, part, &error);
+        report_problems(part, &error);
 }

@@ -8,15 +8,13 @@
 static void add_heads(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
-    model_state_number(config, part, "heads",
-                       model_heads(config, facts->heads_keys, facts->heads));
+    model_state_number(part, "heads", model_heads(config, facts->heads_keys, facts->heads));
 }
 
 static void add_width(const model_config *config, const relative_facts *facts,
                       api_model_part *part)
 {
-    model_state_number(config, part, "dim",
-                       model_width(config, facts->width_keys, facts->width));
+    model_state_number(part, "dim", model_width(config, facts->width_keys, facts->width));
 }
 
 /* Begin a part with its rows: as many queries as keys. */
@@ -24,7 +22,7 @@ static api_model_part *begin_part(const model_config *config, const relative_fac
                                   const char *kind, model_number length)
 {
     api_model_part *part = model_part_new(config, facts->suffix, kind);
-    model_argument_length(config, part, length, API_MODEL_QUERIES);
+    model_argument_length(part, length, API_MODEL_QUERIES);
     if (config->planner->plan->options->offset)
         model_note(part->notes, "offset means nothing here: only distances count.");
     return part;
@@ -34,7 +32,7 @@ static void finish_part(model_config *config, const relative_facts *facts, api_m
                         const char *scheme, const char *tensors)
 {
     model_part_say(part, facts->note);
-    model_part_finish(config, part, scheme, tensors);
+    model_part_finish(part, scheme, tensors);
     model_use(config, part, NULL);
 }
 
@@ -52,10 +50,10 @@ void model_plan_t5(model_config *config, const void *relative_rule)
         config, facts->distance_keys ? facts->distance_keys : "relative_attention_max_distance",
         facts->distance > 0 ? facts->distance : 128);
     add_heads(config, facts, part);
-    model_state_number(config, part, "num_buckets", buckets);
-    model_state_number(config, part, "max_distance", distance);
+    model_state_number(part, "num_buckets", buckets);
+    model_state_number(part, "max_distance", distance);
     model_fact(part, "bidirectional", json_boolean(!one_way), model_default(config));
-    model_argument_flag(config, part, "bidirectional", !one_way, model_default(config));
+    model_argument_flag(part, "bidirectional", !one_way, model_default(config));
     model_note(part->notes,
                "The buckets are computed; the bias of each is trained, a table "
                "[num_buckets, heads]%s.",
@@ -98,16 +96,16 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
     model_number most = model_real(config, "alibi_bias_max", 8);
     model_fact_number(part, "alibi_bias_max", most.value, most.from);
     if (most.given)
-        model_argument_number(config, part, "alibi_bias_max", most.value, most.from);
+        model_argument_number(part, "alibi_bias_max", most.value, most.from);
     if (facts->geometric)
-        model_argument(config, part, "non_power_of_two", "geometric", model_default(config));
+        model_argument(part, "non_power_of_two", "geometric", model_default(config));
     model_fact_text(part, "mask", facts->layout, model_default(config));
     if (facts->preset)
-        model_argument(config, part, "preset", facts->preset, model_default(config));
+        model_argument(part, "preset", facts->preset, model_default(config));
     else
-        model_argument(config, part, "mask", facts->layout, model_default(config));
+        model_argument(part, "mask", facts->layout, model_default(config));
     if (facts->width > 0)
-        model_state_number(config, part, "head_dim",
+        model_state_number(part, "head_dim",
                            model_divide(config, model_width(config, NULL, facts->width),
                                         model_heads(config, NULL, facts->heads)));
     finish_part(config, facts, part, "alibi", "bias slopes");
@@ -132,11 +130,11 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     model_number heads = model_heads(config, NULL, facts->heads);
     double rows = 2 * (facts->buckets_keys && buckets.value > 0 ? buckets.value : span.value);
     model_fact_number(part, "heads", heads.value, heads.from);
-    model_state_number(config, part, "max_relative_positions", span);
+    model_state_number(part, "max_relative_positions", span);
     model_fact_number(part, "rows", rows, span.from);
     if (facts->buckets_keys && buckets.value > 0) {
-        model_state_number(config, part, "position_buckets", buckets);
-        model_argument(config, part, "beyond", "continue", model_default(config));
+        model_state_number(part, "position_buckets", buckets);
+        model_argument(part, "beyond", "continue", model_default(config));
     }
     if (facts->buckets == 0 && !model_has(config, "relative_attention"))
         model_note(part->notes, "The config has no relative_attention, which published files "
@@ -159,9 +157,9 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
         attention = model_choice(config, "attn_type", "bi uni", "bi", &from);
     add_width(config, facts, part);
     add_heads(config, facts, part);
-    model_state_text(config, part, "attention", attention, from);
+    model_state_text(part, "attention", attention, from);
     if (clamp.value > 0)
-        model_state_number(config, part, "clamp_length", clamp);
+        model_state_number(part, "clamp_length", clamp);
     model_note(part->notes, "The sinusoids are computed; the vectors u and v are trained.");
     finish_part(config, facts, part, "transformer_xl", "encoding distance");
 }
@@ -175,7 +173,7 @@ void model_plan_two_sided(model_config *config, const void *relative_rule)
     add_heads(config, facts, part);
     model_fact_number(part, "rows", 2 * keys - 1, MODEL_REMARK("2 length - 1"));
     model_fact_text(part, "layout", "interleaved", model_default(config));
-    model_argument(config, part, "preset", "conformer", model_default(config));
+    model_argument(part, "preset", "conformer", model_default(config));
     model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
                             "-(length - 1). The vectors u and v are trained.");
     finish_part(config, facts, part, "transformer_xl", "encoding distance");
@@ -200,12 +198,12 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     model_fact_number(part, "left", left.value, left.from);
     model_fact_number(part, "right", right.value, right.from);
     model_fact_number(part, "rows", left.value + right.value + 1, left.from);
-    model_argument_number(config, part, "dim", width.value, width.from);
-    model_argument_number(config, part, "max_distance", right.value, right.from);
+    model_argument_number(part, "dim", width.value, width.from);
+    model_argument_number(part, "max_distance", right.value, right.from);
     if (left.value != right.value)
-        model_argument_number(config, part, "min_distance", -left.value, left.from);
+        model_argument_number(part, "min_distance", -left.value, left.from);
     if (facts->layout)
-        model_argument(config, part, "difference", facts->layout, model_default(config));
-    model_argument_flag(config, part, "keys_only", true, model_default(config));
+        model_argument(part, "difference", facts->layout, model_default(config));
+    model_argument_flag(part, "keys_only", true, model_default(config));
     finish_part(config, facts, part, "shaw", "keys index");
 }

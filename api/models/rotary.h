@@ -42,8 +42,7 @@ api_model_part *model_plan_table(const model_config *config, const rotary_keys *
 /* ---- rotary_types.c ---- */
 
 /* Add the arguments of the rope_type, and the facts about them. */
-void model_rotary_type(const model_config *config, const rotary_keys *keys,
-                       api_model_part *part);
+void model_rotary_type(const rotary_keys *keys, api_model_part *part);
 
 /* The rope_scaling of Llama 3.1's law with a factor, and its other published numbers. */
 json_t *model_pack_llama3(double factor);

@@ -74,8 +74,8 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
     model_fact(part, "axes", json_pack("[s#,s#,s#]", axes, 1, axes + 1, 1, axes + 2, 1),
                model_default(config));
     if (strcmp(part->kind, PROMPT) == 0) {
-        model_argument_list(config, part, "mrope_section", sections, from);
-        model_argument(config, part, "section_order", order, model_default(config));
+        model_argument_list(part, "mrope_section", sections, from);
+        model_argument(part, "section_order", order, model_default(config));
     } else {
         model_note(part->notes,
                    "M-RoPE: a token of a picture has three positions, and mrope_section says "
@@ -123,7 +123,7 @@ static void add_softmax_scale(const rotary_keys *keys, api_model_part *part)
 static void add_first_position(const model_config *config, api_model_part *part)
 {
     bool asked = config->planner->plan->options->offset != NULL;
-    model_argument_offset(config, part, asked ? 0 : config->first, model_default(config));
+    model_argument_offset(part, asked ? 0 : config->first, model_default(config));
     if (config->first == 0)
         return;
     model_fact_number(part, "first_position", config->first, model_default(config));
@@ -137,10 +137,10 @@ static void add_odd_columns(const model_config *config, const rotary_keys *keys,
                             api_model_part *part)
 {
     double theta = pow(keys->theta.value, (width + 1) / width);
-    model_argument_number(config, part, "dim", width + 1,
+    model_argument_number(part, "dim", width + 1,
                           model_add_remark(config, keys->partial.from, ", one column more"));
     model_argument_number(
-        config, part, "rope_theta", theta,
+        part, "rope_theta", theta,
         model_add_remark(config, keys->theta.from, "^(%g/%g)", width + 1, width));
     model_note(part->notes,
                "The width is odd: the class has %g frequencies theta^(-2i/%g) and turns %g "
@@ -160,12 +160,12 @@ static void add_columns(const model_config *config, const rotary_keys *keys,
         return;
     }
     if (whole)
-        model_argument_number(config, part, "dim", keys->head.value, keys->head.from);
+        model_argument_number(part, "dim", keys->head.value, keys->head.from);
     else
-        model_argument_number(config, part, "dim", keys->width.value, keys->width.from);
-    model_argument_number(config, part, "rope_theta", keys->theta.value, keys->theta.from);
+        model_argument_number(part, "dim", keys->width.value, keys->width.from);
+    model_argument_number(part, "rope_theta", keys->theta.value, keys->theta.from);
     if (whole && keys->partial.value != 1)
-        model_argument_number(config, part, "partial_rotary_factor", keys->partial.value,
+        model_argument_number(part, "partial_rotary_factor", keys->partial.value,
                               keys->partial.from);
 }
 
@@ -213,23 +213,22 @@ api_model_part *model_plan_table(const model_config *config, const rotary_keys *
     if (prompt) {
         model_add_prompt(config, facts->picture, keys->longest, part);
     } else {
-        model_argument_length(config, part, keys->longest, API_MODEL_ROWS);
+        model_argument_length(part, keys->longest, API_MODEL_ROWS);
         add_first_position(config, part);
     }
     add_columns(config, keys, part);
-    model_argument(config, part, "layout", part->pairing, keys->interleaved_from);
+    model_argument(part, "layout", part->pairing, keys->interleaved_from);
     if (options->table)
-        model_argument(config, part, "table", options->table, MODEL_QUERY);
-    model_rotary_type(config, keys, part);
+        model_argument(part, "table", options->table, MODEL_QUERY);
+    model_rotary_type(keys, part);
     add_sections(config, keys, part);
     add_softmax_scale(keys, part);
     model_part_say(part, facts->note);
     if (!prompt)
         note_lengths(config, keys, part);
     if (prompt)
-        model_part_finish(config, part, "mrope",
-                          "cos sin inv_freq position_ids axis rope_delta");
+        model_part_finish(part, "mrope", "cos sin inv_freq position_ids axis rope_delta");
     else
-        model_part_finish(config, part, "rope", "cos sin inv_freq");
+        model_part_finish(part, "rope", "cos sin inv_freq");
     return part;
 }

@@ -16,25 +16,25 @@ static void add_counted_cells(const model_config *config, api_model_part *part)
         model_refuse(config, from, given, "a number of cells, or two of them");
         return;
     }
-    model_argument(config, part, "preset", "eva", model_default(config));
+    model_argument(part, "preset", "eva", model_default(config));
     if (given) {
-        model_argument_numbers(config, part, "reference_sizes", sides, 2, from);
+        model_argument_numbers(part, "reference_sizes", sides, 2, from);
         model_fact_numbers(part, "reference_grid", sides, 2, from);
     }
     const char *order = model_choice(config, "rope_grid_indexing", "ij xy", "ij", &from);
     if (strcmp(order, "xy") == 0)
-        model_argument(config, part, "axis_order", "reversed", from);
+        model_argument(part, "axis_order", "reversed", from);
     model_fact_text(part, "columns", *order == 'x' ? "x, then y" : "y, then x", from);
     const model_number first = model_real(config, "rope_grid_offset", 0);
     if (first.value != 0)
-        model_argument_numbers(config, part, "first_index", &first.value, 1, first.from);
+        model_argument_numbers(part, "first_index", &first.value, 1, first.from);
     model_use_key(config->planner->used, first.from);
 }
 
 /* RotaryEmbeddingDinoV3: centres of cells from -1 to 1. */
 static void add_centres(const model_config *config, api_model_part *part)
 {
-    model_argument(config, part, "preset", "dinov3", model_default(config));
+    model_argument(part, "preset", "dinov3", model_default(config));
     model_fact_text(part, "coordinates", "(k + 0.5) / N * 2 - 1, times 2 pi",
                     model_default(config));
     model_fact_text(part, "columns", "y, then x", model_default(config));
@@ -62,8 +62,8 @@ static void add_frequencies(const model_config *config, const grid_facts *facts,
     const model_number head = model_divide(config, width, heads);
     model_fact_number(part, "head_dim", head.value, head.from);
     model_fact_number(part, "rotary_dim", head.value, head.from);
-    model_argument_number(config, part, "dim", head.value, head.from);
-    model_state_number(config, part, "rope_theta", theta);
+    model_argument_number(part, "dim", head.value, head.from);
+    model_state_number(part, "rope_theta", theta);
 }
 
 void model_plan_timm_rope(model_config *config, const void *grid_rule)
@@ -83,13 +83,13 @@ void model_plan_timm_rope(model_config *config, const void *grid_rule)
     add_frequencies(config, grid_rule, part);
     const model_cells grid = model_read_cells(config, "image_size", (const double[]){224, 224},
                                               "patch_size", 16, true);
-    model_argument_numbers(config, part, "sizes", grid.sides, 2, grid.from);
+    model_argument_numbers(part, "sizes", grid.sides, 2, grid.from);
     model_fact_numbers(part, "grid", grid.sides, 2, grid.from);
     model_fact_number(part, "rows", grid.sides[0] * grid.sides[1] + prefix.value, grid.from);
     model_fact_text(part, "layout", part->pairing, model_default(config));
-    model_argument_number(config, part, "prefix", prefix.value, prefix.from);
+    model_argument_number(part, "prefix", prefix.value, prefix.from);
     if (table)
-        model_argument(config, part, "table", table, MODEL_QUERY);
+        model_argument(part, "table", table, MODEL_QUERY);
     model_note(part->notes, "Class and register tokens come before the grid and do not turn.");
     model_part_use(config, part, "axial_rope", "cos sin inv_freq coordinates");
 }

@@ -159,8 +159,8 @@ static void add_network(const model_config *config, const swin_keys *keys, size_
     if (size <= 0)
         return;
     model_fact_number(part, "pretrained_window", size, keys->pretrained.from);
-    model_argument_number(config, part, "pretrained_height", size, keys->pretrained.from);
-    model_argument_number(config, part, "pretrained_width", size, keys->pretrained.from);
+    model_argument_number(part, "pretrained_height", size, keys->pretrained.from);
+    model_argument_number(part, "pretrained_width", size, keys->pretrained.from);
 }
 
 static void plan_stage(model_config *config, const swin_keys *keys, size_t stage)
@@ -187,9 +187,9 @@ static void plan_stage(model_config *config, const swin_keys *keys, size_t stage
     for (size_t i = 0; i < keys->heads.count; i++)
         json_array_append_new(all, api_document_number(keys->heads.items[i]));
     model_fact(part, "heads_per_stage", all, keys->heads.from);
-    model_argument_number(config, part, "height", window[0], from);
-    model_argument_number(config, part, "width", window[1], from);
-    model_argument_number(config, part, "heads", keys->heads.items[stage], keys->heads.from);
+    model_argument_number(part, "height", window[0], from);
+    model_argument_number(part, "width", window[1], from);
+    model_argument_number(part, "heads", keys->heads.items[stage], keys->heads.from);
     if (facts->network)
         add_network(config, keys, stage, part);
     model_note(part->notes, "%s",
@@ -199,9 +199,9 @@ static void plan_stage(model_config *config, const swin_keys *keys, size_t stage
                                 "parameters, without which it is random."
                               : TRAINED_TABLE);
     if (facts->network)
-        model_part_finish(config, part, "swin_v2", "index coordinates");
+        model_part_finish(part, "swin_v2", "index coordinates");
     else
-        model_part_finish(config, part, "swin", "index");
+        model_part_finish(part, "swin", "index");
     model_use(config, part, name);
 }
 
@@ -226,10 +226,10 @@ void model_plan_beit(model_config *config, const void *cells_rule)
     const model_cells cells =
         model_read_cells(config, "image_size", image, "patch_size", facts->patch, false);
     add_sizes(part, cells.sides, 3, cells.from);
-    model_argument(config, part, "preset", "beit", model_default(config));
-    model_argument_number(config, part, "height", cells.sides[0], cells.from);
-    model_argument_number(config, part, "width", cells.sides[1], cells.from);
-    model_state_number(config, part, "heads", heads);
+    model_argument(part, "preset", "beit", model_default(config));
+    model_argument_number(part, "height", cells.sides[0], cells.from);
+    model_argument_number(part, "width", cells.sides[1], cells.from);
+    model_state_number(part, "heads", heads);
     model_note(part->notes, "Three rows of the table are for the class token.");
     model_note(part->notes, "%s", TRAINED_TABLE);
     model_part_use(config, part, "swin", "index");
@@ -250,16 +250,16 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
                        seen->from);
     model_fact_numbers(part, "rel_pos_w", (double[]){2 * source[1] - 1, head.value}, 2,
                        seen->from);
-    model_argument_number(config, part, "height", seen->sides[0], seen->from);
-    model_argument_number(config, part, "width", seen->sides[1], seen->from);
-    model_state_number(config, part, "dim", head);
-    model_argument_number(config, part, "source_height", source[0], MODEL_IMAGE_CELLS);
-    model_argument_number(config, part, "source_width", source[1], MODEL_IMAGE_CELLS);
+    model_argument_number(part, "height", seen->sides[0], seen->from);
+    model_argument_number(part, "width", seen->sides[1], seen->from);
+    model_state_number(part, "dim", head);
+    model_argument_number(part, "source_height", source[0], MODEL_IMAGE_CELLS);
+    model_argument_number(part, "source_width", source[1], MODEL_IMAGE_CELLS);
     model_note(part->notes,
                "The indices are computed. The tables of each layer, rel_pos_h and rel_pos_w, "
                "are trained: for their vectors give them to the request as parameters, without "
                "which they are random.");
-    model_part_finish(config, part, "decomposed", "index_h index_w");
+    model_part_finish(part, "decomposed", "index_h index_w");
     model_use(config, part, facts->windows ? type : NULL);
 }
 
