@@ -108,10 +108,11 @@ static bool plan_sides(comparing *self, pe_error *error)
 static api_reply *answer_difference(const comparing *self, pe_error *error)
 {
     bool equal = false;
-    if (!api_may_begin(self->call, api_model_difference_price(self->plans[0], self->plans[1])))
+    uint64_t bytes;
+    const double price = api_model_difference_price(self->plans[0], self->plans[1], &bytes);
+    if (!api_may_begin(self->call, price))
         return NULL;
-    if (!api_reserve(api_model_difference_bytes(self->plans[0], self->plans[1]), "the tables",
-                     error))
+    if (!api_reserve(bytes, "the tables", error))
         return api_problem_from_error(error);
     json_t *document = api_model_difference(self->plans[0], self->plans[1],
                                             self->call->service->host->runner, &equal, error);

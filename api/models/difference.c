@@ -369,35 +369,21 @@ static uint64_t count_entries(const api_model_part *part)
     return entries < ENTRIES ? entries : ENTRIES;
 }
 
-/* The entries of all tables of two plans, and of the largest one. */
-static uint64_t count_all_entries(const api_model_plan *first, const api_model_plan *second,
-                                  uint64_t *ret_most)
+double api_model_difference_price(const api_model_plan *first, const api_model_plan *second,
+                                  uint64_t *ret_bytes)
 {
+    enum { PART = 1 << 20, ENTRY = 64 }; /* multiply-adds of a part and of an entry */
     const api_model_plan *const plans[] = {first, second};
-    uint64_t all = 0;
-    *ret_most = 0;
+    double price = (double)(first->part_count + second->part_count) * PART;
+    uint64_t most = 0;
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; i < plans[side]->part_count; i++) {
             const uint64_t entries = count_entries(&plans[side]->parts[i]);
-            all += entries;
-            *ret_most = entries > *ret_most ? entries : *ret_most;
+            price += (double)entries * ENTRY;
+            most = entries > most ? entries : most;
         }
-    return all;
-}
-
-double api_model_difference_price(const api_model_plan *first, const api_model_plan *second)
-{
-    enum { PART = 1 << 20, ENTRY = 64 }; /* multiply-adds of a part and of an entry */
-    uint64_t most;
-    return (double)(first->part_count + second->part_count) * PART +
-           (double)count_all_entries(first, second, &most) * ENTRY;
-}
-
-uint64_t api_model_difference_bytes(const api_model_plan *first, const api_model_plan *second)
-{
-    uint64_t most;
-    (void)count_all_entries(first, second, &most);
-    return 2 * sizeof(double) * most;
+    *ret_bytes = 2 * sizeof(double) * most;
+    return price;
 }
 
 json_t *api_model_difference(const api_model_plan *first, const api_model_plan *second,

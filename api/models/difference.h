@@ -9,11 +9,10 @@
 enum { API_MODEL_COMPARE_STRICT, API_MODEL_COMPARE_AGAINST, API_MODEL_COMPARE_OPTIONS };
 extern const pe_parameter api_model_compare_options[API_MODEL_COMPARE_OPTIONS];
 
-/* The work of comparing, in multiply-adds. */
-double api_model_difference_price(const api_model_plan *first, const api_model_plan *second);
-
-/* What comparing holds beside the document, in bytes: the two tables of a part. */
-uint64_t api_model_difference_bytes(const api_model_plan *first, const api_model_plan *second);
+/* The work of comparing, in multiply-adds; ret_bytes: what it holds beside the document, the
+ * two tables of a part. */
+double api_model_difference_price(const api_model_plan *first, const api_model_plan *second,
+                                  uint64_t *ret_bytes);
 
 /* A document that lists in which parts, layers, arguments and pairings two plans differ, and by
  * how much the tables that follow do, at which of some positions. ret_equal: in nothing. Parts

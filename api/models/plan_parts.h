@@ -5,8 +5,8 @@
 #include "models/types.h"
 
 /* Begin a part of the config's component: "text", or "text.full_attention" with a suffix. It
- * stays unserved until model_part_finish finds its scheme. The config must outlive what is added
- * to the part. */
+ * stays unserved until model_part_finish finds its scheme. The config must outlive what is
+ * added to the part. */
 api_model_part *model_part_new(const model_config *config, const char *suffix,
                                const char *kind);
 
