@@ -110,8 +110,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     json_t *widths = model_list(config, "axes_dims_rope|rope_axes_dim|axes_dim", &from);
     if (facts->frames_keys)
         sizes[0] = read_frames(config, facts);
-    if (facts->preset)
-        model_argument(part, "preset", facts->preset, model_default(config));
+    model_argument(part, "preset", facts->preset, model_default(config));
     model_argument_numbers(part, "sizes", sizes + skipped, 3 - skipped, grid->from);
     if (facts->centred)
         add_first_cells(config, grid, part);
@@ -131,8 +130,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
         model_number registers = model_integer(config, facts->prefix_keys, facts->prefix);
         model_argument_number(part, "prefix", registers.value + 1, registers.from);
     }
-    if (config->planner->plan->options->table)
-        model_argument(part, "table", config->planner->plan->options->table, MODEL_QUERY);
+    model_argument(part, "table", config->planner->plan->options->table, MODEL_QUERY);
     model_part_finish(part, "axial_rope", "cos sin inv_freq coordinates");
 }
 

@@ -27,36 +27,29 @@ enum option {
     DIGESTS
 };
 
+/* clang-format off */
+/* a row of a number, and one of a word */
+#define NUMBER(its_type, its_name, least, most, its_unit, its_help)                            \
+    {.name = (its_name), .type = (its_type), .minimum = (least), .maximum = (most),            \
+     .unit = (its_unit), .help = (its_help)}
+#define WORD(its_name, its_choices, its_help)                                                  \
+    {.name = (its_name), .type = PE_CHOICE, .choices = (its_choices), .help = (its_help)}
+/* clang-format on */
+
 static const pe_parameter ROWS[] = {
-    [LENGTH] = {.name = "length",
-                .type = PE_INTEGER,
-                .minimum = 1,
-                .maximum = MOST,
-                .unit = "rows",
-                .help = "rows of every table; by default what the config says, at most 4096, "
-                        "and 512 where queries meet keys"},
-    [OFFSET] = {.name = "offset",
-                .type = PE_REAL,
-                .minimum = -MOST,
-                .maximum = MOST,
-                .unit = "positions",
-                .help = "position of row 0; by default that of the model's first token"},
-    [DTYPE] = {.name = "dtype",
-               .type = PE_CHOICE,
-               .choices = DTYPES,
-               .help = "element type of real tensors; by default that of the scheme"},
-    [TABLE] = {.name = "table",
-               .type = PE_CHOICE,
-               .choices = TABLES,
-               .help = "rotary tables with one column for each frequency, or with all columns "
-                       "of a head"},
-    [SEQ_LEN] = {.name = "seq_len",
-                 .type = PE_INTEGER,
-                 .minimum = 1,
-                 .maximum = MOST,
-                 .unit = "positions",
-                 .help = "length of the sequence, where the frequencies depend on it: "
-                         "rope_type dynamic and longrope"},
+    [LENGTH] = NUMBER(PE_INTEGER, "length", 1, MOST, "rows",
+                      "rows of every table; by default what the config says, at most 4096, "
+                      "and 512 where queries meet keys"),
+    [OFFSET] = NUMBER(PE_REAL, "offset", -MOST, MOST, "positions",
+                      "position of row 0; by default that of the model's first token"),
+    [DTYPE] =
+        WORD("dtype", DTYPES, "element type of real tensors; by default that of the scheme"),
+    [TABLE] = WORD("table", TABLES,
+                   "rotary tables with one column for each frequency, or with all columns "
+                   "of a head"),
+    [SEQ_LEN] = NUMBER(PE_INTEGER, "seq_len", 1, MOST, "positions",
+                       "length of the sequence, where the frequencies depend on it: "
+                       "rope_type dynamic and longrope"),
     [IMAGE] = {.name = "image",
                .type = PE_INTEGER_LIST,
                .minimum = 1,
@@ -65,12 +58,8 @@ static const pe_parameter ROWS[] = {
                .unit = "pixels",
                .help = "height and width of the image, or one number for both; by default what "
                        "the config says"},
-    [FRAMES] = {.name = "frames",
-                .type = PE_INTEGER,
-                .minimum = 1,
-                .maximum = 65536,
-                .unit = "frames",
-                .help = "frames of the video; by default what the config says"},
+    [FRAMES] = NUMBER(PE_INTEGER, "frames", 1, 65536, "frames",
+                      "frames of the video; by default what the config says"),
     [COMPONENTS] = {.name = "components",
                     .type = PE_TEXT_LIST,
                     .help =
@@ -82,11 +71,9 @@ static const pe_parameter ROWS[] = {
                     .default_text = "transformers-5",
                     .help = "the release of Hugging Face's library that is followed, where "
                             "releases differ"},
-    [FORMAT] = {.name = "format",
-                .type = PE_CHOICE,
-                .choices = FORMATS,
-                .help = "the tensors, as a safetensors file or as JSON; without it the answer "
-                        "is the plan, unless Accept prefers application/vnd.safetensors"},
+    [FORMAT] = WORD("format", FORMATS,
+                    "the tensors, as a safetensors file or as JSON; without it the answer "
+                    "is the plan, unless Accept prefers application/vnd.safetensors"),
     [SET] = {.name = "set",
              .old_name = "parameters",
              .type = PE_STORED,

@@ -105,8 +105,7 @@ static void add_time(const model_config *config, const picture_facts *facts,
     if (!isnan(shown->temporal_merge.value))
         model_argument_number(part, "temporal_merge_size", shown->temporal_merge.value,
                               shown->temporal_merge.from);
-    if (facts->frames)
-        model_argument(part, "frame_positions", facts->frames, model_default(config));
+    model_argument(part, "frame_positions", facts->frames, model_default(config));
     if (facts->tokens_per_second == 0)
         return;
     model_config vision = find_vision(config), whole = find_holder(config);

@@ -41,19 +41,24 @@ void model_part_done(api_model_part *part)
 
 /* ---- arguments ---- */
 
+/* Add an argument, whose text is copied; NULL: nothing. */
 static void add_argument(api_model_part *part, const char *name, const char *text, pe_kind kind,
                          api_origin from)
 {
+    if (!text)
+        return;
     model_use_key(part->config->planner->used, from);
     assert(part->count < API_PART_ARGUMENTS);
-    part->arguments[part->count] = (pe_argument){.name = name, .text = text, .kind = kind};
+    part->arguments[part->count] =
+        (pe_argument){.name = name,
+                      .text = model_keep(part->config->planner, json_string(text)),
+                      .kind = kind};
     part->from[part->count++] = from;
 }
 
 void model_argument(api_model_part *part, const char *name, const char *text, api_origin from)
 {
-    add_argument(part, name, model_keep(part->config->planner, json_string(text)),
-                 PE_KIND_STRING, from);
+    add_argument(part, name, text, PE_KIND_STRING, from);
 }
 
 void model_argument_number(api_model_part *part, const char *name, double value,
@@ -63,8 +68,7 @@ void model_argument_number(api_model_part *part, const char *name, double value,
     if (isnan(value)) /* a problem says why */
         return;
     text[pe_print_number(text, value)] = '\0';
-    add_argument(part, name, model_keep(part->config->planner, json_string(text)),
-                 PE_KIND_NUMBER, from);
+    add_argument(part, name, text, PE_KIND_NUMBER, from);
 }
 
 void model_argument_flag(api_model_part *part, const char *name, bool flag, api_origin from)
@@ -87,9 +91,7 @@ bool model_argument_list(api_model_part *part, const char *name, const json_t *l
         api_text_add_number(&text, json_number_value(item));
     }
     char *joined = api_text_take(&text);
-    add_argument(part, name,
-                 model_keep(part->config->planner, json_string(joined ? joined : "")),
-                 PE_KIND_LIST, from);
+    add_argument(part, name, joined ? joined : "", PE_KIND_LIST, from);
     if (!joined)
         api_document_spoil();
     free(joined);
@@ -262,8 +264,7 @@ void model_part_finish(api_model_part *part, const char *scheme, const char *ten
     model_planner *planner = part->config->planner;
     const pe_scheme *found = pe_scheme_find(scheme);
     pe_error error;
-    if (planner->plan->options->dtype)
-        model_argument(part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
+    model_argument(part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
     if (!found) {
         part->count = 0;
         return;

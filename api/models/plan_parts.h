@@ -10,7 +10,7 @@
 api_model_part *model_part_new(const model_config *config, const char *suffix,
                                const char *kind);
 
-/* Add an argument as the scheme takes it. The text is kept. */
+/* Add an argument as the scheme takes it. The text is kept; NULL: there is no argument. */
 void model_argument(api_model_part *part, const char *name, const char *text, api_origin from);
 void model_argument_number(api_model_part *part, const char *name, double value,
                            api_origin from);

@@ -202,8 +202,7 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     model_argument_number(part, "max_distance", right.value, right.from);
     if (left.value != right.value)
         model_argument_number(part, "min_distance", -left.value, left.from);
-    if (facts->layout)
-        model_argument(part, "difference", facts->layout, model_default(config));
+    model_argument(part, "difference", facts->layout, model_default(config));
     model_argument_flag(part, "keys_only", true, model_default(config));
     finish_part(config, facts, part, "shaw", "keys index");
 }

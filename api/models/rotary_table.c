@@ -204,7 +204,6 @@ static void note_lengths(const model_config *config, const rotary_keys *keys,
 api_model_part *model_plan_table(const model_config *config, const rotary_keys *keys,
                                  const char *suffix)
 {
-    const api_model_options *options = config->planner->plan->options;
     const rotary_facts *facts = keys->facts;
     bool prompt = is_prompt(config, keys);
     api_model_part *part = model_part_new(config, suffix, prompt ? PROMPT : "rope");
@@ -218,8 +217,7 @@ api_model_part *model_plan_table(const model_config *config, const rotary_keys *
     }
     add_columns(config, keys, part);
     model_argument(part, "layout", part->pairing, keys->interleaved_from);
-    if (options->table)
-        model_argument(part, "table", options->table, MODEL_QUERY);
+    model_argument(part, "table", config->planner->plan->options->table, MODEL_QUERY);
     model_rotary_type(keys, part);
     add_sections(config, keys, part);
     add_softmax_scale(keys, part);

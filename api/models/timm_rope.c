@@ -70,7 +70,6 @@ void model_plan_timm_rope(model_config *config, const void *grid_rule)
 {
     api_origin from;
     const char *kind = model_choice(config, "rope_type", "cat dinov3", "cat", &from);
-    const char *table = config->planner->plan->options->table;
     const model_number prefix = model_integer(config, "prefix_tokens", 1);
     const bool is_centred = strcmp(kind, "dinov3") == 0;
     check_halves(config, is_centred);
@@ -88,8 +87,7 @@ void model_plan_timm_rope(model_config *config, const void *grid_rule)
     model_fact_number(part, "rows", grid.sides[0] * grid.sides[1] + prefix.value, grid.from);
     model_fact_text(part, "layout", part->pairing, model_default(config));
     model_argument_number(part, "prefix", prefix.value, prefix.from);
-    if (table)
-        model_argument(part, "table", table, MODEL_QUERY);
+    model_argument(part, "table", config->planner->plan->options->table, MODEL_QUERY);
     model_note(part->notes, "Class and register tokens come before the grid and do not turn.");
     model_part_use(config, part, "axial_rope", "cos sin inv_freq coordinates");
 }

@@ -18,9 +18,14 @@ static void add_sizes(api_model_part *part, const double window[2], double more,
     model_fact_numbers(part, "index", (double[]){tokens, tokens}, 2, from);
 }
 
-static const char TRAINED_TABLE[] =
-    "The index is computed. The table of each layer is trained: for the bias give it to the "
-    "request as parameters, without which it is random.";
+static void note_trained(api_model_part *part, bool is_network)
+{
+    model_note(
+        part->notes,
+        "The index %s computed. The %s of each layer is trained: for the bias give it to "
+        "the request as parameters, without which it is random.",
+        is_network ? "and the coordinates are" : "is", is_network ? "network" : "table");
+}
 
 /* ---- Swin ---- */
 
@@ -192,12 +197,7 @@ static void plan_stage(model_config *config, const swin_keys *keys, size_t stage
     model_argument_number(part, "heads", keys->heads.items[stage], keys->heads.from);
     if (facts->network)
         add_network(config, keys, stage, part);
-    model_note(part->notes, "%s",
-               facts->network ? "The index and the coordinates are computed. "
-                                "The network of each layer is trained: for "
-                                "the bias give it to the request as "
-                                "parameters, without which it is random."
-                              : TRAINED_TABLE);
+    note_trained(part, facts->network);
     if (facts->network)
         model_part_finish(part, "swin_v2", "index coordinates");
     else
@@ -231,7 +231,7 @@ void model_plan_beit(model_config *config, const void *cells_rule)
     model_argument_number(part, "width", cells.sides[1], cells.from);
     model_state_number(part, "heads", heads);
     model_note(part->notes, "Three rows of the table are for the class token.");
-    model_note(part->notes, "%s", TRAINED_TABLE);
+    note_trained(part, false);
     model_part_use(config, part, "swin", "index");
 }
 
