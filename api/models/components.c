@@ -22,7 +22,8 @@ static void add_component(model_config *config, const char *name)
 static const char *join_words(const model_config *config, const char *key)
 {
     const char *words = "";
-    for (const model_rule *rule = config->type->rules; rule->plan || rule->key; rule++)
+    const model_rule *rule = model_type_rules(config->planner->types, config->type);
+    for (; rule->plan || rule->key; rule++)
         if (rule->key && strcmp(rule->key, key) == 0)
             words = model_keep(config->planner,
                                json_sprintf("%s %s %s %s", words, rule->is, rule->otherwise,
@@ -55,7 +56,8 @@ static void plan_type(model_config *config)
     if (type->component)
         add_component(&current, config->name ? config->name : type->component);
     bool skip = false;
-    for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
+    const model_rule *rule = model_type_rules(config->planner->types, type);
+    for (; rule->plan || rule->key; rule++) {
         if (!rule->plan)
             skip = !meets_condition(&current, rule);
         else if (!skip)
@@ -196,9 +198,9 @@ void model_plan_depth_pro(model_config *config, const void *component_rule)
 /* ---- the whole config ---- */
 
 /* Whether the row itself says which components a model has. */
-static bool has_components(const model_type *type)
+static bool has_components(const model_config *config)
 {
-    const model_rule *rule = type->rules;
+    const model_rule *rule = model_type_rules(config->planner->types, config->type);
     while ((rule->plan || rule->key) && rule->plan != model_plan_component)
         rule++;
     return rule->plan != NULL;
@@ -220,7 +222,7 @@ static void plan_usual_components(model_config *config)
 
 void model_plan_components(model_config *config)
 {
-    if (config->type->component && !has_components(config->type) &&
+    if (config->type->component && !has_components(config) &&
         json_is_object(json_object_get(config->object, "text_config")))
         plan_usual_components(config);
     else

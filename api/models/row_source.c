@@ -28,7 +28,8 @@ static const library_source OWN_CODE = {
 
 static bool has_own_code(const model_type *type)
 {
-    for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++)
+    const model_rule *rule = model_type_rules(&model_all_types, type);
+    for (; rule->plan || rule->key; rule++)
         if (rule->plan == model_plan_word && ((const word_facts *)rule->facts)->own_code)
             return true;
     return false;

@@ -169,12 +169,6 @@
 #define AUDIO_SINUSOIDS(...)                                                                   \
     TENSOR2TENSOR(__VA_ARGS__, .stored = true,                                                 \
                   .note = "Rows are those after the convolutions of stride 2.")
-#define AUDIO_TABLE                                                                            \
-    LEARNED(.rows_keys = "max_source_positions", .rows = 1500, .width_keys = "hidden_size",    \
-            .width = 1280,                                                                     \
-            .note =                                                                            \
-                "Whisper's sinusoids (concat, tensor2tensor) when the model was converted; "   \
-                "the checkpoint's table counts.")
 
 #define T5_STACKS(...)                                                                         \
     RULE(model_plan_t5_stacks, relative_facts, .heads_keys = "num_heads",                      \
@@ -205,13 +199,6 @@
 #define SWIN_V1         SWIN(.window = 7, .heads = {3, 6, 12, 24}, .heads_keys = "num_heads")
 #define DECOMPOSED(...) RULE(model_plan_decomposed, cells_facts, .heads = 12, __VA_ARGS__)
 /* SAM: windows, but for some layers that see the whole image */
-#define SAM_VISION                                                                             \
-    LAYERS(.indices_key = "global_attn_indexes", .indices = "[2, 5, 8, 11]", .full = "global", \
-           .other = "window"),                                                                 \
-        WHEN("use_rel_pos", "true", "true"),                                                   \
-        DECOMPOSED(.image = {1024}, .patch = 16, .width = 768, .windows = true, .window = 14), \
-        WHEN("use_abs_pos", "true", "true"),                                                   \
-        PATCHES(.suffix = "table", .image = 1024, .patch = 16, .width = 768)
 #define LATENTS(...) RULE(model_plan_latents, latents_facts, .patch = 2, __VA_ARGS__)
 #define QUARTERS                                                                               \
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
@@ -239,10 +226,6 @@
 #define DETR(...)                                                                              \
     WHEN("position_embedding_type", "sine", "sine"), SINES(__VA_ARGS__), TABLE_OF("rows"),     \
         TABLE_OF("columns"), BACKBONE
-#define GROUNDING_DINO                                                                         \
-    DETR(.preset = "detr", FROM_1, .theta = 20,                                                \
-         .theta_keys = "positional_embedding_temperature"),                                    \
-        COMPONENT(.name = "text", .keys = "text_config", .type = "bert")
 #define SWIN_TABLE(its_more)                                                                   \
     WHEN("use_absolute_embeddings", "true", "false"),                                          \
         PATCHES(.suffix = "table", .image = 224, .patch = 4, .more = (its_more),               \
@@ -258,25 +241,7 @@
     SINUSOIDAL(.suffix = "timestep", .rows_keys = "num_train_timesteps", .rows = 1000,         \
                .layout = "concat_cos_first", .frequencies = "vaswani",                         \
                .note = "Rows are timesteps of the diffusion.", __VA_ARGS__)
-#define FLUX                                                                                   \
-    AXES("[16, 56, 56]", "axes_dims_rope", .centred = false),                                  \
-        TIMESTEP(.width = 256, .width_keys = "timestep_dim")
 
-#define QWEN3_VISION                                                                           \
-    QWEN_GRID(1152, 16, 16, 2, .more = 0),                                                     \
-        PATCHES(.suffix = "table", .side_keys = "num_position_embeddings", .side = 2304,       \
-                .width = 1152, .preset = "qwen3_vl", .merged = true,                           \
-                .resized = "bilinear, align_corners True, to the grid",                        \
-                .note = "Rows come in merge blocks.")
-#define GLM4V_VISION                                                                           \
-    QWEN_GRID(1536, 12, 14, 2, .more = 0),                                                     \
-        PATCHES(.suffix = "table", .image = 336, .patch = 14, .width = 1536, .preset = "vit",  \
-                .merged = true, .resized = "bicubic, to the grid",                             \
-                .note = "Rows come in merge blocks.")
-#define GEMMA3_TEXT                                                                            \
-    LAYERS(.every = 6, .every_keys = "sliding_window_pattern"),                                \
-        ROTARY(.theta = 1e6, .head = 256, .length = 131072, .local_theta = 10000,              \
-               .local_theta_keys = "rope_local_base_freq")
 #define GEMMA4_TEXT(its_length)                                                                \
     LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .pattern = "last"),             \
         ROTARY(.theta = 1e6, .head = 256, .length = (its_length), .local_theta = 10000,        \
@@ -286,19 +251,10 @@
 #define SERIES                                                                                 \
     VASWANI(.rows_keys = "context_length|prediction_length", .rows = 24,                       \
             .more_keys = "prediction_length", .width_keys = "d_model", .width = 64)
-#define EXAONE4                                                                                \
-    LAYERS(.every = 4, .every_keys = "sliding_window_pattern"),                                \
-        ROTARY(.hidden = 4096, .heads = 32, .length = 2048, .still = "full_attention",         \
-               .still_if = "sliding_window")
 #define QWEN3_5_ROTARY                                                                         \
     ROTARY(.picture = PICTURE(.patch = 16, .tube = 2, .frames = "apart"), .head = 256,         \
            .partial = 0.25, .length = 32768, .sections = {11, 11, 10},                         \
            .section_order = "interleaved")
-#define QWEN2_5_VISION                                                                         \
-    QWEN_GRID(3584, 16, 14, 2,                                                                 \
-              .note =                                                                          \
-                  "The model sorts the rows by windows before its layers: the same rows in "   \
-                  "another order.")
 
 /* Components by their row's name, and what else there is to say of them. */
 #define TEXT(...)                                                                              \
@@ -338,23 +294,6 @@
 #define OWN_QFORMER(its_type)                                                                  \
     COMPONENT(.name = "qformer", .keys = "qformer_config", .type = (its_type),                 \
               .ignore_type = true)
-#define BARK                                                                                   \
-    LAYERS(.count_keys = "num_layers"),                                                        \
-        LEARNED(.rows_keys = "block_size", .rows = 1024, .width = 768)
-#define PARAKEET                                                                               \
-    COMPONENT(.name = "encoder", .keys = "encoder_config", .type = "parakeet_encoder",         \
-              .ignore_type = true)
-#define DEPTH_ANYTHING                                                                         \
-    COMPONENT(.name = "backbone", .keys = "backbone_config", .type = "dinov2",                 \
-              .values =                                                                        \
-                  JSON({"image_size": 518, "hidden_size": 384, "num_attention_heads": 6}))
-#define RT_DETR                                                                                \
-    GRID(.kind = "sinusoidal_2d", .scheme = "sinusoidal_2d", .preset = "rt_detr",              \
-         .width_keys = "encoder_hidden_dim", .stride = 32, .cells = 20,                        \
-         .theta_keys = "positional_encoding_temperature",                                      \
-         .centre = "cells are counted from 0",                                                 \
-         .note = "For the layers of the encoder, at stride 32."),                              \
-        BACKBONE
 #define VLM(its_type) COMPONENT(.name = "vlm", .keys = "vlm_config", .type = (its_type))
 
 /* what Gemma 4's class makes of files that have towers */
@@ -401,9 +340,6 @@
          .preset = "detr", FROM_1, .width_keys = "fpn_hidden_size", .width = 256,              \
          .stride = (its_stride), .cells = (its_cells),                                         \
          .note = "Each level of the pyramid has them for its own grid.")
-#define SAM3_PART                                                                              \
-    SAY("Positions are those of the vision tower's neck, and sinusoids of boxes, which the "   \
-        "model computes itself.")
 #define MLCD                                                                                   \
     GRID(.kind = "rope_2d", .width = 1664, .heads = 16, .theta_keys = "", .image = 336,        \
          .patch = 14, .scheme = "axial_rope",                                                  \
@@ -416,14 +352,6 @@
         COMPONENT(.name = "encoder", .keys = "encoder_config", .type = (its_encoder),          \
                   .ignore_type = true),                                                        \
         COMPONENT(.name = "projector", .keys = "projector_config", .type = "blip_2_qformer")
-#define GRANITE_DISTANCES                                                                      \
-    RULE(model_plan_word, word_facts, .kind = "relative_vectors", .keys = "max_pos_emb",       \
-         .note = "Shaw's trained vectors of distances, key minus query, within blocks of "     \
-                 "context_size frames: 2 max_pos_emb + 1 rows of dim_head columns, distances " \
-                 "clipped to context_size.")
-#define NEMOTRON_ASR                                                                           \
-    COMPONENT(.name = "encoder", .keys = "encoder_config",                                     \
-              .type = "nemotron_asr_streaming_encoder", .ignore_type = true)
 #define VJEPA2(...)                                                                            \
     GRID(.kind = "rope_3d", .theta_keys = "", .image = 256, .patch = 16, .interleaved = true,  \
          .scheme = "axial_rope", .preset = "vjepa2", .frames_keys = "frames_per_clip",         \
@@ -438,10 +366,6 @@
          .numbers = {"crop_size", "crop_size", "256", "frames_per_clip", "frames_per_clip",    \
                      "64", "tubelet_size", "tubelet_size", "2"},                               \
          __VA_ARGS__)
-#define PE_ENCODER    ROTARY(.head = 128, .theta = 20000, .interleaved = true, .length = 10000)
-#define LATENTS_ALONE SAY("The latents are trained and have no positions.")
-#define PROJECTED                                                                              \
-    SAY("What comes in is projected into the text's tokens, and has no positions of its own.")
 #define BOX_QUERIES                                                                            \
     SAY("Queries of the decoder have sinusoids of their boxes' coordinates, which the model "  \
         "computes itself.")

@@ -14,6 +14,11 @@ const model_type *model_type_find(const model_types *types, const char *name)
     return NULL;
 }
 
+const model_rule *model_type_rules(const model_types *types, const model_type *type)
+{
+    return type->like ? model_type_find(types, type->like)->rules : type->rules;
+}
+
 /* A key that says more than model_type: the config is for other code, which has a row of its
  * own. `word`: what the key must be, NULL: anything. */
 static const struct {

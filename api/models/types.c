@@ -10,6 +10,13 @@
      .family = (its_family),                                                                   \
      .rules = (const model_rule[]){__VA_ARGS__, {.plan = NULL}}},
 
+/* a row with the rules of another one */
+#define LIKE(its_name, its_component, its_family, its_other)                                   \
+    {.name = (its_name),                                                                       \
+     .component = (its_component),                                                             \
+     .family = (its_family),                                                                   \
+     .like = (its_other)},
+
 static const model_type TYPES[] = {
 #include "models/types_absolute.def"
 #include "models/types_audio.def"

@@ -25,6 +25,7 @@ struct model_type {
     const char *component;   /* what it is called unless a parent names it; NULL: it has
                               * components alone */
     const char *family;      /* what it is, in a few words */
+    const char *like;        /* the row that has its rules; NULL: it has its own */
     const model_rule *rules; /* the last one has neither `plan` nor `key` */
 };
 
@@ -42,6 +43,9 @@ extern const model_types model_all_types;
 
 /* The row of a model type; NULL if there is none. */
 const model_type *model_type_find(const model_types *types, const char *name);
+
+/* The rules of a row. */
+const model_rule *model_type_rules(const model_types *types, const model_type *type);
 
 /* The model type that a name is a slip of: NULL, rather than one whose tables are others. */
 const char *model_type_suggest(const model_types *types, const char *name);
