@@ -223,17 +223,6 @@ uint64_t api_body_size(const api_body *body)
     return size;
 }
 
-bool api_body_digest(const api_body *body, const pe_runner *runner, api_digest *ret_digest)
-{
-    const uint64_t expected = body->source.size;
-    uint64_t size;
-    if (!api_body_is_stream(body))
-        return api_digest_segments(body->segments, body->count, runner, ret_digest);
-    return api_digest_source(body->source.read, body->source.state, runner, ret_digest,
-                             &size) &&
-           (expected == API_LENGTH_UNKNOWN || size == expected);
-}
-
 size_t api_body_footprint(void)
 {
     return sizeof(api_body);

@@ -45,10 +45,6 @@ api_body *api_body_from_source(const api_source *source);
  * nothing is copied. Of a stream, the part must be its only reader. NULL without memory. */
 api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size);
 
-/* The digest of a body that is no part of another one; a stream is read to its end, and gives
- * nothing afterwards. False: the runner ended it, memory ran out, or the stream broke off. */
-bool api_body_digest(const api_body *body, const pe_runner *runner, api_digest *ret_digest);
-
 /* A body is attached to an entry of the cache, in whose budget `bytes` count. Where it is still
  * being sent as the entry drops it, these count in `memory` from then on, if they are many; the
  * reference is dropped. */

@@ -34,7 +34,7 @@ static bool read_format(const api_call *call, const json_t *given, api_batch_for
 /* Refuse members that a batch does not have. */
 static void check_members(const json_t *object, pe_error *reterr)
 {
-    static const char *const MEMBERS[] = {"requests", "format", "digests"};
+    static const char *const MEMBERS[] = {"requests", "format"};
     const size_t count = sizeof MEMBERS / sizeof *MEMBERS;
     const char *name;
     json_t *value;
@@ -45,23 +45,11 @@ static void check_members(const json_t *object, pe_error *reterr)
             i++;
         if (i < count)
             continue;
-        pe_problem *problem =
-            pe_error_add(reterr, PE_MALFORMED, name, "",
-                         "left out: a batch has requests, format and digests, a request "
-                         "everything else");
+        pe_problem *problem = pe_error_add(
+            reterr, PE_MALFORMED, name, "",
+            "left out: a batch has requests and format, a request everything else");
         pe_problem_suggest(problem, pe_find_nearest_name(name, MEMBERS, count));
     }
-}
-
-/* Read whether the metadata are to have the digests of the tensors. */
-static bool read_digests(const json_t *given, api_batch_format format, pe_error *reterr)
-{
-    if (given && !json_is_null(given) && !json_is_boolean(given))
-        pe_error_add(reterr, PE_MALFORMED, "digests", "", "true or false");
-    else if (json_is_true(given) && format != API_BATCH_SAFETENSORS)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "digests", "true",
-                     "left out of JSON: the metadata of a safetensors file have them");
-    return json_is_true(given);
 }
 
 /* The list of requests; NULL if there is none, or if it has too many items. */
@@ -165,9 +153,7 @@ static api_reply *answer_batch(const api_call *call, const json_t *object)
                            NULL);
     check_members(object, &error);
     const json_t *list = read_list(object, &error);
-    const bool digests = read_digests(json_object_get(object, "digests"), format, &error);
     bool begun = api_batch_begin(&batch, call), read = begun;
-    batch.digests = digests;
     if (begun && error.count > 0)
         api_joint_problem_add(&batch.problem, -1, NULL, &error);
     for (size_t i = 0; read && i < json_array_size(list); i++)

@@ -191,9 +191,6 @@ api_reply *api_post_model_comparison(const api_call *call)
     self.own = pe_options_take(api_model_compare_options, API_MODEL_COMPARE_OPTIONS,
                                arguments.items, &arguments.count, &error);
     api_model_options_read(&arguments, &self.options, &error);
-    if (self.options.digests)
-        pe_error_add(&error, PE_OUT_OF_RANGE, "digests", "true",
-                     "left out: a comparison has none");
     api_reply *reply =
         error.count > 0 ? api_problem_from_error(&error) : answer_body(&self, &error);
     api_model_options_done(&self.options);

@@ -47,10 +47,6 @@ typedef struct api_format {
      * The hook is NULL if every dtype can. */
     const char *(*refuses)(pe_dtype dtype);
 
-    /* Whether the digests of the tensors stand before them. The hook is NULL if they never do.
-     */
-    bool (*states_digests)(const api_selection *selection);
-
     /* Add to `error` what is wrong with the options for these tensors. May be NULL. */
     void (*check)(const api_selection *selection, pe_error *error);
 

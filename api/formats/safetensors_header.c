@@ -18,16 +18,6 @@ static const char *dtype_name(pe_dtype dtype)
     return names[dtype];
 }
 
-json_t *api_safetensors_digests(const api_named_tensor *tensors, size_t count)
-{
-    json_t *digests = json_object();
-    for (size_t i = 0; i < count; i++)
-        json_object_set_new(digests, tensors[i].name,
-                            tensors[i].sha256[0] ? json_string(tensors[i].sha256)
-                                                 : json_sprintf("%064d", 0));
-    return digests;
-}
-
 json_t *api_safetensors_text(const json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);

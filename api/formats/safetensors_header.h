@@ -2,7 +2,6 @@
 #ifndef API_SAFETENSORS_HEADER_H
 #define API_SAFETENSORS_HEADER_H
 
-#include "bytes/digest.h"
 #include "formats/format.h"
 
 #include <jansson.h>
@@ -11,12 +10,7 @@
 typedef struct api_named_tensor {
     const char *name;
     const pe_tensor *tensor;
-    char sha256[API_DIGEST_HEX]; /* of its bytes; "": not known */
 } api_named_tensor;
-
-/* The digests of those tensors, {name: digits}. Where they are not known, as many zeros stand
- * for them: a head of the same length. NULL without memory. */
-json_t *api_safetensors_digests(const api_named_tensor *tensors, size_t count);
 
 /* An object as one string, since metadata are strings. */
 json_t *api_safetensors_text(const json_t *object);

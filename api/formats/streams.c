@@ -74,20 +74,3 @@ api_body *api_body_from_tensors(const api_selection *selection, char *header,
     }
     return api_body_from_sources(header, header_size, sources, selection->count);
 }
-
-bool api_digest_tensor(const api_selection *selection, size_t index, api_digest *ret_digest,
-                       pe_error *reterr)
-{
-    api_selection one = *selection;
-    one.first = index;
-    one.count = 1;
-    one.from = one.until = 0;
-    api_body *body = api_body_from_tensors(&one, NULL, 0, &one.first, reterr);
-    if (!body)
-        return false;
-    const bool complete = api_body_digest(body, selection->runner, ret_digest);
-    api_body_unref(body);
-    if (!complete)
-        pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
-    return complete;
-}

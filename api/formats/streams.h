@@ -22,11 +22,6 @@ bool api_is_slow_stream(const api_selection *selection, const pe_stream *stream,
 bool api_open_streams(const api_selection *selection, const size_t *order, size_t block_bytes,
                       pe_stream **ret_streams, pe_error *reterr);
 
-/* Compute a tensor of the selection block by block, as a stream does, for the digest of its
- * bytes. False if that fails: reterr says why, or memory ran out. */
-bool api_digest_tensor(const api_selection *selection, size_t index, api_digest *ret_digest,
-                       pe_error *reterr);
-
 /* A stream of a header and then the bytes of the selection's tensors in an order. The function
  * takes over the header, which is from malloc or NULL. Fails as a format's `stream`. */
 api_body *api_body_from_tensors(const api_selection *selection, char *header,

@@ -23,8 +23,7 @@ enum option {
     CONVENTION,
     FORMAT,
     SET,
-    PLAN,
-    DIGESTS
+    PLAN
 };
 
 /* clang-format off */
@@ -83,12 +82,6 @@ static const pe_parameter ROWS[] = {
               .type = PE_BOOLEAN,
               .help = "true: the plan, whatever Accept says: what there is, why, and the "
                       "requests of the tensors; false: the tensors"},
-    [DIGESTS] = {.name = "digests",
-                 .type = PE_BOOLEAN,
-                 .default_text = "false",
-                 .help =
-                     "true: the plan, or the metadata of the file, has the SHA-256 of every "
-                     "tensor's bytes; so all of them are computed"},
 };
 #define ROW_COUNT (sizeof ROWS / sizeof *ROWS)
 
@@ -111,7 +104,7 @@ static api_model_answer read_answer(const pe_options *options)
         return plan->integer ? API_MODEL_PLAN : API_MODEL_TENSORS;
     if (pe_options_value(options, FORMAT)->present)
         return API_MODEL_TENSORS;
-    return pe_options_value(options, DIGESTS)->integer ? API_MODEL_PLAN : API_MODEL_BY_ACCEPT;
+    return API_MODEL_BY_ACCEPT;
 }
 
 void api_model_options_read(const api_arguments *arguments, api_model_options *ret_options,
@@ -132,7 +125,6 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
         .components = find_text(options, COMPONENTS), /* the plan checks the names */
         .convention = (api_convention)pe_options_value(options, CONVENTION)->integer,
         .answer = read_answer(options),
-        .digests = pe_options_value(options, DIGESTS)->integer != 0,
         .format = find_text(options, FORMAT),
         .set = find_text(options, SET), /* the scheme checks the name */
         .read = options,

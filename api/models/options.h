@@ -32,7 +32,6 @@ typedef struct api_model_options {
     api_convention convention;
     const char *convention_name;
     api_model_answer answer;
-    bool digests;       /* the plan has the digests of its tensors */
     const char *format; /* "safetensors" or "json"; NULL: not given */
     const char *set;    /* a set of trained tensors; NULL: not given */
     pe_options *read;   /* whose the texts are */

@@ -68,7 +68,6 @@ static json_t *about_model(const api_model_plan *plan)
 static bool fill_batch(api_batch *batch, const api_model_plan *plan, api_reply **ret_reply)
 {
     batch->full_names = true;
-    batch->digests = plan->options->digests;
     batch->about = about_model(plan);
     bool filled = batch->about != NULL;
     for (size_t i = 0; filled && i < plan->part_count; i++)
@@ -93,13 +92,6 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
                            "the plan of a model is application/json, its tensors are that or "
                            "application/vnd.safetensors",
                            NULL, NULL);
-    if (plan->options->digests && format == API_BATCH_JSON) {
-        pe_error error;
-        pe_error_init(&error);
-        pe_error_add(&error, PE_OUT_OF_RANGE, "digests", "true",
-                     "left out of tensors as JSON: a plan or a safetensors file has them");
-        return api_problem_from_error(&error);
-    }
     if (api_batch_begin(&batch, call) && fill_batch(&batch, plan, &reply)) {
         if (kept)
             api_batch_tag(&batch, format, config);
@@ -107,37 +99,4 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
     }
     api_batch_done(&batch);
     return reply;
-}
-
-/* Add the digests to those tensors of a described plan that have one. */
-static void add_to_document(json_t *document, const json_t *digests)
-{
-    size_t index, place;
-    json_t *part, *tensor;
-    json_array_foreach(json_object_get(document, "parts"), index, part)
-    {
-        json_array_foreach(json_object_get(part, "tensors"), place, tensor)
-        {
-            const char *name = json_string_value(json_object_get(tensor, "name"));
-            json_t *digest = json_object_get(digests, name);
-            if (digest)
-                json_object_set(tensor, "sha256", digest);
-        }
-    }
-}
-
-bool api_model_add_digests(const api_call *call, const api_model_plan *plan, json_t *document,
-                           api_reply **ret_reply)
-{
-    api_batch batch;
-    json_t *digests = NULL;
-    *ret_reply = NULL;
-    if (api_batch_begin(&batch, call) && fill_batch(&batch, plan, ret_reply))
-        digests = api_batch_digests(&batch, ret_reply);
-    const bool found = digests != NULL;
-    if (found)
-        add_to_document(document, digests);
-    api_batch_done(&batch);
-    json_decref(digests);
-    return found;
 }

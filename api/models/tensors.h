@@ -12,9 +12,4 @@
 api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *plan,
                                    api_segment config, bool kept);
 
-/* Add to a plan as a document, by api_model_plan_describe, the SHA-256 of every tensor that it
- * serves. Fails as api_batch_digests. */
-bool api_model_add_digests(const api_call *call, const api_model_plan *plan, json_t *document,
-                           api_reply **ret_reply);
-
 #endif

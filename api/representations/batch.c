@@ -61,7 +61,6 @@ bool api_batch_add(api_batch *batch, int index, const char *name, const pe_schem
     bool read = api_representation_read(&part->representation, batch->call, scheme, arguments,
                                         error, &asked, &all, ret_reply);
     part->representation.post = true;
-    part->representation.states_digests = batch->digests;
     api_arguments_done(arguments);
     if (read && all.count > 0)
         api_joint_problem_add(&batch->problem, index, part->name, &all);
@@ -326,22 +325,6 @@ static api_reply *answer_with_tensors(api_batch *batch, api_batch_format format,
                   : outcome == PE_HIT ? "hit"
                                       : "fwd=miss");
     return api_reply_with_body(reply, body, false);
-}
-
-json_t *api_batch_digests(api_batch *batch, api_reply **ret_reply)
-{
-    pe_outcome outcome;
-    json_t *digests = NULL;
-    *ret_reply = NULL;
-    if (batch->problem.requests == 0)
-        check_totals(batch, API_BATCH_SAFETENSORS);
-    if (batch->problem.requests == 0 &&
-        api_may_begin(batch->call, total_price(batch, api_representation_price_to_begin)) &&
-        get_tables(batch, &outcome))
-        digests = api_batch_list_digests(batch);
-    if (batch->problem.requests > 0)
-        *ret_reply = api_joint_problem_reply(&batch->problem);
-    return digests;
 }
 
 /* Answer HEAD, without computing anything. */

@@ -37,7 +37,6 @@ typedef struct api_batch {
     size_t count, list_count;
     api_batch_part *parts; /* room for API_BATCH_MAX of them */
     api_batch_list lists[API_BATCH_LISTS];
-    bool digests;    /* the metadata have those of the tensors; set before requests are added */
     bool full_names; /* also a tensor that its request has alone is called "request.tensor" */
     json_t *about;   /* what is said of the whole, an object, as "model"; or NULL */
     api_etag etag;   /* of a reply that may be kept; empty: it may not */
@@ -75,10 +74,6 @@ void api_batch_tag(api_batch *batch, api_batch_format format, api_segment origin
 /* Answer the batch, or list everything that is wrong with it. NULL without memory or after
  * api_not_yet. */
 api_reply *api_batch_reply(api_batch *batch, api_batch_format format);
-
-/* The SHA-256 of every tensor's bytes, {name: digits}, which computes all of them. NULL with
- * the answer in ret_reply, which is NULL without memory or after api_not_yet. */
-json_t *api_batch_digests(api_batch *batch, api_reply **ret_reply);
 
 void api_batch_done(api_batch *batch);
 

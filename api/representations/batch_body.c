@@ -39,7 +39,6 @@ typedef struct member {
     const api_batch_list *list;
     size_t index; /* of the tensor in its request */
     char name[NAME_BYTES];
-    char sha256[API_DIGEST_HEX]; /* "": not known */
 } member;
 
 static bool is_wanted(const api_batch_part *part, size_t index)
@@ -153,50 +152,16 @@ static api_body *list_body(const api_batch_list *list)
 
 /* ---- safetensors ---- */
 
-/* The digests of those tensors that belong to a part; of the lists, if it is NULL. NULL without
- * memory. */
-static json_t *collect_digests(const api_batch_part *part, const member *members, size_t count)
-{
-    api_named_tensor *named = calloc(count + 1, sizeof *named);
-    size_t used = 0;
-    for (size_t i = 0; named && i < count; i++) {
-        if (members[i].part != part)
-            continue;
-        named[used] =
-            (api_named_tensor){.name = members[i].name, .tensor = find_tensor(&members[i])};
-        memcpy(named[used++].sha256, members[i].sha256, API_DIGEST_HEX);
-    }
-    json_t *digests = named ? api_safetensors_digests(named, used) : NULL;
-    if (!digests)
-        api_document_spoil();
-    free(named);
-    return digests;
-}
-
 /* What is said of a part. */
-static json_t *describe_part(const api_batch *batch, const api_batch_part *part,
-                             const member *members, size_t count)
+static json_t *describe_part(const api_batch_part *part)
 {
     json_t *strings = api_safetensors_strings(part->representation.request);
     if (part->target)
         json_object_set_new(strings, "request", json_string(part->target));
     if (part->about)
         json_object_update(strings, part->about);
-    if (batch->digests)
-        json_object_set_new(strings, "sha256", collect_digests(part, members, count));
     json_t *string = api_safetensors_text(strings);
     json_decref(strings);
-    return string;
-}
-
-/* What is said of the whole. */
-static json_t *describe_batch(const api_batch *batch, const member *members, size_t count)
-{
-    json_t *about = json_copy(batch->about);
-    if (batch->digests)
-        json_object_set_new(about, "sha256", collect_digests(NULL, members, count));
-    json_t *string = api_safetensors_text(about);
-    json_decref(about);
     return string;
 }
 
@@ -208,10 +173,9 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
     size_t size;
     json_t *metadata = json_object();
     for (size_t i = 0; i < batch->count; i++)
-        json_object_set_new(metadata, batch->parts[i].name,
-                            describe_part(batch, &batch->parts[i], members, count));
+        json_object_set_new(metadata, batch->parts[i].name, describe_part(&batch->parts[i]));
     if (batch->about)
-        json_object_set_new(metadata, "model", describe_batch(batch, members, count));
+        json_object_set_new(metadata, "model", api_safetensors_text(batch->about));
     api_named_tensor *named = calloc(count + 1, sizeof *named);
     for (size_t i = 0; named && i < count; i++)
         named[i] =
@@ -223,53 +187,6 @@ static api_body *make_head(const api_batch *batch, const member *members, size_t
         free(head);
     free(named);
     return body;
-}
-
-/* Find the digest of a member: that of its body in memory, or by computing a stream of it, NULL
- * or not. False: a problem was added, or memory ran out. */
-static bool find_digest(api_batch *batch, member *found, api_body *body)
-{
-    api_batch_part *part = found->part;
-    api_digest digest;
-    pe_error error;
-    pe_error_init(&error);
-    if (body && !api_body_is_stream(body)) {
-        api_body_digest(body, NULL, &digest); /* is there, and so is not ended */
-    } else {
-        api_selection selection = part->representation.selection;
-        selection.block_bytes = STREAM_BLOCK;
-        if (!api_digest_tensor(&selection, found->index, &digest, &error)) {
-            if (error.status != PE_OK)
-                api_joint_problem_add(&batch->problem, (int)(part - batch->parts), part->name,
-                                      &error);
-            return false;
-        }
-    }
-    api_digest_write_hex(&digest, found->sha256);
-    return true;
-}
-
-json_t *api_batch_list_digests(api_batch *batch)
-{
-    size_t count;
-    member *members = list_members(batch, &count);
-    json_t *digests = json_object();
-    bool found = members != NULL;
-    for (size_t i = 0; i < count && found; i++) {
-        api_batch_part *part = members[i].part;
-        if (!part)
-            continue;
-        api_body *body =
-            part->entry ? part_body(batch, part, "raw", members[i].index, 1) : NULL;
-        found = (body || !part->entry) && find_digest(batch, &members[i], body);
-        json_object_set_new(digests, members[i].name, json_string(members[i].sha256));
-        api_body_unref(body);
-    }
-    free(members);
-    if (found)
-        return digests;
-    json_decref(digests);
-    return NULL;
 }
 
 static api_body *safetensors_body(api_batch *batch)
@@ -285,8 +202,7 @@ static api_body *safetensors_body(api_batch *batch)
             bodies[i + 1] = members[i].list
                                 ? list_body(members[i].list)
                                 : part_body(batch, members[i].part, "raw", members[i].index, 1);
-            found = bodies[i + 1] &&
-                    (!batch->digests || find_digest(batch, &members[i], bodies[i + 1]));
+            found = bodies[i + 1] != NULL;
         }
         bodies[0] = found ? make_head(batch, members, count, &data) : NULL;
         body = api_body_join(bodies, count + 1);

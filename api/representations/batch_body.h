@@ -13,10 +13,6 @@ size_t api_batch_choose_streams(api_batch *batch);
 /* Refuse names that two tensors of the reply would have. */
 void api_batch_check_names(api_batch *batch);
 
-/* The SHA-256 of every tensor of the requests, {name: digits}, once the tables that come from
- * the cache are there. NULL without memory, or after a problem was added to the batch. */
-json_t *api_batch_list_digests(api_batch *batch);
-
 /* The length of the body; API_LENGTH_UNKNOWN of JSON, or without memory. */
 uint64_t api_batch_length(const api_batch *batch, api_batch_format format);
 

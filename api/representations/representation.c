@@ -145,9 +145,6 @@ static bool choose_format(api_representation *representation, const api_format *
     add_preset(representation);
     if (representation->format->single)
         representation->selection.count = 1;
-    representation->states_digests =
-        representation->format->states_digests &&
-        representation->format->states_digests(&representation->selection);
     choose_held(representation, representation->format);
     return true;
 }
@@ -241,14 +238,8 @@ double api_representation_price(const api_representation *representation)
 
 double api_representation_price_to_begin(const api_representation *representation)
 {
-    const bool streamed = representation->facts.streamed;
-    const double all = representation->facts.price;
-    const double table = streamed ? representation->facts.preparation : all;
-    /* what is not held is computed once more to be hashed */
-    const double digest =
-        (streamed ? all : 0) +
-        API_DIGEST_PRICE * (double)api_representation_body_bytes(representation);
-    return table + (representation->states_digests ? digest : 0);
+    return representation->facts.streamed ? representation->facts.preparation
+                                          : representation->facts.price;
 }
 
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr)

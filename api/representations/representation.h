@@ -29,10 +29,9 @@ typedef struct api_representation {
     char variant[API_VARIANT_BYTES]; /* the options that are no defaults, as text … */
     size_t options_size; /* … of so many bytes; then what the format states, too */
     api_coding coding;
-    bool states_digests; /* of its tensors, in the metadata or beside them */
-    bool negotiated;     /* the format was chosen by Accept, not named by the request */
-    bool post;           /* the method is POST: no tag, caching, preconditions or ranges */
-    api_etag etag;       /* "" until the request's conditions ask for it */
+    bool negotiated; /* the format was chosen by Accept, not named by the request */
+    bool post;       /* the method is POST: no tag, caching, preconditions or ranges */
+    api_etag etag;   /* "" until the request's conditions ask for it */
     struct {
         uint64_t first, size;
         uint64_t
@@ -79,7 +78,7 @@ uint64_t api_representation_body_bytes(const api_representation *representation)
 uint64_t api_representation_length(const api_representation *representation);
 
 /* The price of all that is computed, of a stream that of the range; of what is computed before
- * the reply begins, of a stream its preparation, with the digests that are asked for. */
+ * the reply begins, of a stream its preparation. */
 double api_representation_price(const api_representation *representation);
 double api_representation_price_to_begin(const api_representation *representation);
 

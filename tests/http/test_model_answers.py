@@ -74,7 +74,6 @@ class Answers(ServerCase):
             ("plan=true", FILE, (JSON, True)),
             ("plan=true", "image/png", (JSON, True)),
             ("plan=true&format=json", FILE, (JSON, True)),
-            ("digests=true", FILE, (JSON, True)),
             ("format=json", FILE, (JSON, False)),
             ("plan=false&format=json", FILE, (JSON, False)),
             ("format=safetensors", JSON, (FILE, False)),

@@ -1,7 +1,6 @@
 """api/python/posenc.py: the same arrays from a server, over a Unix socket, and from the
 command."""
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -59,11 +58,6 @@ class Calls:
         self.assertEqual(pickle.loads(pickle.dumps(tables)).keys(), tables.keys())
         with self.assertRaisesRegex(AttributeError, "cos, sin, inv_freq"):
             tables.tan  # noqa: B018
-
-    def test_digests_come_to_those_who_ask(self):
-        tables = self.service.get("rope", length=8, dim=4, digests=True)
-        stated = json.loads(tables.metadata["sha256"])
-        self.assertEqual(stated["cos"], hashlib.sha256(tables.cos.tobytes()).hexdigest())
 
     def test_requests_have_fields(self):
         target = "/v1/encodings/rope?length=8&dim=4&format=raw"

@@ -123,7 +123,7 @@ static const starved_case CASES[] = {
      false,
      0,
      0},
-    {"GET", "/v1/models/llama-3.1-8b?digests=true", {NULL}, NULL, false, 20, 0},
+    {"GET", "/v1/models/llama-3.1-8b?format=safetensors", {NULL}, NULL, false, 20, 0},
     {"POST", "/v1/similarity/rope", {"Content-Type", "application/json"}, "{\"x\":[", 0, 0, 0},
     {"POST", "/v1/encodings/integer", {"Content-Type", "text/plain"}, "{}", false, 0, 0},
     {"GET", "/v1/encodings/sinusoidal?lenght=4&dim=x", {NULL}, NULL, false, 0, 0},
