@@ -112,18 +112,16 @@ bool api_suggest_path(const api_route *routes, size_t count, const char *target,
     const char *here = find_elsewhere(&given);
     if (here)
         return (size_t)snprintf(dst, size, "%s", here) < size;
-    for (size_t i = 0; i < 2 * count; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t first;
-        const api_route *route = &routes[i / 2];
-        const char *name = i % 2 ? route->old_pattern : route->pattern;
-        if (!name || !split_path(name, &pattern))
+        if (!split_path(routes[i].pattern, &pattern))
             continue;
         int slips = count_slips(&given, &pattern, &first);
         if (slips >= least)
             continue;
         least = slips;
         best_first = first;
-        split_path(route->pattern, &best);
+        split_path(routes[i].pattern, &best);
     }
     if (least == UNLIKE)
         return false;

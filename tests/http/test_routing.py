@@ -12,8 +12,6 @@ PATHS = {
     "/v1/encodings/sinusoidal": {"GET", "POST"},
     "/v1/sets": {"GET"},
     "/v1/sets/nosuch": {"GET", "PUT", "DELETE"},
-    "/v1/parameters": {"GET"},
-    "/v1/parameters/nosuch": {"GET", "PUT", "DELETE"},
     "/v1/info": {"GET"},
     "/health/live": {"GET"},
     "/health/ready": {"GET"},
@@ -133,7 +131,6 @@ class Routing(ServerCase):
 
     def test_head_stands_wherever_get_does(self):
         without = {"/v1/encodings/sinusoidal", "/v1/sets/nosuch", "/metrics"}
-        without.add("/v1/parameters/nosuch")
         for path in set(PATHS) - without:
             with self.subTest(path), self.server.wire() as wire:
                 head, get = wire.exchange("HEAD", path), wire.exchange("GET", path)
@@ -157,7 +154,7 @@ class Browsers(ServerCase):
             "Access-Control-Request-Headers": "content-type",
         }
         for path in PATHS:
-            if path.startswith(("/v1/sets", "/v1/parameters")):
+            if path.startswith("/v1/sets"):
                 continue  # not for other origins: test_write_rules
             with self.subTest(path):
                 reply = self.server.request("OPTIONS", path, asked)
