@@ -60,118 +60,15 @@ static void write_shape(const pe_tensor *tensor, const char *separator, char *ds
                          (unsigned long long)tensor->shape[i]);
 }
 
-/* Write the options as a part of a file name: "_slice3_scale4" for "slice=3&scale=4". */
-static void write_variant(const char *variant, size_t size, char dst[API_VARIANT_BYTES + 1])
+/* Write eight digits by which requests differ that have one scheme and shape. */
+static void write_digits(const api_representation *representation, char dst[9])
 {
-    if (size > 0)
-        *dst++ = '_';
-    for (size_t i = 0; i < size; i++)
-        if (variant[i] != '=')
-            *dst++ = variant[i] == '&' ? '_' : (char)(variant[i] == ',' ? '-' : variant[i]);
-    *dst = '\0';
-}
-
-#define DIFFERENCES_MAX 120
-
-/* A digest of eight hexadecimal digits. */
-static void write_digest(char *dst, size_t size, const void *data, size_t bytes)
-{
-    char digest[65];
-    api_sha256_hex(data, bytes, digest);
-    snprintf(dst, size, "%.8s", digest);
-}
-
-static bool is_list(const pe_parameter *row)
-{
-    return row->type == PE_REAL_LIST || row->type == PE_INTEGER_LIST;
-}
-
-#define VALUE_MAX 80
-
-/* Write the value of a parameter as a request has it, a long list without its end. */
-static void write_value(const pe_parameter *row, const pe_value *value, char dst[VALUE_MAX])
-{
-    const double *numbers = is_list(row) ? value->items : &value->real;
-    const size_t count = is_list(row) ? value->count : 1;
-    size_t used = 0;
-    if (row->type == PE_CHOICE)
-        snprintf(dst, VALUE_MAX, "%s", row->choices[value->integer]);
-    else if (row->type == PE_STORED)
-        snprintf(dst, VALUE_MAX, "%s", value->text);
-    else if (row->type == PE_BOOLEAN)
-        snprintf(dst, VALUE_MAX, "%s", value->integer ? "true" : "false");
-    else
-        for (size_t i = 0; i < count && used + PE_PRINT_MAX + 2 < VALUE_MAX; i++) {
-            if (i > 0)
-                dst[used++] = ',';
-            used += pe_print_number(dst + used, numbers[i]);
-            dst[used] = '\0';
-        }
-}
-
-/* Whether a value shows in the shape: as an extent, or as half of one that is the pairs of a
- * dim. */
-static bool is_extent(const pe_value *value, const pe_tensor *tensor)
-{
-    for (size_t i = 0; i < tensor->rank; i++)
-        if ((uint64_t)value->integer == tensor->shape[i] ||
-            (uint64_t)value->integer == 2 * tensor->shape[i])
-            return true;
-    return false;
-}
-
-/* Whether a value, which has this text, is to be told from that of other tables of the same
- * shape. */
-static bool is_told(const pe_parameter *row, const pe_value *value, const char *text,
-                    const pe_tensor *tensor)
-{
-    const bool is_shown =
-        row->counts_rows || row->default_of ||
-        (row->required && row->type == PE_INTEGER && is_extent(value, tensor));
-    return value->present && (is_list(row) || !is_shown) &&
-           (!row->default_text || strcmp(text, row->default_text) != 0);
-}
-
-/* A parameter's row with the default that it has in this request. */
-static pe_parameter find_row(const pe_request *request, size_t index)
-{
-    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
-    pe_parameter row = info->parameters[index];
-    if (!row.when)
-        return row;
-    const pe_parameter *decides = pe_parameter_find(info, row.when);
-    const pe_value *chosen = pe_request_value(request, (size_t)(decides - info->parameters));
-    const pe_case *legal = pe_parameter_case(&row, decides->choices[chosen->integer]);
-    row.required = legal && legal->required;
-    row.default_text = legal ? legal->default_text : NULL;
-    return row;
-}
-
-/* Write the parameters that are no defaults, such as "_base500000_offset16", so that files of
- * unlike tables have unlike names; a digest of the whole request where they are long. */
-static void write_differences(const pe_request *request, const pe_tensor *tensor,
-                              char dst[DIFFERENCES_MAX])
-{
-    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
-    size_t used = 0, length;
-    dst[0] = '\0';
-    for (size_t i = 0; i < info->parameter_count && used < DIFFERENCES_MAX; i++) {
-        char text[VALUE_MAX] = "";
-        const pe_parameter row = find_row(request, i);
-        const pe_value *value = pe_request_value(request, i);
-        if (value->present)
-            write_value(&row, value, text);
-        if (!is_told(&row, value, text, tensor))
-            continue;
-        if (is_list(&row))
-            write_digest(text, sizeof text, value->items, value->count * sizeof *value->items);
-        used += (size_t)snprintf(dst + used, DIFFERENCES_MAX - used, "_%s%s", row.name, text);
-    }
-    if (used >= DIFFERENCES_MAX) {
-        const char *key = pe_request_key(request, &length);
-        dst[0] = '_';
-        write_digest(dst + 1, DIFFERENCES_MAX - 1, key, length);
-    }
+    unsigned char digest[4];
+    api_segment pieces[] = {{representation->variant, representation->options_size}, {0}};
+    pieces[1].data = pe_request_key(representation->request, &pieces[1].size);
+    api_sha256_pieces(pieces, 2, sizeof digest, digest);
+    api_write_hex(digest, sizeof digest, dst);
+    dst[8] = '\0';
 }
 
 /* Write the names of all tensors of the request, with commas between them. */
@@ -186,14 +83,14 @@ static void write_names(const pe_request *request, char *dst, size_t size)
 /* What the header fields say of the content. */
 typedef struct content_description {
     const pe_tensor *tensor; /* the first one */
-    char shape[96], file[512];
+    char shape[96], file[320];
     char names[320]; /* where it is one tensor of several; else "" */
 } content_description;
 
 static void describe_content(const api_representation *representation,
                              content_description *ret_content)
 {
-    char shape[96], variant[API_VARIANT_BYTES + 1], differences[DIFFERENCES_MAX];
+    char shape[96], digits[9];
     const api_selection *selection = &representation->selection;
     const pe_request *request = selection->request;
     const char *scheme = pe_scheme_describe(pe_request_scheme(request))->name;
@@ -202,12 +99,10 @@ static void describe_content(const api_representation *representation,
     *ret_content = (content_description){.tensor = tensor};
     write_shape(tensor, ", ", ret_content->shape, sizeof ret_content->shape);
     write_shape(tensor, "x", shape, sizeof shape);
-    write_variant(representation->variant, representation->options_size, variant);
-    write_differences(request, tensor, differences);
-    snprintf(ret_content->file, sizeof ret_content->file, "%s%s%s_%s_%s%s%s.%s", scheme,
+    write_digits(representation, digits);
+    snprintf(ret_content->file, sizeof ret_content->file, "%s%s%s_%s_%s_%s.%s", scheme,
              one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
-             pe_dtype_name(tensor->dtype), differences, variant,
-             representation->format->extension);
+             pe_dtype_name(tensor->dtype), digits, representation->format->extension);
     if (one_of_many)
         write_names(request, ret_content->names, sizeof ret_content->names);
 }
