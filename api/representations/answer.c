@@ -1,8 +1,71 @@
-/* Answering with a representation: from the cache, computed, or streamed. */
+/* Answering with a representation: by the conditions and the range of the request (RFC 9110,
+ * sections 13 and 14), else with the table, from the cache, computed, or streamed. */
+#include "bytes/memory_budget.h"
+#include "http/ranges.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "representations/representation.h"
 #include "representations/shortcut.h"
+
+/* ---- conditions and range ---- */
+
+/* Whether a request asks for the entity tag. */
+static bool has_conditions(const api_call *call)
+{
+    return api_call_header(call, API_HEADER_IF_MATCH) ||
+           api_call_header(call, API_HEADER_IF_NONE_MATCH) ||
+           api_call_header(call, API_HEADER_IF_RANGE);
+}
+
+/* Evaluate the preconditions of a request that would succeed. True if they decide the answer:
+ * ret_reply is the 412 or 304 then, NULL without memory. */
+static bool is_decided(api_representation *representation, api_reply **ret_reply)
+{
+    if (representation->post || !has_conditions(representation->call))
+        return false;
+    representation->etag = api_representation_tag(representation);
+    switch (api_judge_conditions(representation->call, representation->etag.text)) {
+    case API_CONDITIONS_HOLD:
+        return false;
+    case API_IF_MATCH_FAILS:
+        *ret_reply = api_problem_of_if_match(representation->etag.text);
+        return true;
+    case API_IF_NONE_MATCH_FAILS:
+        break;
+    }
+    *ret_reply = api_representation_without_body(representation, 304);
+    return true;
+}
+
+/* Read the Range of a GET. Ranges are served of binary formats alone: the length of text and
+ * pictures shows only when they have been written. False if the range cannot be satisfied:
+ * ret_reply is the 416 then, NULL without memory. */
+static bool read_range(api_representation *representation, api_reply **ret_reply)
+{
+    const api_call *call = representation->call;
+    const char *range = api_call_header(call, API_HEADER_RANGE);
+    const char *if_range = api_call_header(call, API_HEADER_IF_RANGE);
+    if (!range || representation->post || call->head ||
+        representation->format->measure != API_BYTES ||
+        (if_range && !api_if_range_holds(if_range, &representation->etag)))
+        return true;
+    uint64_t complete = api_representation_length(representation);
+    *ret_reply = NULL;
+    if (complete == API_LENGTH_UNKNOWN) /* out of memory */
+        return false;
+    switch (api_read_range(range, complete, &representation->range.first,
+                           &representation->range.size)) {
+    case API_RANGE_NONE:
+        break;
+    case API_RANGE_PART:
+        representation->range.complete = complete;
+        break;
+    case API_RANGE_UNSATISFIABLE:
+        *ret_reply = api_problem_of_range(complete);
+        return false;
+    }
+    return true;
+}
 
 /* ---- replies from an entry ---- */
 
@@ -23,9 +86,8 @@ static bool build_hit_reply(pe_table *table, void *context, pe_attachment *ret_a
     (void)table;
     const hit_context *hit = context;
     const api_host *host = hit->representation->call->service->host;
-    api_reply *reply = api_representation_new_reply(hit->representation);
-    api_reply_add(reply, "Cache-Status", "posenc; hit");
-    reply = api_reply_with_body(reply, api_body_ref(hit->body), false);
+    api_reply *reply =
+        api_representation_new_reply(hit->representation, "hit", api_body_ref(hit->body));
     size_t bytes = api_reply_footprint() + host->reply_overhead;
     *ret_attachment = (pe_attachment){reply, bytes, drop_reply};
     return reply != NULL;
@@ -54,26 +116,17 @@ static api_reply *hit_reply(const api_representation *representation, pe_entry *
 static api_reply *own_reply(const api_representation *representation, pe_entry *entry,
                             pe_outcome outcome, uint64_t compute_time)
 {
+    static const char *const STATUSES[] = {
+        [PE_HIT] = "hit", [PE_MISS] = "fwd=miss", [PE_COALESCED] = "fwd=miss; collapsed"};
     const api_host *host = representation->call->service->host;
     uint64_t start = host->now(host->context);
     api_body *body = api_representation_body(representation, entry);
     uint64_t format_time = host->now(host->context) - start;
-    api_reply *reply = api_representation_new_reply(representation);
-    switch (outcome) {
-    case PE_HIT:
-        api_reply_add(reply, "Cache-Status", "posenc; hit");
-        break;
-    case PE_MISS:
-        api_reply_add(reply, "Cache-Status", "posenc; fwd=miss");
-        break;
-    case PE_COALESCED:
-        api_reply_add(reply, "Cache-Status", "posenc; fwd=miss; collapsed");
-        break;
-    }
+    api_reply *reply = api_representation_new_reply(representation, STATUSES[outcome], body);
     if (outcome != PE_HIT)
         api_reply_add(reply, "Server-Timing", "compute;dur=%.3f, format;dur=%.3f",
                       (double)compute_time / 1e6, (double)format_time / 1e6);
-    return api_reply_with_body(reply, api_representation_cut(representation, body), false);
+    return reply;
 }
 
 /* ---- answering ---- */
@@ -137,27 +190,44 @@ static api_reply *reply_from_entry(const api_representation *representation, pe_
     return reply;
 }
 
-/* Compute the table, or wait for another thread that does, and answer from it. */
-static api_reply *compute_and_answer(const api_representation *representation)
+/* Reserve what computing the table takes until the call ends: what the scheme prepares, and the
+ * table itself if it is large. Making room for that in the cache may evict tables that are
+ * being sent. False: there is no room, which was added to reterr. */
+static bool reserve_table(const pe_request *request, pe_error *reterr)
+{
+    uint64_t bytes = pe_request_bytes(request), held = pe_request_held(request);
+    return api_reserve(held + (bytes < PE_BUFFER_RECYCLED ? 0 : bytes), "the table", reterr);
+}
+
+pe_status api_representation_compute(const api_representation *representation,
+                                     pe_entry **ret_entry, pe_outcome *ret_outcome,
+                                     uint64_t *ret_time, pe_error *reterr)
 {
     const api_service *service = representation->call->service;
     const api_host *host = service->host;
+    if (!reserve_table(representation->request, reterr))
+        return reterr->status;
+    uint64_t start = host->now(host->context);
+    pe_status status =
+        pe_cache_get(service->cache, representation->request, ret_entry, ret_outcome, reterr);
+    *ret_time = host->now(host->context) - start;
+    host->landed(host->context);
+    if (status == PE_OK && *ret_outcome == PE_MISS && host->computed)
+        host->computed(host->context, *ret_time);
+    return status;
+}
+
+/* Compute the table, or wait for another thread that does, and answer from it. */
+static api_reply *compute_and_answer(const api_representation *representation)
+{
+    uint64_t time;
     pe_entry *entry;
     pe_outcome outcome;
     pe_error error;
     pe_error_init(&error);
-    if (!api_representation_reserve(representation, &error))
+    if (api_representation_compute(representation, &entry, &outcome, &time, &error) != PE_OK)
         return api_problem_from_error(&error);
-    uint64_t start = host->now(host->context);
-    pe_status status =
-        pe_cache_get(service->cache, representation->request, &entry, &outcome, &error);
-    uint64_t compute_time = host->now(host->context) - start;
-    host->landed(host->context);
-    if (status != PE_OK)
-        return api_problem_from_error(&error);
-    if (outcome == PE_MISS && host->computed)
-        host->computed(host->context, compute_time);
-    api_reply *reply = own_reply(representation, entry, outcome, compute_time);
+    api_reply *reply = own_reply(representation, entry, outcome, time);
     pe_entry_unref(entry);
     return reply;
 }
@@ -172,10 +242,7 @@ static api_reply *answer_streamed(const api_representation *representation)
     api_body *whole = api_representation_stream(representation, &error);
     if (error.status != PE_OK)
         return api_problem_from_error(&error);
-    api_body *body = api_representation_cut(representation, whole);
-    api_reply *reply = api_representation_new_reply(representation);
-    api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
-    return api_reply_with_body(reply, body, false);
+    return api_representation_new_reply(representation, "fwd=bypass; detail=streamed", whole);
 }
 
 /* Answer with the tensors: from the cache, computed, or streamed. */
@@ -183,7 +250,7 @@ static api_reply *answer_with_tensors(const api_representation *representation)
 {
     const api_request *request = representation->call->request;
     pe_error error;
-    const double price = api_representation_price_to_begin(representation);
+    const double price = representation->facts.begin;
     if (representation->facts.streamed)
         return api_may_begin(representation->call, price) ? answer_streamed(representation)
                                                           : NULL;
@@ -207,25 +274,16 @@ static api_reply *answer_with_tensors(const api_representation *representation)
                : NULL;
 }
 
-/* Answer HEAD, without computing anything. */
-static api_reply *answer_head(const api_representation *representation)
-{
-    api_reply *reply = api_representation_new_reply(representation);
-    api_reply_set_length(reply, api_representation_length(representation));
-    return reply;
-}
-
 api_reply *api_representation_reply(api_representation *representation)
 {
     api_reply *reply;
     pe_error error;
     pe_error_init(&error);
-    if (api_representation_is_decided(representation, &reply) ||
-        !api_representation_read_range(representation, &reply))
+    if (is_decided(representation, &reply) || !read_range(representation, &reply))
         return reply;
     if (representation->range.complete &&
         !api_representation_check_price(representation, &error))
         return api_problem_from_error(&error);
-    return representation->call->head ? answer_head(representation)
+    return representation->call->head ? api_representation_without_body(representation, 200)
                                       : answer_with_tensors(representation);
 }

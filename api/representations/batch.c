@@ -110,13 +110,20 @@ bool api_batch_add_list(api_batch *batch, const char *name, const int32_t *items
 
 /* ---- limits over all requests ---- */
 
-/* Add up a price of all requests. */
-static double total_price(const api_batch *batch,
-                          double (*price_of)(const api_representation *representation))
+/* The price of all requests; of what comes before the reply begins. */
+static double total_price(const api_batch *batch)
 {
     double price = 0;
     for (size_t i = 0; i < batch->count; i++)
-        price += price_of(&batch->parts[i].representation);
+        price += api_representation_price(&batch->parts[i].representation);
+    return price;
+}
+
+static double total_price_to_begin(const api_batch *batch)
+{
+    double price = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        price += batch->parts[i].representation.facts.begin;
     return price;
 }
 
@@ -158,8 +165,7 @@ static void check_totals(api_batch *batch, api_batch_format format)
     if (format == API_BATCH_JSON && error.count == 0)
         check_total(elements, host->json_elements, "elements as JSON", &error);
     if (host->compute_cost > 0)
-        check_total(total_price(batch, api_representation_price), host->compute_cost,
-                    "multiply-adds", &error);
+        check_total(total_price(batch), host->compute_cost, "multiply-adds", &error);
     size_t streams = api_batch_choose_streams(batch);
     if (streams > API_BATCH_STREAMS_MAX)
         pe_error_add(&error, PE_TOO_LARGE, "requests", "",
@@ -175,23 +181,15 @@ static void check_totals(api_batch *batch, api_batch_format format)
 
 /* Compute the table of a part, or find it in the cache. The reply holds all of them, whatever
  * the cache evicts. */
-static pe_status get_table(api_batch *batch, api_batch_part *part, pe_outcome *ret_outcome,
-                           pe_error *reterr)
+static pe_status get_table(api_batch_part *part, pe_outcome *ret_outcome, pe_error *reterr)
 {
-    const api_service *service = batch->call->service;
-    const api_host *host = service->host;
-    pe_request *request = part->representation.request;
+    uint64_t time;
     pe_error_init(reterr);
-    if (!api_reserve_lasting(pe_request_bytes(request), "the tables", reterr) ||
-        !api_representation_reserve(&part->representation, reterr))
-        return reterr->status;
-    uint64_t start = host->now(host->context);
-    pe_status status = pe_cache_get(service->cache, request, &part->entry, ret_outcome, reterr);
-    uint64_t time = host->now(host->context) - start;
-    host->landed(host->context);
-    if (status == PE_OK && *ret_outcome == PE_MISS && host->computed)
-        host->computed(host->context, time);
-    return status;
+    return api_reserve_lasting(pe_request_bytes(part->representation.request), "the tables",
+                               reterr)
+               ? api_representation_compute(&part->representation, &part->entry, ret_outcome,
+                                            &time, reterr)
+               : reterr->status;
 }
 
 /* Compute the tables that the cache may hold, or find them there. False: a problem was added,
@@ -205,7 +203,7 @@ static bool get_tables(api_batch *batch, pe_outcome *ret_outcome)
         pe_error error;
         if (part->streamed)
             continue;
-        if (get_table(batch, part, &outcome, &error) != PE_OK) {
+        if (get_table(part, &outcome, &error) != PE_OK) {
             part->entry = NULL;
             api_joint_problem_add(&batch->problem, (int)i, part->name, &error);
             return false;
@@ -360,7 +358,7 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
         return refusal;
     if (batch->call->head)
         return answer_head(batch, format, coding);
-    double price = total_price(batch, api_representation_price_to_begin);
-    return api_may_begin(batch->call, price) ? answer_with_tensors(batch, format, coding)
-                                             : NULL;
+    return api_may_begin(batch->call, total_price_to_begin(batch))
+               ? answer_with_tensors(batch, format, coding)
+               : NULL;
 }

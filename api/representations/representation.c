@@ -1,7 +1,6 @@
 /* Selecting a representation by the arguments and headers of a request. */
 #include "representations/representation.h"
 
-#include "bytes/memory_budget.h"
 #include "files/found_sets.h"
 #include "formats/negotiate.h"
 #include "formats/registry.h"
@@ -68,6 +67,9 @@ void api_representation_choose(api_representation *representation, unsigned tens
     representation->facts.preparation = pe_request_preparation_price(request);
     representation->facts.streamed =
         pe_request_bytes(request) > representation->call->service->host->limits.table_bytes;
+    representation->facts.begin = representation->facts.streamed
+                                      ? representation->facts.preparation
+                                      : representation->facts.price;
     representation->facts.stored = pe_request_set(request) != NULL;
     representation->facts.elements = 0;
     for (size_t i = 0; i < pe_request_tensor_count(request); i++)
@@ -196,35 +198,6 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
     return !search.ended;
 }
 
-/* ---- its size ---- */
-
-uint64_t api_representation_bytes(const api_representation *representation)
-{
-    const api_selection *selection = &representation->selection;
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < selection->count; i++)
-        bytes += pe_request_tensor(selection->request, selection->first + i)->bytes;
-    return bytes;
-}
-
-#define ELEMENT_TEXT 26 /* bytes of an element's text, of which most take half */
-
-uint64_t api_representation_body_bytes(const api_representation *representation)
-{
-    const api_format *format = representation->format;
-    if (!format || format->measure == API_BYTES)
-        return api_representation_bytes(representation);
-    uint64_t work = format->work(&representation->selection);
-    return format->measure == API_PIXELS ? work : work * ELEMENT_TEXT;
-}
-
-uint64_t api_representation_length(const api_representation *representation)
-{
-    return representation->coding == API_IDENTITY && representation->format->length
-               ? representation->format->length(&representation->selection)
-               : API_LENGTH_UNKNOWN;
-}
-
 /* ---- the price ---- */
 
 double api_representation_price(const api_representation *representation)
@@ -236,18 +209,11 @@ double api_representation_price(const api_representation *representation)
     return first + (all - first) * ((double)representation->range.size / (double)complete);
 }
 
-double api_representation_price_to_begin(const api_representation *representation)
-{
-    return representation->facts.streamed ? representation->facts.preparation
-                                          : representation->facts.price;
-}
-
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr)
 {
-    uint64_t limit = representation->call->service->host->compute_cost;
-    return limit == 0 ||
-           pe_request_check_price(representation->request,
-                                  api_representation_price(representation), limit, reterr);
+    const uint64_t limit = representation->call->service->host->compute_cost;
+    const double price = api_representation_price(representation);
+    return limit == 0 || pe_request_check_price(representation->request, price, limit, reterr);
 }
 
 /* Check the price, unless it shows only when the range has been read. */
@@ -257,16 +223,6 @@ static void check_price(const api_representation *representation, pe_error *rete
                              api_call_header(representation->call, API_HEADER_RANGE);
     if (representation->request && !may_be_part)
         api_representation_check_price(representation, reterr);
-}
-
-/* ---- memory ---- */
-
-bool api_representation_reserve(const api_representation *representation, pe_error *reterr)
-{
-    const pe_request *request = representation->request;
-    uint64_t bytes = pe_request_bytes(request);
-    return api_reserve(pe_request_held(request) + (bytes < PE_BUFFER_RECYCLED ? 0 : bytes),
-                       "the table", reterr);
 }
 
 /* ---- all of it ---- */

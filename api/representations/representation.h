@@ -1,7 +1,7 @@
 /* The selected representation of a request for tensors (RFC 9110, section 3.2): the tensors,
  * the format, the content coding and the byte range that are asked for. It is selected by the
- * request's arguments and headers (representation.c), evaluated against its preconditions
- * (conditions.c), and answered (answer.c) with metadata (metadata.c) and a body (bodies.c). */
+ * request's arguments and headers (representation.c), and answered (answer.c) with a body and
+ * the head that describes it (content.c). */
 #ifndef API_REPRESENTATION_H
 #define API_REPRESENTATION_H
 
@@ -20,6 +20,7 @@ typedef struct api_representation {
     /* What is asked of the request once, when it has been read. */
     struct {
         double price, preparation; /* of all that is computed; of what a stream does first */
+        double begin;              /* the price of what comes before the reply begins */
         uint64_t elements;         /* of the tensors that are computed */
         bool streamed;             /* it is too large to hold, and so computed as it is read */
         bool stored;               /* a set is used, which may be replaced any time */
@@ -59,12 +60,31 @@ bool api_representation_select(api_representation *ret_representation, const api
                                const pe_scheme *scheme, api_arguments *arguments,
                                pe_error *error, api_reply **ret_reply);
 
+/* Choose the tensors that are computed, a bit for each; otherwise they are those selected. */
+void api_representation_choose(api_representation *representation, unsigned tensors);
+
+/* The price of all that is computed, of a stream that of the range. */
+double api_representation_price(const api_representation *representation);
+
+/* Check the price of all against the limit compute-cost; false after a problem was added. */
+bool api_representation_check_price(const api_representation *representation, pe_error *reterr);
+
+void api_representation_done(api_representation *representation);
+
+/* ---- answer.c ---- */
+
 /* Answer with the tensors or a range of them; or with 304, 412 or 416; or, for HEAD, without
  * computing anything. NULL without memory or after api_not_yet. */
 api_reply *api_representation_reply(api_representation *representation);
 
-/* Choose the tensors that are computed, a bit for each; otherwise they are those selected. */
-void api_representation_choose(api_representation *representation, unsigned tensors);
+/* Compute the table, or find it in the cache, in memory that is reserved until the call ends.
+ * ret_time is what that took, in nanoseconds. Fails as pe_cache_get, or where there is no
+ * memory. */
+pe_status api_representation_compute(const api_representation *representation,
+                                     pe_entry **ret_entry, pe_outcome *ret_outcome,
+                                     uint64_t *ret_time, pe_error *reterr);
+
+/* ---- content.c ---- */
 
 /* The bytes of the tensors that are represented. */
 uint64_t api_representation_bytes(const api_representation *representation);
@@ -76,45 +96,6 @@ uint64_t api_representation_body_bytes(const api_representation *representation)
 /* The length of the whole representation; API_LENGTH_UNKNOWN without memory, or if the length
  * shows only when everything has been written. */
 uint64_t api_representation_length(const api_representation *representation);
-
-/* The price of all that is computed, of a stream that of the range; of what is computed before
- * the reply begins, of a stream its preparation. */
-double api_representation_price(const api_representation *representation);
-double api_representation_price_to_begin(const api_representation *representation);
-
-/* Check the price of all against the limit compute-cost; false after a problem was added. */
-bool api_representation_check_price(const api_representation *representation, pe_error *reterr);
-
-/* Reserve what computing the table takes until the call ends: what the scheme prepares, and the
- * table itself if it is large. Making room for that in the cache may evict tables that are
- * being sent. False: there is no room, which was added to reterr. */
-bool api_representation_reserve(const api_representation *representation, pe_error *reterr);
-
-void api_representation_done(api_representation *representation);
-
-/* ---- metadata.c ---- */
-
-/* The strong entity tag. It hashes everything that the bytes depend on, and not the bytes, so
- * that nothing has to be computed for it. */
-api_etag api_representation_tag(const api_representation *representation);
-
-/* A new reply without a body: 200 or 206 with all metadata; or 304 with those that it has, too.
- * The caller adds the fields that say how the tensors were obtained. NULL without memory. */
-api_reply *api_representation_new_reply(const api_representation *representation);
-api_reply *api_representation_not_modified(const api_representation *representation);
-
-/* ---- conditions.c ---- */
-
-/* Evaluate the preconditions of a request that would succeed. Returns true if they decide the
- * answer: ret_reply is the 412 or 304 then, NULL without memory. */
-bool api_representation_is_decided(api_representation *representation, api_reply **ret_reply);
-
-/* Read the Range of a GET. Ranges are served of binary formats alone: the length of text and
- * pictures shows only when they have been written. Returns false if the range cannot be
- * satisfied: ret_reply is the 416 then, NULL without memory. */
-bool api_representation_read_range(api_representation *representation, api_reply **ret_reply);
-
-/* ---- bodies.c ---- */
 
 /* What is attached to an entry of the cache for a representation. */
 typedef enum api_attachment_kind {
@@ -137,8 +118,19 @@ api_body *api_representation_body(const api_representation *representation, pe_e
  * the scheme cannot be prepared. Then reterr says why, unless memory was lacking elsewhere. */
 api_body *api_representation_stream(const api_representation *representation, pe_error *reterr);
 
-/* The range of the whole body that is asked for, or the whole body if no range is. Takes over
- * the reference. NULL without memory, or if `whole` is NULL. */
-api_body *api_representation_cut(const api_representation *representation, api_body *whole);
+/* The strong entity tag. It hashes everything that the bytes depend on, and not the bytes, so
+ * that nothing has to be computed for it. */
+api_etag api_representation_tag(const api_representation *representation);
+
+/* The reply with the whole body or the range of it that is asked for, 200 or 206. Takes over
+ * the reference. `cache_status` says how the tensors were obtained. NULL without memory, or if
+ * `whole` is NULL. */
+api_reply *api_representation_new_reply(const api_representation *representation,
+                                        const char *cache_status, api_body *whole);
+
+/* A reply with the length of the whole, and no body: 200 with all metadata, or 304 with those
+ * that it has, too. NULL without memory. */
+api_reply *api_representation_without_body(const api_representation *representation,
+                                           unsigned status);
 
 #endif
