@@ -110,13 +110,6 @@ static double find_position(const pe_request *request, uint64_t row)
                                     find_value(request, "offset")->real);
 }
 
-static size_t write_number(char *dst, double number)
-{
-    const size_t size = pe_print_number(dst, number);
-    dst[size] = ',';
-    return size + 1;
-}
-
 /* The index along the last axis but one, or that of a vector. */
 static uint64_t find_row(const pe_tensor *tensor, uint64_t first)
 {
@@ -124,17 +117,16 @@ static uint64_t find_row(const pe_tensor *tensor, uint64_t first)
     return last == 0 ? first : first / tensor->shape[last] % tensor->shape[last - 1];
 }
 
-static size_t write_row(char *dst, const pe_request *request, const pe_tensor *tensor,
-                        uint64_t first)
+/* The label of a line: the position of its row, or the index where rows are no positions. */
+static size_t write_label(char *dst, const pe_request *request, const pe_tensor *tensor,
+                          uint64_t first)
 {
-    (void)request;
-    return write_number(dst, (double)find_row(tensor, first));
-}
-
-static size_t write_position(char *dst, const pe_request *request, const pe_tensor *tensor,
-                             uint64_t first)
-{
-    return write_number(dst, find_position(request, find_row(tensor, first)));
+    const uint64_t row = find_row(tensor, first);
+    const double number =
+        has_positions(request, tensor) ? find_position(request, row) : (double)row;
+    const size_t size = pe_print_number(dst, number);
+    dst[size] = ',';
+    return size + 1;
 }
 
 static void write_names(api_text *text, const api_selection *selection)
@@ -149,18 +141,9 @@ static void write_names(api_text *text, const api_selection *selection)
     api_text_add(text, "\n");
 }
 
-static const api_printer WITH_ROWS = {
+static const api_printer WITH_HEADER = {
     .head = write_names,
-    .label = write_row,
-    .before = begin_piece,
-    .after = end_piece,
-    .print = print,
-    .slice = api_slice_select,
-};
-
-static const api_printer WITH_POSITIONS = {
-    .head = write_names,
-    .label = write_position,
+    .label = write_label,
     .before = begin_piece,
     .after = end_piece,
     .print = print,
@@ -169,10 +152,7 @@ static const api_printer WITH_POSITIONS = {
 
 static const api_printer *choose_printer(const api_selection *selection)
 {
-    const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
-    if (!has_header(selection))
-        return &PRINTER;
-    return has_positions(selection->request, tensor) ? &WITH_POSITIONS : &WITH_ROWS;
+    return has_header(selection) ? &WITH_HEADER : &PRINTER;
 }
 
 static const char *media_parameters(const api_selection *selection)
