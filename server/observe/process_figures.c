@@ -19,26 +19,9 @@ static double read_clock(clockid_t clock)
                                             : 0;
 }
 
-/* Seconds from the boot to the start of the process: field 22 of /proc/self/stat, in ticks. The
- * second field is a name in parentheses, which may contain blanks and parentheses, so fields
- * are counted from the last parenthesis. */
-static double start_since_boot(void)
-{
-    enum { AFTER_NAME = 20 }; /* blanks between the name and field 22 */
-    char text[1024];
-    process_read_file("/proc/self/stat", text, sizeof text);
-    char *field = strrchr(text, ')');
-    for (int i = 0; field && i < AFTER_NAME; i++)
-        field = strchr(field + 1, ' ');
-    return field ? strtod(field, NULL) / (double)sysconf(_SC_CLK_TCK) : 0;
-}
-
 double process_start_time(void)
 {
-    double since_boot = start_since_boot();
-    if (since_boot <= 0)
-        return read_clock(CLOCK_REALTIME);
-    return read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME) + since_boot;
+    return read_clock(CLOCK_REALTIME);
 }
 
 /* The number of open descriptors. Without memory to count them the whole text fails. */

@@ -4,7 +4,7 @@
 
 #include "bytes/text.h"
 
-/* When the process started, in seconds since the epoch; 0 if the system does not tell. */
+/* The time in seconds since the epoch, as a process that starts asks for it. */
 double process_start_time(void);
 
 /* Write the figures as Prometheus text. `started` is process_start_time. */
