@@ -7,14 +7,10 @@
 
 api_codings api_accept_codings(const char *accept_encoding)
 {
-    int named, other;
+    int named;
     if (!accept_encoding)
         return (api_codings){.identity = true};
     unsigned gzip = api_accept_quality(accept_encoding, "gzip", &named);
-    if (named < 3) { /* the deprecated alias (RFC 9110, section 8.4.1.3) */
-        unsigned alias = api_accept_quality(accept_encoding, "x-gzip", &other);
-        gzip = other == 3 ? alias : gzip;
-    }
     unsigned identity = api_accept_quality(accept_encoding, "identity", &named);
     return (api_codings){.identity = identity > 0 || named == 0, /* unless excluded */
                          .gzip = gzip > 0 && gzip >= identity,

@@ -153,17 +153,13 @@ static api_codings check_codings(const char *encoding)
 {
     api_codings codings = api_accept_codings(encoding);
     api_coding coding;
-    int close, starred;
+    int close;
     fuzz_check(encoding || (codings.identity && !codings.gzip), "codings of nothing");
     fuzz_check(!api_choose_coding(codings, false, &coding) || coding == API_IDENTITY,
                "binary forms are gzipped");
     if (!encoding || !fuzz_fits(LIST, encoding, strlen(encoding)))
         return codings;
     unsigned gzip = expected_quality(encoding, "gzip", &close);
-    if (close < 3) {
-        unsigned old = expected_quality(encoding, "x-gzip", &starred);
-        gzip = starred == 3 ? old : gzip;
-    }
     unsigned identity = expected_quality(encoding, "identity", &close);
     fuzz_check(codings.identity == (identity > 0 || close == 0), "identity of %s", encoding);
     fuzz_check(codings.gzip == (gzip > 0 && gzip >= identity), "gzip of %s", encoding);

@@ -21,7 +21,6 @@ CODINGS = (
     "gzip;q=0",
     "br, gzip;q=0.2",
     "*",
-    "x-gzip",
     "",
 )
 OTHERS = (
