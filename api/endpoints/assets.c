@@ -115,14 +115,13 @@ static api_reply *new_reply(const api_call *call, const served *file, unsigned s
 /* Answer with a body, whose reference is taken over, unless the request's conditions decide. */
 static api_reply *answer_asset(const api_call *call, const served *file, api_body *body)
 {
-    const api_conditions conditions = api_judge_conditions(call, file->etag);
-    if (body && conditions == API_IF_MATCH_FAILS) {
-        api_body_unref(body);
-        return api_problem_of_if_match(file->etag);
-    }
-    bool matches = conditions == API_IF_NONE_MATCH_FAILS;
-    return api_reply_with_body(new_reply(call, file, matches ? 304 : 200), body,
-                               call->head || matches);
+    api_reply *problem;
+    const unsigned status = api_status_by_conditions(call, file->etag, &problem);
+    if (status != 412)
+        return api_reply_with_body(new_reply(call, file, status), body,
+                                   call->head || status == 304);
+    api_body_unref(body);
+    return problem;
 }
 
 api_reply *api_get_asset(const api_call *call)

@@ -145,17 +145,14 @@ api_reply *api_list_sets(const api_call *call)
 static bool answer_by_tag(const api_call *call, const char *tag, uint64_t size,
                           api_reply **ret_reply)
 {
-    const api_conditions conditions = api_judge_conditions(call, tag);
-    if (conditions == API_IF_MATCH_FAILS) {
-        *ret_reply = precondition_failed();
+    const unsigned status = api_status_by_conditions(call, tag, ret_reply);
+    if (status == 412)
         return true;
-    }
-    bool same = conditions == API_IF_NONE_MATCH_FAILS;
-    if (!same && !call->head)
+    if (status == 200 && !call->head)
         return false;
-    *ret_reply = new_reply(same ? 304 : 200, tag);
+    *ret_reply = new_reply(status, tag);
     api_reply_set_length(*ret_reply, size);
-    if (!same)
+    if (status == 200)
         api_reply_add(*ret_reply, "Content-Type", "application/vnd.safetensors");
     return true;
 }

@@ -101,10 +101,10 @@ api_reply *api_coded_text_whole(const api_coded_text *text, const char *cache_co
 api_reply *api_coded_text_reply(const api_call *call, const api_coded_text *text,
                                 const char *cache_control)
 {
-    const api_conditions conditions = api_judge_conditions(call, text->etag.text);
-    if (conditions == API_IF_MATCH_FAILS)
-        return api_problem_of_if_match(text->etag.text);
-    bool matches = conditions == API_IF_NONE_MATCH_FAILS;
-    return api_reply_with_body(new_reply(text, matches ? 304 : 200, cache_control),
-                               api_body_ref(text->body), call->head || matches);
+    api_reply *problem;
+    const unsigned status = api_status_by_conditions(call, text->etag.text, &problem);
+    return status == 412
+               ? problem
+               : api_reply_with_body(new_reply(text, status, cache_control),
+                                     api_body_ref(text->body), call->head || status == 304);
 }

@@ -1,6 +1,7 @@
 /* Problem documents. */
 #include "replies/problem.h"
 
+#include "http/etag.h"
 #include "replies/document.h"
 #include "replies/reply.h"
 #include "replies/wording.h"
@@ -200,11 +201,16 @@ bool api_reply_explain(const api_reply *reply, char *dst, size_t size)
     return true;
 }
 
-api_reply *api_problem_of_if_match(const char *tag)
+unsigned api_status_by_conditions(const api_call *call, const char *tag,
+                                  api_reply **ret_problem)
 {
     char detail[128];
+    const api_conditions conditions = api_judge_conditions(call, tag);
+    if (conditions != API_IF_MATCH_FAILS)
+        return conditions == API_IF_NONE_MATCH_FAILS ? 304 : 200;
     snprintf(detail, sizeof detail, "If-Match must name the current entity tag, %s", tag);
-    return api_problem(API_PRECONDITION_FAILED, detail, NULL, NULL);
+    *ret_problem = api_problem(API_PRECONDITION_FAILED, detail, NULL, NULL);
+    return 412;
 }
 
 api_reply *api_problem_of_range(uint64_t whole)

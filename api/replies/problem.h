@@ -40,8 +40,10 @@ typedef enum api_code {
 api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
                        const pe_error *error);
 
-/* 412: If-Match does not name the entity tag of the representation. */
-api_reply *api_problem_of_if_match(const char *tag);
+/* The status of an answer to a GET by its preconditions and the entity tag of what it would
+ * send: 200, 304, or 412 with the problem in ret_problem. */
+unsigned api_status_by_conditions(const api_call *call, const char *tag,
+                                  api_reply **ret_problem);
 
 /* 416: the range does not begin within the `whole` bytes of the representation. */
 api_reply *api_problem_of_range(uint64_t whole);

@@ -24,17 +24,11 @@ static bool is_decided(api_representation *representation, api_reply **ret_reply
     if (representation->post || !has_conditions(representation->call))
         return false;
     representation->etag = api_representation_tag(representation);
-    switch (api_judge_conditions(representation->call, representation->etag.text)) {
-    case API_CONDITIONS_HOLD:
-        return false;
-    case API_IF_MATCH_FAILS:
-        *ret_reply = api_problem_of_if_match(representation->etag.text);
-        return true;
-    case API_IF_NONE_MATCH_FAILS:
-        break;
-    }
-    *ret_reply = api_representation_without_body(representation, 304);
-    return true;
+    const unsigned status =
+        api_status_by_conditions(representation->call, representation->etag.text, ret_reply);
+    if (status == 304)
+        *ret_reply = api_representation_without_body(representation, status);
+    return status != 200;
 }
 
 /* Read the Range of a GET. Ranges are served of binary formats alone: the length of text and

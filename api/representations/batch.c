@@ -285,17 +285,13 @@ static api_reply *new_reply(const api_batch *batch, api_batch_format format, api
 static bool is_decided(const api_batch *batch, api_reply **ret_reply)
 {
     const char *tag = batch->etag.text;
-    const api_conditions conditions =
-        tag[0] ? api_judge_conditions(batch->call, tag) : API_CONDITIONS_HOLD;
-    if (conditions == API_CONDITIONS_HOLD)
-        return false;
-    if (conditions == API_IF_MATCH_FAILS) {
-        *ret_reply = api_problem_of_if_match(tag);
-        return true;
+    const unsigned status =
+        tag[0] ? api_status_by_conditions(batch->call, tag, ret_reply) : 200;
+    if (status == 304) {
+        *ret_reply = api_reply_new(status);
+        add_cache_fields(batch, *ret_reply);
     }
-    *ret_reply = api_reply_new(304);
-    add_cache_fields(batch, *ret_reply);
-    return true;
+    return status != 200;
 }
 
 static bool is_streamed(const api_batch *batch)
