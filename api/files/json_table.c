@@ -15,21 +15,10 @@
 /* Parse a text. NULL, and a problem, if it is no JSON, or too much. */
 static json_t *parse_text(const char *text, size_t size, pe_error *reterr)
 {
-    const size_t mark = api_document_mark(text, size);
     const api_json_measure found = api_json_count(text, size);
-    json_error_t problem = {0};
-    if (!api_json_reserve(&found, size, 0, reterr))
-        return NULL;
-    json_t *root = json_loadb(text + mark, size - mark,
-                              JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
-    if (!root && api_document_lacked_memory(&problem))
-        api_table_refuse(reterr, PE_NO_MEMORY, "", "", "memory for the body");
-    else if (!root)
-        pe_error_add(reterr, PE_MALFORMED, "body", "", "JSON (line %d, column %d: %s)",
-                     problem.line, problem.column,
-                     api_is_utf8(problem.text, strlen(problem.text)) ? problem.text
-                                                                     : "not UTF-8");
-    return root;
+    return api_json_reserve(&found, size, 0, reterr)
+               ? api_json_parse(text, size, "JSON", reterr)
+               : NULL;
 }
 
 /* The tensors of a document by their names, as many as an answer may have; NULL without memory.

@@ -313,25 +313,30 @@ static bool keeps_numbers(const char *body, size_t size, pe_error *reterr)
     return false;
 }
 
-json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr)
+json_t *api_json_parse(const char *text, size_t size, const char *what, pe_error *reterr)
 {
     json_error_t problem = {0};
-    const char *text = body ? body : "";
     const size_t mark = api_document_mark(text, size);
+    json_t *root = json_loadb(text + mark, size - mark,
+                              JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
+    if (!root && api_document_lacked_memory(&problem))
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
+    else if (!root)
+        pe_error_add(reterr, PE_MALFORMED, "body", "", "%s (line %d, column %d: %s)", what,
+                     problem.line, problem.column, syntax_fault(&problem));
+    return root;
+}
+
+json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr)
+{
+    static const char ONE[] = "one JSON object";
+    const char *text = body ? body : "";
     if (!has_few_values(text, size, reterr) || !keeps_numbers(text, size, reterr))
         return NULL;
-    json_t *object = json_loadb(text + mark, size - mark,
-                                JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
-    if (json_is_object(object))
+    json_t *object = api_json_parse(text, size, ONE, reterr);
+    if (!object || json_is_object(object))
         return object;
-    if (object)
-        pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object");
-    else if (api_document_lacked_memory(&problem))
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
-    else
-        pe_error_add(reterr, PE_MALFORMED, "body", "",
-                     "one JSON object (line %d, column %d: %s)", problem.line, problem.column,
-                     syntax_fault(&problem));
+    pe_error_add(reterr, PE_MALFORMED, "body", "", ONE);
     json_decref(object);
     return NULL;
 }

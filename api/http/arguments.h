@@ -41,6 +41,10 @@ bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_a
 #define API_BODY_CONTAINERS 8192
 #define API_BODY_STRINGS    16384
 
+/* Parse JSON, numbers as reals, in memory that has been reserved; problems say that the body
+ * must be `what`. NULL if it is no JSON: then a problem was added. */
+json_t *api_json_parse(const char *text, size_t size, const char *what, pe_error *reterr);
+
 /* Read a JSON object, numbers as reals. NULL if the body is none: then a problem was added. */
 json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr);
 
