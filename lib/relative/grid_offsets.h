@@ -30,27 +30,32 @@
 
 typedef struct pe_offsets {
     size_t element_size, height, width;
-    bool symmetric; /* lines are for |row offset|; else for key minus query + height - 1 */
+    bool symmetric;   /* lines are for |row offset|; else for key minus query + height - 1 */
+    bool class_token; /* one token is before the cells, with entries of its own */
+
+    /* set by pe_offsets_take */
     unsigned char *lines; /* [planes, lines, 2*width-1] */
+    unsigned char *class_entries;
 } pe_offsets;
+
+/* Rows of a table that are for the class token: class to token, token to class, class to class.
+ */
+#define PE_CLASS_ROWS 3
 
 /* Take the lines from a table that has, one row of the grid after the other, the offsets query
  * minus key, [(2*height-1) * (2*width-1), planes]; for symmetric lines the absolute offsets,
- * [height * width, planes]. False: memory ran out, or the runner cancelled it. */
+ * [height * width, planes]. Behind these are the rows for a class token, if there is one.
+ * False: memory ran out, or the runner cancelled it. */
 bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace);
 
 /* The price of that, for lines of `entries`. */
 double pe_offsets_price(uint64_t entries, uint64_t planes);
 
-/* The table of which each row is its own number, as i32. NULL if memory ran out. */
-int32_t *pe_offsets_numbers(size_t rows, pe_pace *pace);
+/* The same from a table of one plane, of which each row is its own number, as i32. */
+bool pe_offsets_take_numbers(pe_offsets *offsets, pe_pace *pace);
 
-/* Fill a window of a matrix [planes, queries, keys], whose first query is cell `offset`. */
+/* Fill a window of a matrix [planes, queries, keys], whose first query is key `offset`. */
 void pe_offsets_fill(const pe_offsets *offsets, uint64_t queries, int64_t offset,
                      pe_window window, void *dst);
-
-/* Copy `count` entries of a plane and a query from `key` on; cells are counted row by row. */
-void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size_t key,
-                     size_t count, pe_copier *copier);
 
 #endif

@@ -119,9 +119,8 @@ static bool prepare(void *context, pe_pace *pace)
     size_t tokens = (size_t)state->relative.keys, heads = state->heads;
     if (!pe_gather_init(&gather, &state->weights, tokens, heads, state->factor, pace))
         return false;
-    int32_t *numbers = pe_offsets_numbers(tokens, pace);
-    return numbers && pe_offsets_take(&state->bias, gather.table, heads, pace) &&
-           pe_offsets_take(&state->index, numbers, 1, pace);
+    return pe_offsets_take(&state->bias, gather.table, heads, pace) &&
+           pe_offsets_take_numbers(&state->index, pace);
 }
 
 /* Fill a window of [planes, distances], where the tokens are a line. */

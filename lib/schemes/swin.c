@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *const MODES[] = {"bilinear", "bicubic", NULL};
 
@@ -51,14 +50,6 @@ static const pe_distribution RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.
 
 /* ---- the window ---- */
 
-#define CLASS_ROWS 3 /* of the table: class to token, token to class, class to class */
-
-/* The entries of one tensor. */
-typedef struct entries {
-    pe_offsets offsets;
-    unsigned char *class_entries; /* [planes, REPEATED + 2]: class to token, then the others */
-} entries;
-
 typedef struct swin {
     pe_resized_source table; /* on the grid of the window's offsets */
     uint64_t height, width;  /* of tokens */
@@ -66,7 +57,7 @@ typedef struct swin {
     bool class_token;
 
     /* prepared */
-    entries bias, index; /* planes: heads; one */
+    pe_offsets bias, index; /* planes: heads; one */
 } swin;
 
 static uint64_t count_offsets(uint64_t height, uint64_t width)
@@ -142,7 +133,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     *table = (pe_resized_source){.weights = pe_weights_read(values),
                                  .name = "table",
                                  .distribution = &RECIPE,
-                                 .suffix = state->class_token ? CLASS_ROWS : 0};
+                                 .suffix = state->class_token ? PE_CLASS_ROWS : 0};
     if (!pe_trained_check(&table->weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
         !read_source(values, state, &source_height, &source_width, reterr))
         return;
@@ -164,111 +155,25 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
 
 /* ---- preparation ---- */
 
-#define REPEATED 64 /* copies of an entry that is copied in a row */
-
-/* Take the rows of a plane that are for the class token. */
-static void take_class(unsigned char *own, const unsigned char *column, size_t stride,
-                       size_t size)
-{
-    for (size_t i = 0; i < REPEATED; i++)
-        memcpy(own + i * size, column, size);
-    for (size_t i = 1; i < CLASS_ROWS; i++)
-        memcpy(own + (REPEATED + i - 1) * size, column + i * stride, size);
-}
-
-/* Take a table [rows, planes], with the rows for a class token behind if there is one. False:
- * memory ran out, or the runner cancelled it. */
-static bool take_table(entries *to, const unsigned char *table, size_t planes, size_t rows,
-                       bool class_token, pe_pace *pace)
-{
-    size_t size = to->offsets.element_size, stride = planes * size;
-    if (!pe_offsets_take(&to->offsets, table, planes, pace))
-        return false;
-    to->class_entries = pe_keep(pace, REPEATED + 2, stride);
-    if (!to->class_entries)
-        return false;
-    for (size_t plane = 0; class_token && plane < planes; plane++)
-        take_class(to->class_entries + plane * (REPEATED + 2) * size,
-                   table + rows * stride + plane * size, stride, size);
-    return true;
-}
-
-static bool make_bias(swin *state, pe_pace *pace)
-{
-    unsigned char *table = pe_resized_table(&state->table, pace);
-    return table && take_table(&state->bias, table, (size_t)state->table.columns,
-                               (size_t)count_offsets(state->height, state->width),
-                               state->class_token, pace);
-}
-
-static bool make_index(swin *state, pe_pace *pace)
-{
-    size_t rows = (size_t)count_offsets(state->height, state->width);
-    int32_t *numbers = pe_offsets_numbers(rows + CLASS_ROWS, pace);
-    return numbers && take_table(&state->index, (const unsigned char *)numbers, 1, rows,
-                                 state->class_token, pace);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     swin *state = context;
-    state->index.offsets = (pe_offsets){.element_size = sizeof(int32_t),
-                                        .height = (size_t)state->height,
-                                        .width = (size_t)state->width};
-    state->bias.offsets = state->index.offsets;
-    state->bias.offsets.element_size = pe_dtype_size(state->table.weights.dtype);
-    return make_bias(state, pace) && make_index(state, pace);
-}
-
-/* ---- entries ---- */
-
-/* Copy one entry of the class token's `count` times: 0 class to token, or one of the others. */
-static void copy_class(const entries *source, size_t plane, size_t which, size_t count,
-                       pe_copier *copier)
-{
-    size_t size = source->offsets.element_size;
-    const unsigned char *own = source->class_entries + plane * (REPEATED + 2) * size;
-    if (which > 0)
-        own += (REPEATED + which - 1) * size;
-    for (size_t part; count > 0; count -= part) {
-        part = count < REPEATED ? count : REPEATED;
-        pe_copier_add(copier, own, part * size);
-    }
-}
-
-/* Copy `count` entries of a query from `key` on. */
-static void copy_row(const swin *state, const entries *source, size_t plane, size_t query,
-                     size_t key, size_t count, pe_copier *copier)
-{
-    if (!state->class_token) {
-        pe_offsets_copy(&source->offsets, plane, query, key, count, copier);
-        return;
-    }
-    if (key == 0) {
-        copy_class(source, plane, query == 0 ? 2 : 1, 1, copier);
-        count--;
-        key++;
-    }
-    if (query == 0)
-        copy_class(source, plane, 0, count, copier);
-    else
-        pe_offsets_copy(&source->offsets, plane, query - 1, key - 1, count, copier);
+    unsigned char *table = pe_resized_table(&state->table, pace);
+    state->index = (pe_offsets){.element_size = sizeof(int32_t),
+                                .height = (size_t)state->height,
+                                .width = (size_t)state->width,
+                                .class_token = state->class_token};
+    state->bias = state->index;
+    state->bias.element_size = pe_dtype_size(state->table.weights.dtype);
+    return table && pe_offsets_take(&state->bias, table, (size_t)state->table.columns, pace) &&
+           pe_offsets_take_numbers(&state->index, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)
 {
     const swin *state = context;
-    const entries *source = window.tensor == 0 ? &state->bias : &state->index;
-    const uint64_t tokens = state->tokens;
-    pe_copier copier;
-    pe_copier_init(&copier, dst, window.rows * source->offsets.element_size);
-    for (uint64_t at = window.first, end = at + window.rows, count; at < end; at += count) {
-        uint64_t row = at / tokens, key = at % tokens;
-        count = tokens - key < end - at ? tokens - key : end - at;
-        copy_row(state, source, (size_t)(row / tokens), (size_t)(row % tokens), (size_t)key,
-                 (size_t)count, &copier);
-    }
-    pe_copier_done(&copier);
+    pe_offsets_fill(window.tensor == 0 ? &state->bias : &state->index, state->tokens, 0, window,
+                    dst);
 }
 
 const pe_scheme pe_scheme_swin = {

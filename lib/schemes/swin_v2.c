@@ -264,12 +264,6 @@ static bool make_bias(swin_v2 *state, pe_pace *pace)
            pe_offsets_take(&state->bias, work.table, heads, pace);
 }
 
-static bool make_index(swin_v2 *state, size_t rows, pe_pace *pace)
-{
-    int32_t *numbers = pe_offsets_numbers(rows, pace);
-    return numbers && pe_offsets_take(&state->index, numbers, 1, pace);
-}
-
 static bool prepare(void *context, pe_pace *pace)
 {
     swin_v2 *state = context;
@@ -278,7 +272,7 @@ static bool prepare(void *context, pe_pace *pace)
                                 .width = (size_t)state->axes[1].tokens};
     state->bias = state->index;
     state->bias.element_size = pe_dtype_size(state->weights.dtype);
-    return make_bias(state, pace) && make_index(state, state->rows, pace);
+    return make_bias(state, pace) && pe_offsets_take_numbers(&state->index, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)
