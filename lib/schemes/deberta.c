@@ -1,7 +1,8 @@
 /* DeBERTa: indices of relative positions for disentangled attention, and the table that they
  * point into. */
 #include "numerics/buckets.h"
-#include "trained/gather.h"
+#include "relative/relative.h"
+#include "trained/trained.h"
 
 static const char *const READINGS[] = {"code", "paper", NULL};
 enum reading { CODE, PAPER };

@@ -1,9 +1,9 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
 #include "relative/grid_offsets.h"
-#include "trained/gather.h"
+#include "relative/relative.h"
+#include "trained/bias_table.h"
 
 #include <math.h>
-#include <string.h>
 
 #define TOKENS_MAX 1073741824
 
@@ -107,19 +107,17 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     pe_relative_add(plan, relative, "index", PE_I32, 0, 0, 2);
     pe_plan_price(plan, 2);
     pe_relative_add_distance(plan, relative);
-    plan->held = 3 * pe_gather_bytes(weights, tokens, heads) + 8 * tokens;
+    plan->held = 3 * pe_bias_table_bytes(weights, tokens, heads) + 8 * tokens;
     plan->price =
-        pe_gather_price(weights, tokens, heads) + pe_offsets_price(2 * tokens, heads + 1);
+        pe_bias_table_price(weights, tokens, heads) + pe_offsets_price(2 * tokens, heads + 1);
 }
 
 static bool prepare(void *context, pe_pace *pace)
 {
     levit *state = context;
-    pe_gather gather;
-    size_t tokens = (size_t)state->relative.keys, heads = state->heads;
-    if (!pe_gather_init(&gather, &state->weights, tokens, heads, state->factor, pace))
-        return false;
-    return pe_offsets_take(&state->bias, gather.table, heads, pace) &&
+    unsigned char *table = pe_bias_table(&state->weights, (size_t)state->relative.keys,
+                                         state->heads, state->factor, pace);
+    return table && pe_offsets_take(&state->bias, table, state->heads, pace) &&
            pe_offsets_take_numbers(&state->index, pace);
 }
 

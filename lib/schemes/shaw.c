@@ -1,6 +1,6 @@
 /* Shaw's relative position representations: a vector for keys and one for values at each
  * clipped distance. */
-#include "trained/gather.h"
+#include "trained/trained.h"
 #include "waves/distance_wave.h"
 
 #define SINUSOID_BASE 10000

@@ -1,6 +1,11 @@
 /* T5's relative position bias: a learned number for each head and each bucket of distances. */
+#include "kernels/by_size.h"
 #include "numerics/buckets.h"
-#include "trained/gather.h"
+#include "numerics/dtype.h"
+#include "relative/relative.h"
+#include "trained/bias_table.h"
+
+#include <string.h>
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
@@ -47,7 +52,7 @@ typedef struct t5 {
     bool bidirectional;
 
     /* prepared */
-    pe_gather gather;
+    unsigned char *table; /* [num_buckets, heads] */
     pe_t5_buckets buckets;
 } t5;
 
@@ -83,32 +88,62 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
         pe_relative_add(plan, &relative, "bias", weights->dtype, heads, 0, BIAS_PRICE);
     state->bucket = pe_relative_add(plan, &relative, "bucket", PE_I32, 0, 0, BIAS_PRICE);
     pe_relative_add_distance(plan, &relative);
-    plan->held = pe_gather_bytes(weights, state->num_buckets, heads);
-    plan->price += BUCKETS_PRICE + pe_gather_price(weights, state->num_buckets, heads);
+    plan->held = pe_bias_table_bytes(weights, state->num_buckets, heads);
+    plan->price += BUCKETS_PRICE + pe_bias_table_price(weights, state->num_buckets, heads);
 }
 
-static size_t find_bucket(const pe_gather *gather, int64_t distance)
+/* Write the buckets of consecutive distances. */
+static void write_buckets(const void *context, size_t head, int64_t first, uint64_t count,
+                          void *dst)
 {
-    const t5 *state = gather->state;
-    return pe_t5_bucket(&state->buckets, distance);
+    (void)head;
+    const t5 *state = context;
+    int32_t *to = dst;
+    for (uint64_t t = 0; t < count; t++)
+        to[t] = (int32_t)pe_t5_bucket(&state->buckets, first + (int64_t)t);
+}
+
+/* Look up elements of `size` bytes, a constant after inlining: that of row rows[t] each time.
+ */
+static inline __attribute__((always_inline)) void gather_elements(const t5 *state, size_t head,
+                                                                  const int32_t *rows,
+                                                                  size_t count, size_t size,
+                                                                  unsigned char *dst)
+{
+    const unsigned char *column = state->table + head * size;
+    for (size_t t = 0; t < count; t++)
+        memcpy(dst + t * size, column + (size_t)rows[t] * state->bias.heads * size, size);
+}
+
+/* Write a head's biases at consecutive distances. */
+static void write_biases(const void *context, size_t head, int64_t first, uint64_t count,
+                         void *dst)
+{
+    enum { PART = 256 };
+    const t5 *state = context;
+    const size_t size = pe_dtype_size(state->weights.dtype);
+    const int32_t *kept = (const int32_t *)(const void *)state->bucket.table;
+    unsigned char *to = dst;
+    int32_t numbers[PART];
+    for (uint64_t part; count > 0; count -= part, first += (int64_t)part, to += part * size) {
+        part = count < PART ? count : PART;
+        if (!kept)
+            write_buckets(state, head, first, part, numbers);
+        const int32_t *rows =
+            kept ? kept + (first - pe_relative_first(&state->bucket.relative)) : numbers;
+        PE_BY_SIZE(size, gather_elements(state, head, rows, (size_t)part, SIZE, to))
+    }
 }
 
 static bool prepare(void *context, pe_pace *pace)
 {
     t5 *state = context;
-    pe_gather *gather = &state->gather;
     pe_t5_buckets_init(&state->buckets, state->num_buckets, state->max_distance,
                        state->bidirectional);
-    if (!pe_gather_init(gather, &state->weights, state->num_buckets, state->bias.heads,
-                        (dd){1, 0}, pace))
-        return false;
-    gather->row_of = find_bucket;
-    gather->state = state;
-    if (!pe_toeplitz_init(&state->bucket, pe_gather_write_rows, gather, pace))
-        return false;
-    gather->kept = (const int32_t *)(const void *)state->bucket.table;
-    gather->kept_first = pe_relative_first(&state->bucket.relative);
-    return pe_toeplitz_init(&state->bias, pe_gather_write, gather, pace);
+    state->table =
+        pe_bias_table(&state->weights, state->num_buckets, state->bias.heads, (dd){1, 0}, pace);
+    return state->table && pe_toeplitz_init(&state->bucket, write_buckets, state, pace) &&
+           pe_toeplitz_init(&state->bias, write_biases, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

@@ -1,6 +1,6 @@
 /* Transformer-XL and XLNet: sines and cosines of the distances within a segment and its memory,
  * and two learned vectors. */
-#include "trained/gather.h"
+#include "trained/trained.h"
 #include "waves/distance_wave.h"
 
 static const char *const ATTENTIONS[] = {"bi", "uni", "txl", "two_sided", NULL};

@@ -1,6 +1,7 @@
 /* URPE: a Toeplitz matrix that multiplies the attention weights. */
 #include "numerics/dtype.h"
-#include "trained/gather.h"
+#include "relative/relative.h"
+#include "trained/trained.h"
 
 static const char *const INITIALISERS[] = {"ones", "normal", NULL};
 enum initialiser { ONES, NORMAL };

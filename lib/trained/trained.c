@@ -17,6 +17,8 @@
 const char *const pe_initialisers[] = {
     "normal", "uniform", "xavier_uniform", "xavier_normal", "trunc_normal", "zeros", NULL};
 
+const pe_distribution pe_relative_distribution = {.initialiser = PE_NORMAL, .std = 0.02};
+
 /* The factor that draws of the standard distribution are multiplied by. */
 static double find_scale(const pe_distribution *distribution)
 {

@@ -43,6 +43,9 @@ typedef struct pe_distribution {
     uint64_t fans; /* fan_in + fan_out, for xavier_… */
 } pe_distribution;
 
+/* That of most relative schemes: normal(0, 0.02). */
+extern const pe_distribution pe_relative_distribution;
+
 /* The largest magnitude that can be drawn. */
 double pe_distribution_magnitude(const pe_distribution *distribution);
 
