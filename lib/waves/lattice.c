@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define ROOM_BYTES (32 << 10) /* for a strip that is in no table, and for the rows of a run */
+#define ROOM_BYTES (32 << 10) /* for a strip that is in no table */
 
 static size_t min_count(size_t a, size_t b)
 {
@@ -77,18 +77,31 @@ static void place_entries(const band *some, const unsigned char *entries, size_t
                     some->count, axis->stride);
 }
 
-/* Write what an axis has in `count` rows, `stride` bytes from row to row, at consecutive places
- * or all at one. */
-static void write_axis(const pe_lattice *lattice, const pe_lattice_axis *axis, size_t place,
-                       bool moves, size_t count, unsigned char *dst, size_t stride)
+/* Write what an axis has in the rows of points [first, first + count), `stride` bytes from row
+ * to row. A place has `period` points, one after the other, and the first place follows the
+ * last one; all of them fit into a strip, or the points do not come to the first again. */
+static void write_axis(const pe_lattice *lattice, const pe_lattice_axis *axis, uint64_t period,
+                       uint64_t first, size_t count, unsigned char *dst, size_t stride)
 {
     unsigned char room[ROOM_BYTES];
-    size_t size = pe_dtype_size(lattice->dtype);
+    const size_t size = pe_dtype_size(lattice->dtype);
+    const uint64_t moves = (first + count - 1) / period - first / period;
+    uint64_t place = first / period % axis->places, places = moves + 1;
+    if (place + moves >= axis->places) {
+        place = 0;
+        places = axis->places;
+    }
     for (size_t f = 0; 2 * f < axis->wave.columns;) {
         band some = find_band(axis, f);
-        size_t step = make_strip(&some, place, moves ? count : 1, room);
-        for (size_t i = 0; i < count; i++)
-            place_entries(&some, room + (moves ? i * step : 0), size, dst + i * stride);
+        size_t step = make_strip(&some, place, places, room);
+        uint64_t at = first / period % axis->places - place, rest = period - first % period;
+        for (size_t i = 0; i < count; i++) {
+            place_entries(&some, room + at * step, size, dst + i * stride);
+            if (--rest > 0)
+                continue;
+            rest = period;
+            at = place + at + 1 == axis->places ? 0 : at + 1;
+        }
         f += some.count;
     }
 }
@@ -154,7 +167,7 @@ static bool fill_table(const pe_lattice *lattice, pe_lattice_axis *axis, pe_pace
         count = min_count(axis->places - place, most);
         if (!pe_pace_may_continue(pace, BYTE_PRICE * (double)(count * stride)))
             return false;
-        write_axis(lattice, axis, place, true, count, axis->table + place * stride, stride);
+        write_axis(lattice, axis, 1, place, count, axis->table + place * stride, stride);
     }
     return true;
 }
@@ -181,7 +194,7 @@ bool pe_lattice_prepare(pe_lattice *lattice, pe_pace *pace)
 
 /* ---- rows ---- */
 
-/* The points that follow each other along the last axis, or of which every axis moves. */
+/* The points that follow each other along the last axis. */
 typedef struct run {
     size_t places[PE_LATTICE_AXES]; /* of the first point */
     size_t count;
@@ -190,11 +203,9 @@ typedef struct run {
 static run find_run(const pe_lattice *lattice, uint64_t first, uint64_t points)
 {
     const size_t axes = lattice->axis_count, width = lattice->axes[axes - 1].places;
-    run at = {.count = (size_t)points};
-    if (!lattice->together)
-        at.count = min_count((size_t)points, width - first % width);
-    for (size_t a = axes; a-- > 0; first /= lattice->together ? 1 : lattice->axes[a].places)
-        at.places[a] = (size_t)(lattice->together ? first : first % lattice->axes[a].places);
+    run at = {.count = min_count((size_t)points, width - first % width)};
+    for (size_t a = axes; a-- > 0; first /= lattice->axes[a].places)
+        at.places[a] = (size_t)(first % lattice->axes[a].places);
     return at;
 }
 
@@ -206,36 +217,44 @@ static void compose_rows(const pe_lattice *lattice, const run *at, pe_composer *
     pe_composer_add(composer, rows, lattice->axis_count, at->count);
 }
 
-/* Write the rows of a run without tables. */
-static void compute_rows(const pe_lattice *lattice, const run *at, unsigned char *dst)
+/* Write rows of points from `first` on without tables, at most `points`. Returns their number.
+ */
+static size_t compute_rows(const pe_lattice *lattice, uint64_t first, uint64_t points,
+                           unsigned char *dst)
 {
-    for (size_t a = 0; a < lattice->axis_count; a++) {
+    const size_t most = count_strip_places(lattice), row_bytes = count_row_bytes(lattice);
+    uint64_t period = 1, periods[PE_LATTICE_AXES], count = points < most ? points : most;
+    for (size_t a = lattice->axis_count; a-- > 0;) {
         const pe_lattice_axis *axis = &lattice->axes[a];
-        bool moves = lattice->together || a + 1 == lattice->axis_count;
-        if (axis->rows)
-            copy_axis(lattice, axis, at->places[a], at->count, dst, count_row_bytes(lattice));
-        else
-            write_axis(lattice, axis, at->places[a], moves, at->count, dst,
-                       count_row_bytes(lattice));
+        const uint64_t cycle = period * axis->places, left = cycle - first % cycle;
+        if (axis->places > most && left < count)
+            count = left;
+        periods[a] = period;
+        period = lattice->together ? 1 : cycle;
     }
+    for (size_t a = 0; a < lattice->axis_count; a++)
+        if (lattice->axes[a].rows)
+            copy_axis(lattice, &lattice->axes[a], first, count, dst, row_bytes);
+        else
+            write_axis(lattice, &lattice->axes[a], periods[a], first, count, dst, row_bytes);
+    return count;
 }
 
 void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points, void *dst)
 {
     const size_t row_bytes = count_row_bytes(lattice);
-    const size_t fit = min_count(ROOM_BYTES / row_bytes, count_strip_places(lattice));
     unsigned char *at = dst;
     pe_composer composer;
     pe_composer_init(&composer, row_bytes, points, dst);
-    for (run some; points > 0; points -= some.count, first += some.count) {
-        some = find_run(lattice, first, points);
+    for (uint64_t count; points > 0; points -= count, first += count) {
         if (lattice->kept) {
+            const run some = find_run(lattice, first, points);
             compose_rows(lattice, &some, &composer);
-            continue;
+            count = some.count;
+        } else {
+            count = compute_rows(lattice, first, points, at);
+            at += count * row_bytes;
         }
-        some.count = min_count(some.count, fit > 0 ? fit : 1);
-        compute_rows(lattice, &some, at);
-        at += some.count * row_bytes;
     }
     if (lattice->kept)
         pe_composer_done(&composer);
