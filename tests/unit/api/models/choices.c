@@ -62,7 +62,8 @@ START_TEST(every_condition_of_every_row_refuses_words_that_it_does_not_know)
     size_t walked = 0;
     for (size_t i = 0; i < model_all_types.count; i++) {
         const model_type *type = &model_all_types.rows[i];
-        for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
+        const model_rule *rule = model_type_rules(&model_all_types, type);
+        for (; rule->plan || rule->key; rule++) {
             if (!rule->key || !*rule->is) /* else it asks whether the key is there */
                 continue;
             char capital[64];
