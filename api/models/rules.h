@@ -13,12 +13,12 @@
 #define WHEN(its_key, words, absent) {.key = (its_key), .is = (words), .otherwise = (absent)}
 /* the next rule holds only where the key is absent or null */
 #define WHEN_ABSENT(its_key) {.key = (its_key), .is = "", .otherwise = ""}
-/* one rule where a key is true, another one where it is false */
-#define EITHER(its_key, absent, then, else)                                                    \
-    WHEN(its_key, "true", absent), then, WHEN(its_key, "false", absent), else
 /* the same in release 4.53 alone, which reads a key that release 5 does not */
 #define IN_4_53(its_key, words, rest)                                                          \
     {.key = (its_key), .is = (words), .otherwise = (words), .others = (rest), .only_4_53 = true}
+/* one rule where a key is true, another one where it is false */
+#define EITHER(its_key, absent, its_rule, other_rule)                                          \
+    WHEN(its_key, "true", absent), its_rule, WHEN(its_key, "false", absent), other_rule
 #define PICTURE(...) &(const picture_facts){.merge = 2, __VA_ARGS__}
 /* clang-format on */
 
@@ -49,8 +49,7 @@
     "The indexer, which chooses the keys of a query: the first columns of its heads turn, "
 #define LEARNED(...)               RULE(model_plan_learned, table_facts, __VA_ARGS__)
 #define TABLE(its_rows, its_width) LEARNED(.rows = (its_rows), .width = (its_width))
-/* RoBERTa's, whose first position is after that of padding, and those with two rows before it
- */
+/* RoBERTa's: the first position is after that of padding; and two rows before position 0 */
 #define ROBERTA(its_rows, its_width)                                                           \
     LEARNED(.rows = (its_rows), .width = (its_width), .after_padding = true)
 #define AFTER_2(its_rows, its_width)                                                           \
