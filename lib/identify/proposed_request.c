@@ -114,16 +114,6 @@ static bool begin_view(pe_trial *trial, pe_narrow_view *narrow, pe_observation *
     return good;
 }
 
-/* Whether all entries that were seen are one number, of which any request may be. */
-static bool is_constant(const pe_observation *seen)
-{
-    const size_t count = seen->sampled * (size_t)seen->columns;
-    size_t same = 0;
-    while (same < count && seen->sample[same] == seen->sample[0])
-        same++;
-    return count > 0 && same == count;
-}
-
 /* Collect what the scheme proposes, once. */
 static void collect_proposals(pe_trial *trial)
 {
@@ -136,7 +126,7 @@ static void collect_proposals(pe_trial *trial)
     trial->proposed = calloc(1, sizeof *trial->proposed);
     if (!trial->proposed || !begin_view(trial, &narrow, &seen))
         return;
-    if (!is_constant(&seen))
+    if (!pe_observation_is_constant(&seen)) /* of which any request may be */
         pe_candidates_collect(trial->proposed, trial->scheme, &seen);
     pe_observation_end(&seen);
 }

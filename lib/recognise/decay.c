@@ -14,28 +14,17 @@
 
 #define FIRST_DECAY (-0.031748698314580298) /* ln(1 - 2^-5) */
 
-/* Whether the first head's factors up to some key fall with its distance from the query, as
- * the last ones do. */
-static bool factors_fall(const pe_distances *line, size_t keys)
-{
-    size_t far = 0, looked = 0;
-    for (size_t i = keys; i-- > 1 && looked < 16; looked++)
-        far += !(fabs(line->entries[i - 1] - line->entries[i] * pe_exp_double(FIRST_DECAY)) <=
-                 0.05 * line->entries[i]);
-    return looked > 0 && 4 * far <= looked;
-}
-
 static void propose_mask(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT];
     pe_distances line;
-    if (!pe_distances_read_table(seen, has_heads, &line))
+    if (!pe_distances_read(&seen->view, has_heads, &line))
         return;
     size_t last = line.count; /* keys up to the last that is not after the query */
     while (last > 0 && pe_observation_is_same(seen, line.entries[last - 1], 0))
         last--;
     const double factor = last > 0 ? line.entries[last - 1] : 0;
-    if (factor >= DBL_MIN && factor <= 1 && factors_fall(&line, last)) {
+    if (factor >= DBL_MIN && factor <= 1) {
         double far = rint(pe_log_double(factor) / FIRST_DECAY);
         pe_distances_window(&line, (int64_t)last - 1 + (int64_t)far, window);
         pe_propose_request(proposals, "mask", "%s&heads=%llu&dim=2", window,
@@ -82,23 +71,16 @@ void pe_recognise_retnet(pe_observation *seen, pe_proposals *proposals)
 
 #define TERMS_MAX 4096
 
-/* The sums of the cosines at distances 1 and 2. The first one rises with the base. */
-typedef struct sums {
-    double at[2];
-} sums;
-
-static sums compute_sums(double log_base, uint64_t terms)
+/* The sum of the cosines at distance 1, which rises with the base. */
+static double compute_sum(double log_base, uint64_t terms)
 {
-    double ratio = pe_exp_double(-log_base / (double)terms);
-    double frequency = 1;
-    sums both = {{0, 0}};
+    const double ratio = pe_exp_double(-log_base / (double)terms);
+    double frequency = 1, sum = 0;
     for (uint64_t c = 0; c < terms; c++) {
-        double cosine = pe_quick_cosine(frequency, 0);
-        both.at[0] += cosine;
-        both.at[1] += 2 * cosine * cosine - 1;
+        sum += pe_quick_cosine(frequency, 0);
         frequency *= ratio;
     }
-    return both;
+    return sum;
 }
 
 #define LOG_BASE_MAX 24
@@ -109,7 +91,7 @@ static double find_base(double sum, uint64_t terms)
     double low = 0, high = LOG_BASE_MAX;
     for (int i = 0; i < 50; i++) {
         double middle = (low + high) / 2;
-        if (compute_sums(middle, terms).at[0] < sum)
+        if (compute_sum(middle, terms) < sum)
             low = middle;
         else
             high = middle;
@@ -120,8 +102,8 @@ static double find_base(double sum, uint64_t terms)
 /* Write a base; the sum at distance 1 may be off by a relative error. */
 static void write_base(double log_base, double error, uint64_t terms, char dst[48])
 {
-    double sum = compute_sums(log_base, terms).at[0];
-    double rise = (compute_sums(log_base + 0.01, terms).at[0] - sum) / 0.01;
+    double sum = compute_sum(log_base, terms);
+    double rise = (compute_sum(log_base + 0.01, terms) - sum) / 0.01;
     double off = fmin(0.5, 2 * error * sum / fmax(rise, 1e-9));
     pe_propose_number(dst, 48, "base", pe_exp_double(log_base), fmax(off, 1e-12), "10000");
 }
@@ -136,20 +118,11 @@ static size_t find_peak(const pe_distances *line)
     return peak;
 }
 
-static bool are_sums(const sums *found, double log_base, uint64_t terms, double unit)
-{
-    const sums expected = compute_sums(log_base, terms);
-    for (size_t i = 0; i < 2; i++)
-        if (!(fabs(found->at[i] - expected.at[i]) <= (2 * unit + 1e-5) * (double)terms))
-            return false;
-    return true;
-}
-
 static void propose_bias(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT], base[48] = "";
     pe_distances line;
-    if (!pe_distances_read_table(seen, has_heads, &line))
+    if (!pe_distances_read(&seen->view, has_heads, &line))
         return;
     size_t zero = find_peak(&line);
     /* the side that is longer, on which keys after a query may be masked */
@@ -158,18 +131,11 @@ static void propose_bias(const pe_observation *seen, bool has_heads, pe_proposal
     double terms = rint(line.entries[zero] / part), unit = pe_observation_unit(&seen->view);
     if (terms >= 1 && terms <= TERMS_MAX && (before || zero + 2 < line.count)) {
         const char *mask = line.entries[line.count - 1] == -INFINITY ? "&mask=causal" : "";
-        sums found = {{line.entries[before ? zero - 1 : zero + 1] / part,
-                       line.entries[before ? zero - 2 : zero + 2] / part}};
-        const double usual = 9.210340371976184; /* ln 10000 */
-        double solved = terms > 1 ? find_base(found.at[0], (uint64_t)terms) : usual;
+        const double sum = line.entries[before ? zero - 1 : zero + 1] / part;
         pe_distances_window(&line, (int64_t)zero, window);
         for (int i = 0; i < 2; i++) {
-            double log_base = i == 0 ? usual : solved;
-            if (!are_sums(&found, log_base, (uint64_t)terms, unit))
-                continue;
-            base[0] = '\0';
-            if (i == 1)
-                write_base(log_base, unit, (uint64_t)terms, base);
+            if (i == 1 && terms > 1)
+                write_base(find_base(sum, (uint64_t)terms), unit, (uint64_t)terms, base);
             pe_propose_request(proposals, "bias", "%s&heads=%llu&dim=%.0f%s%s", window,
                                (unsigned long long)line.heads, 2 * terms, base, mask);
         }

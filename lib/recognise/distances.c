@@ -141,20 +141,6 @@ bool pe_distances_read_ends(const pe_view *view, pe_distances *ret_distances, si
     return good;
 }
 
-bool pe_distances_read_table(const pe_observation *seen, bool has_heads,
-                             pe_distances *ret_distances)
-{
-    if (!has_heads || seen->view.rank != 2 ||
-        (seen->sampled < seen->rows && seen->sampled < PE_DISTANCE_LINES))
-        return pe_distances_read(&seen->view, has_heads, ret_distances);
-    const pe_view sampled =
-        pe_observation_view_doubles(seen->sample, seen->sampled, seen->columns);
-    if (!pe_distances_read(&sampled, true, ret_distances))
-        return false;
-    ret_distances->heads = seen->rows;
-    return true;
-}
-
 bool pe_distances_read_vectors(const pe_view *view, bool has_columns,
                                pe_distances *ret_distances)
 {

@@ -27,11 +27,6 @@ bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_di
 bool pe_distances_read_ends(const pe_view *view, pe_distances *ret_distances, size_t *ret_low,
                             size_t *ret_high);
 
-/* The same of a whole table; of heads that have one axis each, from the rows that have been
- * read. */
-bool pe_distances_read_table(const pe_observation *seen, bool has_heads,
-                             pe_distances *ret_distances);
-
 /* The same of vectors, [queries, keys, columns] or [distances, columns]: each of the first
  * columns is a line, and `heads` is the number of columns. Without columns vectors are numbers.
  */

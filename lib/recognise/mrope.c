@@ -88,20 +88,12 @@ static void propose_models(const pe_observation *seen, pe_proposals *proposals,
         }
 }
 
-static bool is_constant(const pe_observation *seen)
-{
-    for (size_t i = 1; i < seen->sampled * (size_t)seen->columns; i++)
-        if (seen->sample[i] != seen->sample[0])
-            return false;
-    return true;
-}
-
 void pe_recognise_mrope(pe_observation *seen, pe_proposals *proposals)
 {
     sequence own;
     char prompt[224];
     if (seen->view.rank != 2 || seen->sampled < 4 || seen->sampled < seen->rows ||
-        seen->columns < 8 || is_constant(seen) || !read_sequence(seen, &own))
+        seen->columns < 8 || pe_observation_is_constant(seen) || !read_sequence(seen, &own))
         return;
     proposals->angle = (double)seen->rows;
     for (uint64_t height = 1; height <= own.parts[0].cells; height++)

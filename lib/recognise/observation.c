@@ -98,6 +98,15 @@ bool pe_observation_is_same(const pe_observation *seen, double one, double other
     return one == other || fabs(one - other) <= 2 * seen->view.grain;
 }
 
+bool pe_observation_is_constant(const pe_observation *seen)
+{
+    const size_t count = seen->sampled * (size_t)seen->columns;
+    size_t same = 0;
+    while (same < count && seen->sample[same] == seen->sample[0])
+        same++;
+    return count > 0 && same == count;
+}
+
 /* Fit a wave to a column of some rows, which is copied to `column`: so it is read once from
  * memory that lies apart. */
 static pe_observed_wave fit_column(const pe_observation *seen, const double *rows, size_t count,

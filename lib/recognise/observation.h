@@ -56,6 +56,9 @@ double pe_observation_entry(const pe_observation *seen, uint64_t row, uint64_t c
 /* Whether two numbers are the same but for the grain of the table. */
 bool pe_observation_is_same(const pe_observation *seen, double one, double other);
 
+/* Whether all entries of the sample, if there is one, are one number. */
+bool pe_observation_is_constant(const pe_observation *seen);
+
 /* The waves of all columns of a matrix; NULL if memory ran out. */
 const pe_observed_wave *pe_observation_waves(pe_observation *seen);
 

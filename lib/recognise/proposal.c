@@ -33,3 +33,10 @@ void pe_propose_number(char *dst, size_t size, const char *name, double number, 
     if (!is_default)
         snprintf(dst, size, "&%s=%s", name, text);
 }
+
+void pe_propose_positions(char *dst, size_t size, double offset, double step, double error)
+{
+    pe_propose_number(dst, size, "offset", offset, 0, "0");
+    const size_t used = strlen(dst);
+    pe_propose_number(dst + used, size - used, "step", step, error, "1");
+}

@@ -39,4 +39,8 @@ void pe_propose_request(pe_proposals *proposals, const char *tensor, const char 
 void pe_propose_number(char *dst, size_t size, const char *name, double number, double relative,
                        const char *default_text);
 
+/* Write "&offset=…&step=…", without those that are the defaults; the step may be off by a
+ * relative error. */
+void pe_propose_positions(char *dst, size_t size, double offset, double step, double error);
+
 #endif

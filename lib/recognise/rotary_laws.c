@@ -21,16 +21,6 @@ const double pe_rotary_thetas[PE_ROTARY_THETAS] = {
 static const double FACTORS[] = {8,   4,   2,  16, 32, 40, 64, 10, 20,  3,   6,  5,
                                  1.5, 2.5, 12, 24, 7,  9,  48, 80, 100, 128, 256};
 
-/* Add a number to a list without repeating it. */
-static void add_distinct(double *list, size_t *count, size_t most, double number)
-{
-    for (size_t i = 0; i < *count; i++)
-        if (list[i] == number)
-            return;
-    if (*count < most)
-        list[(*count)++] = number;
-}
-
 /* ---- what is searched ---- */
 
 /* Measure the first frequency and the logarithm of theta by the frequencies before `end`, as
@@ -92,9 +82,14 @@ static size_t list_thetas(pe_rotary_trial *self, listed_theta thetas[THETAS_MAX]
     return count;
 }
 
+/* Add a factor without repeating it. */
 static void add_factor(pe_rotary_trial *self, double factor)
 {
-    add_distinct(self->factors, &self->factor_count, PE_ROTARY_FACTORS_MAX, factor);
+    for (size_t i = 0; i < self->factor_count; i++)
+        if (self->factors[i] == factor)
+            return;
+    if (self->factor_count < PE_ROTARY_FACTORS_MAX)
+        self->factors[self->factor_count++] = factor;
 }
 
 /* Published factors, and those that the last measured frequencies and the amplitude tell. */

@@ -82,7 +82,7 @@ static void propose_rows(const pe_rotary_table *table, const pe_rotary *rotary,
 {
     const size_t pairs = rotary->width / 2;
     pe_rotary own = *rotary;
-    char theta[TEXT], part[TEXT], first[TEXT], each[TEXT] = "";
+    char theta[TEXT], part[TEXT], spacing[2 * TEXT];
     if (own.type == PE_ROTARY_DEFAULT && step > 0 && step < 1 && 1 / step == rint(1 / step)) {
         own.type = PE_ROTARY_LINEAR; /* positions are interpolated */
         own.factor = 1 / step;
@@ -93,11 +93,9 @@ static void propose_rows(const pe_rotary_table *table, const pe_rotary *rotary,
     pe_propose_number(theta, sizeof theta, "rope_theta", own.theta, 0, "10000");
     pe_propose_number(part, sizeof part, "partial_rotary_factor",
                       find_part(pairs, pairs - own.still), 0, "1");
-    pe_propose_number(first, sizeof first, "offset", offset, 0, "0");
-    if (step != 0)
-        pe_propose_number(each, sizeof each, "step", step, 0, "1");
-    pe_propose_request(proposals, table->tensor, "%s&dim=%zu%s%s%s%s%s%s", rows, own.width,
-                       table->query, theta, text.text, part, first, each);
+    pe_propose_positions(spacing, sizeof spacing, offset, step != 0 ? step : 1, 0);
+    pe_propose_request(proposals, table->tensor, "%s&dim=%zu%s%s%s%s%s", rows, own.width,
+                       table->query, theta, text.text, part, spacing);
 }
 
 void pe_rotary_propose(const pe_rotary_table *table, const pe_rotary_law *law,

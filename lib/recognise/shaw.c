@@ -119,23 +119,6 @@ static void propose_index(const pe_observation *seen, pe_proposals *proposals)
 
 /* ---- trained vectors ---- */
 
-/* Whether the first vectors of a long list are rows of a table, before all of them are read. */
-static bool begins_with_rows(const pe_observation *seen, pe_dtype dtype,
-                             const pe_trained *table)
-{
-    const uint64_t count = 2;
-    double rows[2];
-    pe_distances lines;
-    if (seen->view.rank != 2 || seen->sampled < count)
-        return true;
-    const pe_view first = pe_observation_view_doubles(seen->sample, count, seen->columns);
-    if (!pe_distances_read_vectors(&first, true, &lines))
-        return false;
-    bool found = pe_stored_find_rows(table, ROWS_MAX, 1, 0, &lines, dtype, rows);
-    pe_distances_done(&lines);
-    return found;
-}
-
 static void propose_vectors(const pe_observation *seen, bool has_columns, const char *tensor,
                             pe_proposals *proposals)
 {
@@ -147,7 +130,6 @@ static void propose_vectors(const pe_observation *seen, bool has_columns, const 
     ramp found;
     if (!pe_element_is_real(view->element, &dtype) || view->rank < 1u + has_columns ||
         !pe_stored_find(seen, tensor, has_columns ? view->shape[view->rank - 1] : 1, &table) ||
-        (has_columns && !begins_with_rows(seen, dtype, &table)) ||
         !pe_distances_read_vectors(view, has_columns, &lines))
         return;
     double *rows = malloc(lines.count * sizeof *rows);

@@ -287,7 +287,7 @@ static void propose_biases(const pe_observation *seen, bool has_heads, pe_propos
     pe_trained table;
     pe_dtype dtype;
     if (!pe_element_is_real(seen->view.element, &dtype) ||
-        !pe_distances_read_table(seen, has_heads, &distances))
+        !pe_distances_read(&seen->view, has_heads, &distances))
         return;
     double *rows = malloc(distances.count * sizeof *rows);
     if (rows && pe_stored_find(seen, "table", distances.heads, &table) &&

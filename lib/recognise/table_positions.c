@@ -148,12 +148,8 @@ static bool find_even(const fitted_row *found, size_t count, bool signs, double 
 static void write_even(const pe_observation *seen, double offset, double step,
                        pe_table_positions *ret)
 {
-    char first[PE_PRINT_MAX], each[PE_PRINT_MAX];
-    pe_print_number(first, offset);
-    pe_print_number(each, step);
+    pe_propose_positions(ret->spacing, sizeof ret->spacing, offset, step, 0);
     snprintf(ret->rows, sizeof ret->rows, "length=%llu", (unsigned long long)seen->rows);
-    snprintf(ret->spacing, sizeof ret->spacing, "%s%s%s%s", offset != 0 ? "&offset=" : "",
-             offset != 0 ? first : "", step != 1 ? "&step=" : "", step != 1 ? each : "");
     ret->farthest = fmax(fabs(offset), fabs(offset + step * (double)(seen->rows - 1)));
     ret->offset = offset;
     ret->step = step;

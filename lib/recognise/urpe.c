@@ -18,7 +18,7 @@ void pe_recognise_urpe(pe_observation *seen, pe_proposals *proposals)
     proposals->discrete = true;
     for (int heads = 0; heads < 2; heads++) {
         pe_distances line;
-        if (!pe_distances_read_table(seen, heads, &line))
+        if (!pe_distances_read(&seen->view, heads, &line))
             continue;
         propose_ones(&line, proposals);
         pe_distances_done(&line);

@@ -24,15 +24,6 @@ double pe_wave_offset(double offset)
     return pe_find_decimal(offset, fmin(1e-4, 2e-3 / fabs(offset)));
 }
 
-void pe_wave_positions(double offset, double step, double error, char *dst, size_t size)
-{
-    char offset_text[48], step_text[48];
-    pe_propose_number(offset_text, sizeof offset_text, "offset", pe_wave_offset(offset), 0,
-                      "0");
-    pe_propose_number(step_text, sizeof step_text, "step", step, error, "1");
-    snprintf(dst, size, "%s%s", offset_text, step_text);
-}
-
 double pe_wave_amplitude(pe_observation *seen, pe_columns columns)
 {
     const pe_observed_wave *waves = pe_observation_waves(seen);
@@ -69,9 +60,9 @@ bool pe_wave_law_read(pe_observation *seen, pe_columns columns, bool sines,
     }
     ret_law->step *= ladder->backwards ? -1 : 1;
     ret_law->offset = ladder->offset;
-    pe_wave_positions(ladder->offset * ret_law->step, ret_law->step,
-                      clamp_error(ladder->first_error), ret_law->positions,
-                      sizeof ret_law->positions);
+    pe_propose_positions(ret_law->positions, sizeof ret_law->positions,
+                         pe_wave_offset(ladder->offset * ret_law->step), ret_law->step,
+                         clamp_error(ladder->first_error));
     return ladder->placed;
 }
 

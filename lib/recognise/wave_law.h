@@ -30,10 +30,6 @@ double pe_wave_amplitude(pe_observation *seen, pe_columns columns);
 /* The number that an offset is taken for: a whole one, or a decimal of few digits. */
 double pe_wave_offset(double offset);
 
-/* Write "&offset=…&step=…", without those that are the defaults; the step may be off by a
- * relative error. */
-void pe_wave_positions(double offset, double step, double error, char *dst, size_t size);
-
 /* The base whose power -exponent is the ratio of two neighbours: ratio^-exponent, as the
  * shortest decimal within what is measured, times `finer`. Writes "&name=…", nothing if it is
  * the default.

@@ -28,7 +28,8 @@ void pe_recognise_periodic(pe_observation *seen, pe_proposals *proposals)
         return;
     proposals->first_distance = fabs(law.offset);
     double step = pe_find_decimal(law.first / (PE_TURN / 4), 1e-3);
-    pe_wave_positions(law.offset * step, step, 0, positions, sizeof positions);
+    pe_propose_positions(positions, sizeof positions, pe_wave_offset(law.offset * step), step,
+                         0);
     pe_propose_request(proposals, "encoding", "length=%llu&dim=%llu%s", (number)seen->rows,
                        (number)seen->columns, positions);
 }
