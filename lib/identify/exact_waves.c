@@ -29,49 +29,38 @@ static bool read_positions(pe_exact_waves *waves, const pe_request *wide)
     return first == rint(first) && fabs(first) < 0x1p24;
 }
 
-/* Fit waves to rows that have been read, `distance` apart. */
-static void fit_waves(pe_exact_waves *waves, const double *rows, size_t sampled,
-                      uint64_t distance)
+/* A pe_view's `read` of the exact tensor. */
+static bool read_stream(void *context, uint64_t offset, void *dst, size_t size)
 {
-    for (uint64_t c = 0; c < waves->count; c++) {
-        pe_exact_wave *own = &waves->items[c];
-        pe_observed_wave wave = own->constant ? pe_fit_wave(rows + c, (size_t)waves->count,
-                                                            sampled, PE_LEAST_EXACT_ANGLE)
-                                              : (pe_observed_wave){.found = false};
-        if (!wave.found)
-            continue;
-        own->constant = false;
-        waves->amplitude = wave.amplitude;
-        own->angle = wave.frequency / (double)distance;
-        double turned = (wave.phase - own->angle * waves->positions.offset) / QUARTER_TURN;
-        own->quarters = (int)((int64_t)rint(turned) & 3);
-    }
+    return pe_stream_read_fully(context, offset, dst, size);
 }
 
-/* Measure columns: rows at a distance tell the slow ones. */
-static bool measure_waves(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
+/* Measure columns as those of a table from elsewhere. */
+static bool measure_waves(pe_exact_waves *waves, pe_stream *stream)
 {
-    const size_t size = (size_t)waves->count * sizeof(double);
-    double *rows = malloc(sampled * size);
-    bool good = rows != NULL;
-    uint64_t distances[2] = {1, (waves->rows - 1) / sampled};
-    for (int pass = 0; good && pass < 2 && distances[pass] > 0; pass++) {
-        for (size_t i = 0; good && i < sampled; i++)
-            good = pe_stream_read_fully(stream, i * distances[pass] * size,
-                                        rows + i * (size_t)waves->count, size);
-        if (good)
-            fit_waves(waves, rows, sampled, distances[pass]);
+    pe_view view = pe_observation_view_doubles(NULL, waves->rows, waves->count);
+    pe_observation seen;
+    double most = 0;
+    view.read = read_stream;
+    view.context = stream;
+    const bool good = pe_observation_begin(&seen, &view) && pe_observation_waves(&seen);
+    for (uint64_t c = 0; good && c < waves->count; c++) {
+        const pe_observed_wave *wave = &seen.waves[c];
+        const double turned =
+            (wave->phase - wave->frequency * waves->positions.offset) / QUARTER_TURN;
+        waves->items[c] = (pe_exact_wave){.constant = !wave->found};
+        if (!wave->found)
+            continue;
+        waves->amplitude = wave->turns > most ? wave->amplitude : waves->amplitude;
+        most = fmax(most, wave->turns);
+        waves->items[c].angle = wave->frequency;
+        waves->items[c].quarters = (int)((int64_t)rint(turned) & 3);
     }
-    free(rows);
+    pe_observation_end(&seen);
     return good;
 }
 
-/* The arc sine of a small number, by its series. */
-static double small_arc_sine(double x)
-{
-    double square = x * x;
-    return x * (1 + square * (1.0 / 6 + square * (3.0 / 40 + square * (15.0 / 336))));
-}
+#define SLOW 0.4 /* radians: columns that turn less in the whole table are no waves */
 
 /* Columns that hardly turn in the whole table: their last entry says how far. */
 static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
@@ -82,12 +71,14 @@ static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
     bool good = row && pe_stream_read_fully(stream, (waves->rows - 1) * size, row, size);
     for (uint64_t c = 0; good && last > 0 && c < waves->count; c++) {
         pe_exact_wave *own = &waves->items[c];
-        double x = row[c] / waves->amplitude, cosine = (1 - x) / 2;
-        if (!own->constant || fabs(x) > 1 || (fabs(x) > 0.01 && cosine > 1e-4))
+        const double x = fmax(-1, fmin(row[c] / waves->amplitude, 1)), half = (1 - x) / 2;
+        if (!own->constant)
             continue;
-        own->constant = false;
+        const double angle = x > 0.5 ? 2 * pe_compute_angle(sqrt(half), sqrt(1 - half))
+                                     : pe_compute_angle(x, sqrt(1 - x * x));
         own->quarters = x > 0.5 ? 0 : 3;
-        own->angle = (x > 0.5 ? 2 * small_arc_sine(sqrt(cosine)) : small_arc_sine(x)) / last;
+        own->constant = fabs(angle) > SLOW;
+        own->angle = angle / last;
     }
     free(row);
     return good;
@@ -148,9 +139,7 @@ bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
     waves->items = malloc((size_t)waves->count * sizeof *waves->items);
     bool good = waves->items &&
                 pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK;
-    for (uint64_t c = 0; good && c < waves->count; c++)
-        waves->items[c] = (pe_exact_wave){.constant = true};
-    good = good && measure_waves(waves, stream, seen->sampled) && measure_slow(waves, stream);
+    good = good && measure_waves(waves, stream) && measure_slow(waves, stream);
     pe_stream_free(stream);
     return good;
 }

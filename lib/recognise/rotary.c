@@ -5,6 +5,7 @@
 #include "numerics/elementary.h"
 #include "recognise/quick_cosine.h"
 #include "recognise/rotary_requests.h"
+#include "recognise/table_positions.h"
 #include "recognise/wave_law.h"
 #include "waves/presets.h"
 
@@ -20,14 +21,11 @@
 /* How many of the last columns are the same in all rows that have been read. */
 static size_t still_columns(const pe_observation *seen, pe_columns columns)
 {
-    for (uint64_t still = 0; still < columns.count; still++) {
-        uint64_t column = columns.first + (columns.count - 1 - still) * columns.stride;
-        for (size_t row = 1; row < seen->sampled; row++)
-            if (!pe_observation_is_same(seen, pe_observation_entry(seen, row, column),
-                                        pe_observation_entry(seen, 0, column)))
-                return (size_t)still;
-    }
-    return (size_t)columns.count;
+    uint64_t moving = columns.count;
+    while (moving > 0 &&
+           pe_column_is_still(seen, columns.first + (moving - 1) * columns.stride))
+        moving--;
+    return (size_t)(columns.count - moving);
 }
 
 /* Read entries of rows that are spread over the table. */

@@ -4,10 +4,8 @@
 
 #include "recognise/observation.h"
 
-/* How small a part of a turn tells a wave, in radians: of a table of any dtype, and of exact
- * numbers in f64. */
-#define PE_LEAST_ANGLE       0.3
-#define PE_LEAST_EXACT_ANGLE 0.003
+/* How small a part of a turn tells a wave, in radians. */
+#define PE_LEAST_ANGLE 0.3
 
 /* The angle of a point, from -π to π; 0 of the origin. */
 double pe_compute_angle(double y, double x);

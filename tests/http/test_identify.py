@@ -396,6 +396,19 @@ class Identify(IdentifyCase):
                 (found["status"], found["arithmetic"]), ("match", "float32"), (length, dim)
             )
 
+    def test_slow_and_still_columns_are_told_from_float32_arithmetic(self):
+        per_column = F(1) / F(10000) ** (numpy.arange(0, 64, 2, dtype=F) / F(32))
+        sinusoids = numpy.sin(angles(50, per_column))
+        sinusoids[:, 1::2] = numpy.cos(angles(50, per_column))[:, 1::2]
+        still = numpy.concatenate(
+            [F(1) / F(10000) ** (numpy.arange(32, dtype=F) / F(32)), numpy.zeros(32, F)]
+        )
+        for table in (sinusoids, numpy.cos(angles(3000, still))):
+            found = self.identify(npy(table))
+            self.assertEqual(
+                (found["status"], found["arithmetic"]), ("match", "float32"), found["summary"]
+            )
+
     def test_small_sines_are_not_near_what_has_another_sign(self):
         for target, place in (
             ("sinusoidal?length=50&dim=64&base=1e18", (slice(None), 62)),
