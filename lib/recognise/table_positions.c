@@ -306,7 +306,9 @@ bool pe_table_positions_find(const pe_observation *seen, pe_row_law *law,
                              pe_table_positions *ret_positions)
 {
     const pe_runner *runner = seen->runner;
-    if (law->count < 2 || (runner && runner->go_on && !runner->go_on(runner->context, NULL, 0)))
+    if (law->count < 2 ||
+        seen->view.grain >= law->amplitude || /* which any position is within */
+        (runner && runner->go_on && !runner->go_on(runner->context, NULL, 0)))
         return false;
     law->grain = seen->view.grain;
     law->recipe = EXACT_RECIPE;
