@@ -103,6 +103,14 @@ bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_di
     return good;
 }
 
+bool pe_distances_read_query(const pe_view *view, bool has_heads, uint64_t query,
+                             pe_distances *ret_distances)
+{
+    const pe_view row =
+        view->rank > 1u + has_heads ? pe_view_at(view, has_heads, query) : *view;
+    return pe_distances_read(&row, has_heads, ret_distances);
+}
+
 /* Count equal entries at one end of a view of one axis. */
 static bool count_run(const pe_view *line, bool at_end, size_t *ret_run)
 {

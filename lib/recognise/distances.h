@@ -22,6 +22,10 @@ typedef struct pe_distances {
  * read, or memory ran out. */
 bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances);
 
+/* The same of the entries of one query, where a table has queries. */
+bool pe_distances_read_query(const pe_view *view, bool has_heads, uint64_t query,
+                             pe_distances *ret_distances);
+
 /* The same of one head, without its entries: how many are equal at the beginning and at the
  * end. Of one axis no more is read than tells it. */
 bool pe_distances_read_ends(const pe_view *view, pe_distances *ret_distances, size_t *ret_low,

@@ -32,16 +32,6 @@ static bool read_rows(const matrix *own, const pe_distances *row, double *ret_ro
                                                own->tolerance, row, dtype, ret_rows));
 }
 
-/* Read one query's entries of all keys. */
-static bool read_query(const matrix *own, uint64_t query, pe_distances *ret_row)
-{
-    size_t axis = own->heads;
-    pe_view one = *own->view;
-    if (one.rank > axis + 1)
-        one = pe_view_at(&one, axis, query);
-    return pe_distances_read(&one, own->heads, ret_row);
-}
-
 /* Whether these are the rows of a query on a grid. */
 static bool is_query(const double *rows, uint64_t keys, uint64_t width, uint64_t query)
 {
@@ -106,7 +96,7 @@ static bool propose_grid(const matrix *own, pe_proposals *proposals)
     for (size_t i = 0; good && i < SAMPLED; i++) {
         pe_distances row;
         sample.sampled[i] = sampled[i];
-        good = read_query(own, sampled[i], &row) &&
+        good = pe_distances_read_query(own->view, own->heads, sampled[i], &row) &&
                read_rows(own, &row, sample.rows + i * sample.keys);
         pe_distances_done(&row);
     }
@@ -181,7 +171,8 @@ static void propose_biases(const pe_observation *seen, bool has_heads, pe_propos
     pe_distances row;
     pe_dtype dtype;
     if (!pe_element_is_real(own.view->element, &dtype) || own.view->rank < 1u + has_heads ||
-        own.view->rank > 2u + has_heads || !read_query(&own, 0, &row))
+        own.view->rank > 2u + has_heads ||
+        !pe_distances_read_query(own.view, has_heads, 0, &row))
         return;
     const bool stored =
         row.keys <= TOKENS_MAX && pe_stored_find(seen, "table", row.heads, &table);

@@ -105,17 +105,6 @@ static bool fits_resized(const void *context, const shape *own)
     return first != first_row(own) && is_table_row(found, first);
 }
 
-/* Read the first query's entries of a bias [heads, tokens, tokens], or [tokens, tokens] of one
- * head. */
-static bool read_first(const pe_view *view, bool has_heads, pe_distances *ret_row)
-{
-    pe_view row = *view;
-    if (!is_square(view, 2u + has_heads))
-        return false;
-    row = pe_view_at(&row, has_heads, 0);
-    return pe_distances_read(&row, has_heads, ret_row);
-}
-
 /* Propose windows for which the stored table, of a square one, is interpolated. */
 static void propose_resized(const biases *found, const char *rest, pe_proposals *proposals)
 {
@@ -138,7 +127,8 @@ static void propose_biases(const pe_observation *seen, bool has_heads, pe_propos
     pe_distances row;
     biases found = {.row = &row};
     if (!pe_element_is_real(seen->view.element, &found.dtype) ||
-        !read_first(&seen->view, has_heads, &row))
+        !is_square(&seen->view, 2u + has_heads) ||
+        !pe_distances_read_query(&seen->view, has_heads, 0, &row))
         return;
     if (pe_stored_find(seen, "table", row.heads, &found.table)) {
         snprintf(rest, sizeof rest, "&heads=%llu&set=%s", (unsigned long long)row.heads,
