@@ -161,38 +161,6 @@ bool pe_check_sampled_lines(pe_request *request, size_t tensor, const pe_error_b
     return *ret_read && 4 * far <= count;
 }
 
-bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observation *seen,
-                         bool *ret_read)
-{
-    const pe_view *flat = &seen->flat;
-    const pe_dtype dtype = pe_request_tensor(request, tensor)->dtype;
-    pe_stream *stream = NULL;
-    pe_error error;
-    *ret_read = true;
-    if (flat->rank == 0 || flat->shape[1] > BLOCK_ENTRIES)
-        return true;
-    uint64_t rows = BLOCK_ENTRIES / flat->shape[1];
-    rows = rows < flat->shape[0] ? rows : flat->shape[0];
-    const size_t count = (size_t)(rows * flat->shape[1]), size = pe_dtype_size(dtype);
-    double *found = malloc(count * sizeof *found), *values = malloc(count * sizeof *values);
-    unsigned char *exact = malloc(count * size);
-    *ret_read = found && values && exact &&
-                pe_stream_new(request, tensor, PE_STREAM_FAST, seen->runner, &stream, &error) ==
-                    PE_OK &&
-                pe_view_read(flat, 0, rows, found) &&
-                pe_stream_read_fully(stream, 0, exact, count * size);
-    bool same = *ret_read;
-    if (same)
-        pe_read_row(values, dtype, exact, count);
-    for (size_t i = 0; same && i < count; i++)
-        same = found[i] == values[i];
-    pe_stream_free(stream);
-    free(found);
-    free(values);
-    free(exact);
-    return same;
-}
-
 /* ---- all entries ---- */
 
 typedef struct counts {

@@ -20,11 +20,6 @@ typedef struct pe_error_bound {
 bool pe_check_sampled_lines(pe_request *request, size_t tensor, const pe_error_bound *bound,
                             uint64_t count, bool *ret_read);
 
-/* Whether the table begins as the tensor does, in every bit but zeros' signs: for turning down
- * what has to be exact. *ret_read: as above. */
-bool pe_check_first_rows(pe_request *request, size_t tensor, const pe_observation *seen,
-                         bool *ret_read);
-
 /* Find entries that are further off than float32 arithmetic would bring them, those of a table
  * in float64 that are further off than float64 arithmetic would, and whether all entries are
  * what float64 arithmetic gives, rounded once. They are compared with the tensor in f64.

@@ -24,7 +24,7 @@
 #define LARGE       0x1p21 /* entries of a table of which a match is enough */
 #define DEPTH_MAX   3      /* forms that are undone one after the other */
 #define PRICE_MAX   0.5    /* of an explanation, of the table's own bits */
-#define NOISY_BITS  48
+#define SIMPLE_BITS 48     /* of a request beside which noise or a wrong column may stand */
 #define TIE_BITS    12 /* by which another law that fits is dearer, or noise tells neither */
 
 /* The search for what made one table. */
@@ -94,10 +94,10 @@ static bool judge_counterpart(search *self, const pe_candidate *candidate, const
     if (!begin_view(self, &negated, &seen))
         return false;
     pe_observation_waves(&seen); /* by which it is judged */
-    const pe_judge judge = {self->terms->limits, self->runner, &seen, self->noisy,
-                            self->reterr};
-    const bool good = pe_judge_request(&judge, candidate->scheme, candidate->proposal, tensor,
-                                       false, self->second);
+    const pe_judge judge = {self->terms->limits, self->runner, &seen,
+                            self->noisy,         true,         self->reterr};
+    const bool good =
+        pe_judge_request(&judge, candidate->scheme, candidate->proposal, tensor, self->second);
     pe_observation_end(&seen);
     return good;
 }
@@ -224,7 +224,16 @@ static bool shows_through_noise(const pe_candidate *candidate)
             pe_find_query_text(query, row->name, text) && pe_count_significant(text) > 1)
             return false;
     }
-    return candidate->bits <= NOISY_BITS || strstr(query, "positions=");
+    return candidate->bits <= SIMPLE_BITS || strstr(query, "positions=");
+}
+
+/* The bits below which a request may be better: one that is as dear as another and its
+ * arithmetic would have to be exact. */
+static double bound_price(const pe_identity *best)
+{
+    return best->status == PE_IDENTITY_UNKNOWN ? INFINITY
+           : best->status == PE_IDENTITY_EXACT ? add_price(&best->price)
+                                               : add_price(&best->price) - PE_PRICE_ARITHMETIC;
 }
 
 /* Judge the candidates, the cheapest first, until none that is left can be cheaper than the
@@ -232,27 +241,28 @@ static bool shows_through_noise(const pe_candidate *candidate)
 static bool judge_candidates(search *self, pe_observation *seen, const pe_view *other,
                              double forms, pe_identity *best)
 {
-    const pe_judge judge = {self->terms->limits, self->runner, seen, self->noisy, self->reterr};
+    const pe_judge judge = {self->terms->limits, self->runner,  seen,
+                            self->noisy,         other != NULL, self->reterr};
     const uint64_t entries =
         pe_view_elements(&seen->view) + (other ? pe_view_elements(other) : 0);
     const double table = price_table(&seen->view) + (other ? price_table(other) : 0);
     for (size_t i = 0, left = COMPARED_MAX;
          left > 0 && self->left > 0 && i < self->candidates.count; i++) {
         const pe_candidate *candidate = &self->candidates.items[i];
-        const double bits = forms + candidate->bits, most = add_price(&best->price);
-        const bool known = best->status != PE_IDENTITY_UNKNOWN;
-        if (known && bits >= most)
+        const double bits = forms + candidate->bits;
+        if (bits >= bound_price(best))
             break;
         if (self->noisy && !shows_through_noise(candidate))
             continue;
         if (!pe_search_may_continue(self->runner) ||
             !pe_judge_request(&judge, candidate->scheme, candidate->proposal,
-                              candidate->proposal->tensor,
-                              known && bits + PE_PRICE_ARITHMETIC >= most, self->found))
+                              candidate->proposal->tensor, self->found))
             return false;
         left -= self->found->compared;
         self->left -= (double)(self->found->compared * entries);
         self->found->price = (pe_price){.request = candidate->bits, .forms = forms};
+        if (self->found->misfits.column_count > 0 && candidate->bits > SIMPLE_BITS)
+            self->found->status = PE_IDENTITY_UNKNOWN; /* it may be another law's */
         if (self->found->status != PE_IDENTITY_UNKNOWN) {
             self->found->price.misfits = pe_price_rest(self->found, &seen->view, entries);
             if (other && !check_counterpart(self, candidate, other, entries))

@@ -11,15 +11,15 @@ typedef struct pe_judge {
     pe_search_runner *runner;
     pe_observation *seen; /* of the table */
     bool noisy;           /* what is left must be noise */
+    bool paired;          /* there are sines beside cosines, or the other way round */
     pe_error *reterr;
 } pe_judge;
 
 /* Compare a proposal with the table: its status, its arithmetic and what does not fit. Some of
- * its lines are compared first. `tensor` is that of the proposal, or another one. With
- * `exact_only` it is given up when an entry of the first rows differs. PE_IDENTITY_UNKNOWN: it
- * did not make the table. False: the search was ended, or a problem was added. */
+ * its lines are compared first. `tensor` is that of the proposal, or another one.
+ * PE_IDENTITY_UNKNOWN: it did not make the table. False: the search was ended, or a problem was
+ * added. */
 bool pe_judge_request(const pe_judge *judge, const pe_scheme *scheme,
-                      const pe_proposal *proposal, const char *tensor, bool exact_only,
-                      pe_identity *ret_found);
+                      const pe_proposal *proposal, const char *tensor, pe_identity *ret_found);
 
 #endif

@@ -68,7 +68,8 @@ static bool read_line(residual *self, uint64_t line)
 /* Sums of what is left of a line, a column or all, but for infinite entries. */
 typedef struct squares {
     double sum, count;
-    double exact; /* of the tensor's entries */
+    double exact; /* of the tensor's entries; of a column of their distances from the first */
+    double first;
 } squares;
 
 /* Whether enough entries have a mean square far from that of the whole. */
@@ -85,13 +86,22 @@ static void note_tie(double tie[2], double product)
     tie[1] += isfinite(product) ? product * product : 0;
 }
 
-bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view,
+/* Note the distance of an entry of the tensor from the first one of its column. */
+static void note_distance(squares *column, double exact)
+{
+    column->first = column->count > 0 ? column->first : exact;
+    column->exact += (exact - column->first) * (exact - column->first);
+    column->count++;
+}
+
+bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view, bool shown,
                           const pe_runner *runner, double *ret_size)
 {
     residual self;
-    squares all = {0, 0, 0};
+    squares all = {0, 0, 0, 0};
     squares *rows = calloc((size_t)pe_view_lines(view), sizeof *rows);
     squares *columns = calloc((size_t)pe_view_columns(view), sizeof *columns);
+    uint64_t hidden = 0;       /* columns that noise hides, which may be another law's */
     double ties[3][2] = {{0}}; /* with the line before, a constant, the tensor */
     bool good = residual_begin(&self, request, tensor, view, runner) && rows && columns;
     for (uint64_t line = 0; good && line < self.lines; line++) {
@@ -104,7 +114,7 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
             columns[c].sum += left * left;
             rows[line].count++;
             all.exact += self.exact[c] * self.exact[c];
-            columns[c].count++;
+            note_distance(&columns[c], self.exact[c]);
             note_tie(ties[0], line > 0 ? left * self.before[c] : 0);
             note_tie(ties[1], left);
             note_tie(ties[2], left * self.exact[c]);
@@ -116,8 +126,11 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
     good = good && whole > 0 && all.sum <= WEAK * all.exact;
     for (size_t i = 0; good && i < PE_COUNT(ties); i++)
         good = fabs(ties[i][0]) <= TIED * sqrt(ties[i][1]);
-    for (uint64_t c = 0; good && c < self.columns; c++)
+    for (uint64_t c = 0; good && c < self.columns; c++) {
         good = !is_unlike(columns[c], whole);
+        hidden += columns[c].exact < columns[c].sum;
+    }
+    good = good && (shown || view->rank < 2 || 2 * hidden <= self.columns);
     for (uint64_t line = 0; good && line < self.lines; line++)
         good = !is_unlike(rows[line], whole);
     residual_end(&self);

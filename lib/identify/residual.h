@@ -6,9 +6,10 @@
 
 /* Whether what is left is noise: as strong in all columns and in all rows (its mean squares
  * there are within a factor of three, of 32 entries or more), and in no column tied to the row
- * before; infinite entries are left out. *ret_size: its root of the mean square. The view has
- * the tensor's shape. False also without memory, or if the runner ended it. */
-bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view,
+ * before; infinite entries are left out. It hides no more than half of the columns, unless
+ * `shown`: another tensor of the request shows them. *ret_size: its root of the mean square.
+ * The view has the tensor's shape. False also without memory, or if the runner ended it. */
+bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *view, bool shown,
                           const pe_runner *runner, double *ret_size);
 
 /* The first line with an entry that is off by more than `far`, of a table that was compared

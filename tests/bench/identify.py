@@ -31,7 +31,6 @@ STAGES = {
     "pe_count_misfits": "bounds of every entry",
     "pe_compare_table": "comparing every entry",
     "pe_check_sampled_lines": "looking at rows",
-    "pe_check_first_rows": "looking at rows",
     "pe_observation_begin": "reading rows",
     "pe_observation_waves": "measuring waves",
     "pe_identify_table": "proposing",

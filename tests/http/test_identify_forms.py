@@ -93,6 +93,14 @@ class Forms(ServerCase):
             self.assertEqual(said["misfits"], 0, said["summary"])
             self.assertEqual(said["request"]["scheme"], scheme)
 
+    def test_a_law_is_not_told_of_columns_that_noise_or_misfits_hide(self):
+        """Half of the columns do not turn: rope_theta=1e8 fits, too, but for noise."""
+        draw = numpy.random.default_rng(8)
+        angles = 2 * numpy.arange(88, dtype=F)[:, None] * frequencies(128)
+        angles = numpy.concatenate([angles, numpy.zeros_like(angles)], 1)
+        noisy = numpy.cos(angles) + F(1e-3) * draw.normal(size=angles.shape).astype(F)
+        self.assertEqual(self.identify(noisy)["status"], "unknown")
+
     def test_a_wrong_entry_of_what_is_there_twice_does_not_fit(self):
         source = Source(numpy.random.default_rng(1))
         for name, places in (
