@@ -66,6 +66,8 @@ bool pe_ordered_view_init(pe_ordered_view *ordered, const pe_view *source,
     *ret_view = (pe_view){.read = read_ordered,
                           .context = ordered,
                           .element = source->element,
+                          .unit = source->unit,
+                          .grain = source->grain,
                           .rank = 2,
                           .shape = {source->shape[0], source->shape[1]}};
     pe_view_set_row_major(ret_view);

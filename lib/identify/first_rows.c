@@ -200,5 +200,8 @@ double pe_correlate_rows(const pe_first_rows *self)
             products += one * before;
         }
     }
-    return squares > 0 && others > 0 ? products / sqrt(squares * others) : 0;
+    const double least = 1e-24 * (double)(self->rows * columns) *
+                         (self->mean * self->mean + self->deviation * self->deviation);
+    /* below that they are what the means were rounded by */
+    return squares > least && others > least ? products / sqrt(squares * others) : 0;
 }

@@ -115,14 +115,24 @@ bool pe_layer_is_of_entries(const pe_layer *layer)
            pe_layer_has(layer, PE_TRANSFORM_DECIMALS);
 }
 
-static bool is_same_view(const pe_view *one, const pe_view *other)
+/* Whether two forms leave the same table; a mask may be filled in two ways. */
+static bool is_same_form(const pe_transform *one, const pe_transform *other)
 {
-    bool same = one->read == other->read && one->context == other->context &&
-                one->offset == other->offset && one->rank == other->rank &&
-                one->unit == other->unit && one->grain == other->grain;
-    for (size_t axis = 0; same && axis < one->rank; axis++)
-        same = one->shape[axis] == other->shape[axis] &&
-               one->strides[axis] == other->strides[axis];
+    return one->kind != PE_TRANSFORM_MASKED && one->kind == other->kind &&
+           one->axis == other->axis && one->first == other->first &&
+           one->count == other->count && one->value == other->value &&
+           one->constant == other->constant;
+}
+
+/* Whether the same forms have been undone, in whatever order. */
+static bool has_same_forms(const pe_layer *one, const pe_layer *other)
+{
+    bool same = one->count == other->count && one->order == other->order;
+    for (size_t i = 0; same && i < one->count; i++) {
+        same = false;
+        for (size_t j = 0; !same && j < other->count; j++)
+            same = is_same_form(&one->transforms[i], &other->transforms[j]);
+    }
     return same;
 }
 
@@ -186,10 +196,9 @@ void pe_layers_add(pe_layers *layers, const pe_layer *layer)
         return;
     for (size_t i = 0; i < layers->count; i++) {
         const pe_layer *known = &layers->items[i];
-        if (known->is == added->is && is_same_view(&known->added, &added->view))
+        if (known->is == added->is && has_same_forms(known, added))
             return;
     }
-    added->added = added->view;
     if (pack_view(layers, &added->view) &&
         (added->is == PE_OTHER_NONE || pack_view(layers, &added->other)))
         layers->count++;

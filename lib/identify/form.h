@@ -30,7 +30,6 @@ typedef struct pe_layer {
     uint16_t *order;  /* of columns, if they are in another one; or NULL */
     double amplitude; /* of a wave of its columns that turns fast; 0: there is none */
     const pe_observed_wave *waves; /* of its columns; NULL: none were measured */
-    pe_view added; /* the view as it was added: of more than two axes, `view` is row-major */
     bool examined;
 } pe_layer;
 

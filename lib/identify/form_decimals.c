@@ -59,7 +59,7 @@ bool pe_undo_decimals(pe_layers *layers, const pe_layer *layer)
     int decimals = 0;
     bool found = false;
     double step = 0;
-    if (layer->view.grain > 0 || layer->is != PE_OTHER_NONE ||
+    if (layer->view.grain > 0 || layer->is == PE_OTHER_TABLE ||
         pe_layer_has(layer, PE_TRANSFORM_FACTOR))
         return true;
     if (!pe_view_find_decimals(&layer->view, &decimals, &found))
@@ -73,7 +73,7 @@ bool pe_undo_decimals(pe_layers *layers, const pe_layer *layer)
                                                 .count = found ? (uint64_t)decimals : 0,
                                                 .value = step}))
         return true;
-    beneath.view.grain = 0.5000001 * step;
+    beneath.view.grain = beneath.other.grain = 0.5000001 * step;
     pe_layers_add(layers, &beneath);
     return true;
 }

@@ -13,8 +13,8 @@
 
 /* What stands for masked entries in the table beneath. */
 typedef enum filling {
-    FILL_INFINITE, /* of keys after the query, minus infinity */
-    FILL_BY_KEY    /* what the last query has of the key */
+    FILL_OWN,   /* of keys after the query, what a bias or a decay has there itself */
+    FILL_BY_KEY /* what the last query has of the key */
 } filling;
 
 typedef struct mask {
@@ -23,6 +23,7 @@ typedef struct mask {
     double number;  /* of the last key of a query */
     double nearest; /* of the first masked key after it: what is added has the bias beside it */
     bool symmetric; /* keys on both sides are seen */
+    bool decays;    /* entries are powers, not multiples, of a number */
     uint64_t window; /* keys on one side, with the query's own; 0: all */
 } mask;
 
@@ -70,6 +71,7 @@ static bool find_mask(mask *self, double *line, bool *ret_found)
         end--;
     while (self->number != 0 && first < own && is_masked(self, line[first]))
         first++;
+    self->decays = line[own] > 0;
     self->nearest = line[end < self->keys ? end : self->keys - 1];
     self->symmetric = end > own + 1;
     self->window = first > 0 ? own + 1 - first : 0;
@@ -91,6 +93,7 @@ static void continue_line(const mask *self, uint64_t query, filling how, const d
     for (uint64_t key = end; key < self->keys; key++)
         line[key] = self->symmetric      ? 2 * line[key - 1] - line[key - 2]
                     : how == FILL_BY_KEY ? last[key]
+                    : self->decays       ? 0
                                          : -INFINITY;
 }
 
@@ -174,9 +177,9 @@ bool pe_undo_mask(pe_layers *layers, const pe_layer *layer)
     if (!found)
         return true;
     /* -inf after the query is what the scheme's own mask has, whatever is added to it */
-    const bool own = self.window == 0 && !self.symmetric &&
+    const bool own = self.window == 0 && !self.symmetric && !self.decays &&
                      (isinf(self.number) || self.nearest != self.number);
-    return (own || add_filled(layers, layer, &self, FILL_INFINITE, lines)) &&
+    return (own || add_filled(layers, layer, &self, FILL_OWN, lines)) &&
            (self.symmetric || add_filled(layers, layer, &self, FILL_BY_KEY, lines));
 }
 

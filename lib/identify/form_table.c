@@ -11,14 +11,32 @@ static const struct {
 #undef FORM
 };
 
-/* Whether a layer that was added is another one without an axis of equal indices: then that one
- * tells no more than it. */
-static bool has_repeated(const pe_layers *layers, size_t known)
+/* Whether a layer beneath another one says all that it does: its form was checked in full, and
+ * took away nothing but what repeats or is zero. */
+static bool is_proved(const pe_layer *layer, const pe_layer *above)
+{
+    switch (layer->transforms[layer->count - 1].kind) {
+    case PE_TRANSFORM_REPEATED:
+    case PE_TRANSFORM_MATRICES:
+        return true;
+    case PE_TRANSFORM_ZERO_COLUMNS:
+        return layer->view.rank < above->view.rank && layer->view.rank > 1;
+    default:
+        return false;
+    }
+}
+
+/* Keep no other layer than a proved one, which is no step of the search. */
+static bool keep_proved(pe_layers *layers, size_t known, const pe_layer *above)
 {
     for (size_t i = known; i < layers->count; i++) {
-        const pe_layer *layer = &layers->items[i];
-        if (layer->transforms[layer->count - 1].kind == PE_TRANSFORM_REPEATED)
-            return true;
+        pe_layer *layer = &layers->items[i];
+        if (!is_proved(layer, above))
+            continue;
+        layer->depth = above->depth;
+        layers->items[known] = *layer;
+        layers->count = known + 1;
+        return true;
     }
     return false;
 }
@@ -26,13 +44,13 @@ static bool has_repeated(const pe_layers *layers, size_t known)
 bool pe_forms_undo(pe_layers *layers, const pe_layer *layer)
 {
     pe_dtype dtype;
-    bool good = true, repeated = false;
+    bool good = true, proved = false;
     const size_t known = layers->count;
     if (layer->view.rank == 0 || !pe_element_is_real(layer->view.element, &dtype))
         return true;
-    for (size_t i = 0; good && !repeated && i < PE_COUNT(FORMS); i++) {
+    for (size_t i = 0; good && !proved && i < PE_COUNT(FORMS); i++) {
         good = (i > 0 && FORMS[i].undo == FORMS[i - 1].undo) || FORMS[i].undo(layers, layer);
-        repeated = i == 0 && has_repeated(layers, known);
+        proved = keep_proved(layers, known, layer);
     }
     return good || pe_layers_refuse(layers);
 }

@@ -169,8 +169,8 @@ JOIN = {
 
 
 def masked(values, form, said):
-    """Keys after the query have -inf instead, or what the last query has; those beyond a window
-    go on as the keys beside them do."""
+    """Keys after the query have what the tensor has, or what the last query has; those beyond a
+    window go on as the keys beside them do."""
     before, after = unseen(values, form)
     confirm(said, values[..., before | after] <= 0)
     values = values.copy()
@@ -180,7 +180,9 @@ def masked(values, form, said):
         values[..., query, key] = 2 * values[..., query, key - 1] - values[..., query, key - 2]
     if form.get("count"):
         return values
-    fill = -numpy.inf if "mask=causal" in said["request"]["url"] else values[..., -1:, :]
+    url = said["request"]["url"]
+    own = {"mask=causal": -numpy.inf, "/retnet?": 0.0}  # what the tensor has there itself
+    fill = next((own[name] for name in own if name in url), values[..., -1:, :])
     return numpy.where(after, fill, values)
 
 

@@ -93,6 +93,30 @@ class Forms(ServerCase):
             self.assertEqual(said["misfits"], 0, said["summary"])
             self.assertEqual(said["request"]["scheme"], scheme)
 
+    def test_several_forms_are_undone_one_after_the_other(self):
+        log2e, later = numpy.log2(numpy.e), numpy.triu(numpy.ones((40, 40), bool), 1)
+        grid = self.fetch("/v1/encodings/sinusoidal_2d?preset=mae&height=7&width=6&dim=64")
+        padded = numpy.concatenate([grid.reshape(42, 64), numpy.zeros((3, 64))]) * log2e
+        sines = self.fetch("/v1/encodings/sinusoidal?length=90&dim=32")
+        decay = self.fetch("/v1/encodings/retnet?length=40&heads=8&dim=8&tensor=mask")
+        matrices = ROWS["2x2 matrices"](Source(numpy.random.default_rng(1)))[1]
+        for table, scheme, kinds in (
+            (padded.astype("c8"), "sinusoidal_2d", ["factor", "zero_columns", "zero_rows"]),
+            (
+                numpy.roll(sines.round(4), 16, 1).astype(F),
+                "sinusoidal",
+                ["columns", "decimals"],
+            ),
+            (numpy.where(later, F(-1e4), decay.astype(F)), "retnet", ["masked"]),
+            ((matrices * F(0.5)).round(4), "rope", ["decimals", "factor", "matrices"]),
+        ):
+            said = self.identify(table)
+            self.check(table, said)
+            own = {form["kind"] for form in said.get("forms", [])}
+            self.assertTrue(own >= set(kinds), (kinds, said["summary"]))
+            schemes = [each["scheme"] for each in (said["request"], *said["same_table"])]
+            self.assertIn(scheme, schemes, said["summary"])
+
     def test_a_law_is_not_told_of_columns_that_noise_or_misfits_hide(self):
         """Half of the columns do not turn: rope_theta=1e8 fits, too, but for noise."""
         draw = numpy.random.default_rng(8)
