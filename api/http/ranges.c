@@ -18,27 +18,15 @@ static bool read_number(const char **at, const char *end, uint64_t *ret_number)
     return *at > start;
 }
 
-/* Whether the number that `one` begins with is less than that of `other`; of any size. */
-static bool is_less(const char *one, const char *other)
-{
-    static const char digits[] = "0123456789";
-    one += strspn(one, "0");
-    other += strspn(other, "0");
-    size_t length = strspn(one, digits), other_length = strspn(other, digits);
-    return length != other_length ? length < other_length : strncmp(one, other, length) < 0;
-}
-
 /* Read one range, "first-last", "first-" or "-count", as its first and last byte. */
 static api_range read_byte_range(const char *at, const char *end, uint64_t whole,
                                  uint64_t *ret_first, uint64_t *ret_last)
 {
-    const char *first = at;
     bool from = read_number(&at, end, ret_first);
     if (at == end || *at++ != '-')
         return API_RANGE_NONE;
-    const char *last = at;
     bool to = read_number(&at, end, ret_last);
-    if (at < end || (!from && !to) || (from && to && is_less(last, first)))
+    if (at < end || (!from && !to) || (from && to && *ret_last < *ret_first))
         return API_RANGE_NONE;
     if (!from) { /* "-count": the last bytes */
         uint64_t count = *ret_last < whole ? *ret_last : whole;

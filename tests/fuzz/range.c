@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide; /* holds the 30 digits of ONE_RANGE */
+__extension__ typedef unsigned __int128 wide; /* holds the 19 digits of ONE_RANGE */
 
-static const char ONE_RANGE[] = "[bB][yY][tT][eE][sS]=([0-9]{1,30}-[0-9]{0,30}|-[0-9]{1,30})";
+static const char ONE_RANGE[] = "[bB][yY][tT][eE][sS]=([0-9]{1,19}-[0-9]{0,19}|-[0-9]{1,19})";
 
 static wide read_wide(const char **at)
 {
