@@ -10,10 +10,10 @@
 #include "models/gguf.h"
 #include "models/known_models.h"
 #include "replies/cacheable.h"
+#include "replies/document.h"
 #include "replies/json_post.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
-#include "json/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,12 +116,11 @@ static api_reply *answer_difference(const comparing *self, pe_error *error)
         return api_problem_from_error(error);
     json_t *document = api_model_difference(self->plans[0], self->plans[1],
                                             self->call->service->host->runner, &equal, error);
-    char *text = api_document_readable(document);
+    api_body *body = api_document_readable_body(document);
     if (error->count > 0) {
-        free(text);
+        api_body_unref(body);
         return api_problem_from_error(error);
     }
-    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
     api_reply *reply = api_reply_new(
         pe_options_value(self->own, API_MODEL_COMPARE_STRICT)->integer && !equal ? 409 : 200);
     api_reply_add(reply, "Content-Type", "application/json");

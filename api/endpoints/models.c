@@ -14,7 +14,6 @@
 #include "replies/json_post.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
-#include "json/document.h"
 #include "json/schema.h"
 
 #include <stdio.h>
@@ -72,8 +71,7 @@ static bool wants_plan(const api_call *call, const api_model_options *options)
 /* The plan as a document, kept by its tag where the request is a GET. */
 static api_reply *answer_plan(const api_call *call, const api_model_plan *plan)
 {
-    char *text = api_document_readable(api_model_plan_describe(plan));
-    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
+    api_body *body = api_document_readable_body(api_model_plan_describe(plan));
     api_reply *reply =
         is_post(call) ? api_text_reply(call, api_passing_reply(200, "application/json"), body)
                       : api_body_cacheable(call, body, "public, no-cache");

@@ -5,11 +5,20 @@
 
 #include <string.h>
 
+/* Consume a text that may be NULL. */
+static api_body *text_body(char *text)
+{
+    return text ? api_body_from_text(text, strlen(text)) : NULL;
+}
+
 api_body *api_document_body(json_t *document)
 {
-    char *text = api_document_text(document, JSON_INDENT(1));
-    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
-    return body;
+    return text_body(api_document_text(document, JSON_INDENT(1)));
+}
+
+api_body *api_document_readable_body(json_t *document)
+{
+    return text_body(api_document_readable(document));
 }
 
 api_reply *api_passing_reply(unsigned status, const char *media_type)
@@ -23,9 +32,7 @@ api_reply *api_passing_reply(unsigned status, const char *media_type)
 api_reply *api_passing_document(unsigned status, json_t *document)
 {
     api_reply *reply = api_passing_reply(status, "application/json");
-    char *text = api_document_readable(document);
-    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
-    return api_reply_with_body(reply, body, false);
+    return api_reply_with_body(reply, api_document_readable_body(document), false);
 }
 
 api_reply *api_document_reply(api_reply *reply, json_t *document, const char *media_type,

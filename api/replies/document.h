@@ -5,8 +5,10 @@
 #include "replies/reply.h"
 #include "json/document.h"
 
-/* Consume the document and return its text as a body; NULL without memory. */
+/* Consume the document and return its text as a body, also for people to read; NULL without
+ * memory. */
 api_body *api_document_body(json_t *document);
+api_body *api_document_readable_body(json_t *document);
 
 /* Give a reply the document as its body, or for HEAD only the length of that, consuming both.
  * NULL without memory. */
