@@ -28,7 +28,6 @@ typedef struct http_exchange {
     http_upload body;
     log_line *line;      /* written when the answer has been sent; or NULL */
     uint64_t line_bytes; /* of that answer */
-    bool crowded;        /* too many other requests are under way */
     bool refused;        /* in place of libmicrohttpd */
     bool head_seen;      /* the handler's first call has been made */
     bool judged;         /* the api has judged the head */

@@ -50,8 +50,7 @@ void *http_exchange_begin(void *cls, const char *target, struct MHD_Connection *
     char *query = target ? strchr((char *)(uintptr_t)target, '?') : NULL;
     if (query)
         query[1] = '\0'; /* hide the query; `target` above has it */
-    exchange->crowded = metrics_count_under_way(exchange->shared->metrics, 1) >
-                        exchange->shared->settings->requests;
+    metrics_count_under_way(exchange->shared->metrics, 1);
     return exchange;
 }
 
@@ -153,10 +152,12 @@ static bool admit_request(http_exchange *exchange, const http_head *head)
 {
     http_shared *shared = exchange->shared;
     http_upload *body = &exchange->body;
-    exchange->reply = http_admit(shared->service, exchange->connection, head, exchange->crowded,
-                                 &exchange->headers, &exchange->rejected);
-    if (exchange->reply)
+    exchange->reply =
+        http_admit(shared->service, exchange->connection, head, &exchange->headers);
+    if (exchange->reply) {
+        exchange->rejected = REJECTED_FRAMING;
         return false;
+    }
     exchange->reply = judge_head(exchange);
     body->refused = exchange->reply != NULL;
     return http_upload_announce(body, &exchange->headers,

@@ -80,15 +80,8 @@ guard_rule http_judge_fields(struct MHD_Connection *connection, http_headers *he
 }
 
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
-                      const http_head *head, bool crowded, http_headers *headers,
-                      rejection *ret_why)
+                      const http_head *head, http_headers *headers)
 {
-    guard_rule rule = judge_framing(connection, head, headers);
-    if (rule == GUARD_FINE && (!crowded || api_is_probe(guard_path(head->target))))
-        return NULL;
-    *ret_why = rule == GUARD_FINE ? REJECTED_REQUEST_LIMIT : REJECTED_FRAMING;
-    if (rule == GUARD_FINE)
-        return api_fault_reply_explained(service, API_FAULT_OVERLOADED,
-                                         "too many requests are under way; try again");
-    return guard_refuse(service, rule);
+    const guard_rule rule = judge_framing(connection, head, headers);
+    return rule == GUARD_FINE ? NULL : guard_refuse(service, rule);
 }

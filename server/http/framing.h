@@ -13,12 +13,10 @@ typedef struct http_head {
     const char *method, *url, *version, *target;
 } http_head;
 
-/* In the handler's first call: NULL if the request is admitted, else a refusal, with its reason
- * in ret_why. A request is refused if its head breaks a rule. If the server is `crowded`, every
- * request is refused except probes. The headers are noted; they are not joined yet. */
+/* In the handler's first call: NULL if the request is admitted, else a refusal, if its head
+ * breaks a rule. The headers are noted; they are not joined yet. */
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
-                      const http_head *head, bool crowded, http_headers *headers,
-                      rejection *ret_why);
+                      const http_head *head, http_headers *headers);
 
 /* The first rule that the fields of a head break that libmicrohttpd has read, or GUARD_FINE.
  * The headers are noted. */

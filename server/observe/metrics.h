@@ -20,7 +20,6 @@ void metrics_free(server_metrics *metrics);
     REJECTION(BODY_DEADLINE, "body_deadline")                                                  \
     REJECTION(SLOW_READER, "slow_reader")                                                      \
     REJECTION(CONNECTION_LIMIT, "connection_limit")                                            \
-    REJECTION(REQUEST_LIMIT, "request_limit")                                                  \
     REJECTION(STREAM_LIMIT, "stream_limit")                                                    \
     REJECTION(QUEUE_FULL, "queue_full")                                                        \
     REJECTION(UPLOAD_MEMORY, "upload_memory")                                                  \

@@ -140,8 +140,6 @@ const setting_row SETTINGS[SETTING_COUNT] = {
           "memory for the most recently used sets of data-dir or database-url"),
     NUMBER("max-connections", connections, "COUNT", "1024", 1, 65536, "connections",
            "maximum number of open connections; more are refused with 503"),
-    NUMBER("max-requests", requests, "COUNT", "1024", 1, 65536, "requests",
-           "maximum number of requests in progress; more are refused with 503"),
     NUMBER("max-streams", streams, "COUNT", "64", 1, 65536, "requests",
            "maximum number of streamed tables in progress; more are refused with 503"),
     NUMBER("compute-queue", compute_queue, "COUNT", "64", 1, 65536, "requests",

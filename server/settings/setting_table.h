@@ -34,7 +34,7 @@ typedef struct action_row {
     const char *help;
 } action_row;
 
-#define SETTING_COUNT 42
+#define SETTING_COUNT 41
 #define ACTION_COUNT  5
 extern const setting_row SETTINGS[SETTING_COUNT];
 extern const action_row ACTIONS[ACTION_COUNT];

@@ -25,7 +25,7 @@ typedef struct server_settings {
     bool access_log;
     uint64_t port, threads, connections, idle_seconds, drain_seconds, compute_queue,
         compute_seconds, compute_cost, header_seconds, body_seconds, send_seconds, min_rate,
-        requests, streams;
+        streams;
     uint64_t memory_bytes; /* 0: see settings_divide_memory */
     uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
         body_bytes;

@@ -386,7 +386,7 @@ class Rejections(MetricsCase):
     def test_help_names_every_reason(self):
         reasons = {
             "framing", "header_deadline", "body_deadline", "slow_reader", "connection_limit",
-            "request_limit", "stream_limit", "queue_full", "upload_memory", "draining",
+            "stream_limit", "queue_full", "upload_memory", "draining",
             "client_left",
             "unauthorized", "forbidden", "target_too_long", "body_too_large",
             "result_too_large", "store_full", "store_failed", "compute_deadline",
@@ -451,15 +451,11 @@ class Rejections(MetricsCase):
         self.assertIn(b'posenc_rejected_total{reason="connection_limit"} 1\n', text)
         self.assertIn(b"posenc_connections_refused_total 1\n", text)
 
-    def test_one_request_or_stream_too_many(self):
-        for flag, reason, target in (
-            ("--max-requests", "request_limit", LARGE),
-            ("--max-streams", "stream_limit", STREAM),
-        ):
-            server = self.start(flag, "1", "--send-seconds", "600")
-            self.occupy(server, target)
-            with self.one_more(server, reason):
-                self.assertEqual(server.request("GET", target).status, 503)
+    def test_one_stream_too_many(self):
+        server = self.start("--max-streams", "1", "--send-seconds", "600")
+        self.occupy(server, STREAM)
+        with self.one_more(server, "stream_limit"):
+            self.assertEqual(server.request("GET", STREAM).status, 503)
 
     def ask_until_one_waits(self, server, stack):
         """Occupy the workers and the one place in the queue; the target of the request there,
