@@ -18,8 +18,8 @@ static const char *skip_version(const char *path)
     return path + strspn(path, "/");
 }
 
-/* Whether a word is that of a pattern, or a slip of it. */
-static bool is_near(const char *word, const char *pattern)
+/* Whether a word is the first one of a pattern, or a slip of it. */
+static bool matches_first_word(const char *word, const char *pattern)
 {
     char known[LONGEST + 1];
     const char *name = known;
@@ -52,7 +52,7 @@ bool api_suggest_path(const api_route *routes, size_t count, const char *target,
     rest += *rest == '/';
     for (size_t i = 0; i < count && *word; i++) {
         const char *pattern = routes[i].pattern, *own = skip_version(pattern);
-        if (!has_rest(own, rest) || !is_near(word, own))
+        if (!has_rest(own, rest) || !matches_first_word(word, own))
             continue;
         const int literal = (int)strcspn(pattern, "{");
         snprintf(dst, size, "%.*s%s", literal, pattern, pattern[literal] ? rest : "");
