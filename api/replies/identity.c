@@ -297,13 +297,10 @@ static json_t *list_columns(const pe_identity *identity)
 /* The exact tensor has the shape of the table without its forms. */
 static api_compared find_tensor(const pe_identity *identity, const pe_view *view)
 {
-    pe_view shape = {.rank = identity->rank};
-    api_compared tensor = {.elements = identity->comparison.entries};
+    api_compared tensor = {.rank = identity->rank, .elements = identity->comparison.entries};
     pe_dtype dtype;
-    memcpy(shape.shape, identity->shape, sizeof shape.shape);
     tensor.dtype = pe_element_is_real(view->element, &dtype) ? dtype : PE_I32;
-    tensor.rank = shape.rank;
-    memcpy(tensor.shape, shape.shape, tensor.rank * sizeof *tensor.shape);
+    memcpy(tensor.shape, identity->shape, tensor.rank * sizeof *tensor.shape);
     return tensor;
 }
 
