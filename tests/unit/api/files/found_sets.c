@@ -66,7 +66,7 @@ static api_reply *ask(unit_service *service)
     for (int i = 0; i < REQUESTS; i++)
         snprintf(body + strlen(body), sizeof body - strlen(body),
                  "%s{\"name\": \"n%d\", \"scheme\": \"learned\", \"length\": 1, "
-                 "\"parameters\": \"%c\"}",
+                 "\"set\": \"%c\"}",
                  i > 0 ? "," : "", i, "ab"[i % 2]);
     strcat(body, "]}");
     return unit_ask(service, "POST", "/v1/batch",
