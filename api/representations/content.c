@@ -210,15 +210,58 @@ static void write_shape(const pe_tensor *tensor, const char *separator, char *ds
                          (unsigned long long)tensor->shape[i]);
 }
 
-/* Write eight digits by which requests differ that have one scheme and shape. */
-static void write_digits(const api_representation *representation, char dst[9])
+/* Whether a tensor has an extent of this, or of its half, which is that of the pairs of a dim. */
+static bool has_extent(const pe_tensor *tensor, int64_t extent)
 {
+    for (size_t i = 0; i < tensor->rank; i++)
+        if ((uint64_t)extent == tensor->shape[i] || (uint64_t)extent == 2 * tensor->shape[i])
+            return true;
+    return false;
+}
+
+/* Whether a parameter of a request shows in the shape, or has the default that it has there. */
+static bool is_usual(const pe_request *request, size_t index, const pe_tensor *tensor)
+{
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
+    const pe_value *value = pe_request_value(request, index);
+    pe_parameter row = info->parameters[index];
+    if (!value->present || row.type == PE_REAL_LIST || row.type == PE_INTEGER_LIST)
+        return !value->present;
+    if (row.counts_rows || row.default_of)
+        return true;
+    if (row.when) {
+        const pe_parameter *decides = pe_parameter_find(info, row.when);
+        const size_t place = (size_t)(decides - info->parameters);
+        const pe_case *legal = pe_parameter_case(
+            &row, decides->choices[pe_request_value(request, place)->integer]);
+        row.default_text = legal ? legal->default_text : NULL;
+    }
+    const pe_value usual = pe_default_value(&row);
+    return row.required ? row.type == PE_INTEGER && has_extent(tensor, value->integer)
+                        : usual.present && usual.integer == value->integer &&
+                              usual.real == value->real;
+}
+
+/* Write what tells requests of one scheme and shape apart: nothing of the usual one, of others
+ * eight digits of all parameters and options. */
+static void write_digits(const api_representation *representation, const pe_tensor *tensor,
+                         char dst[10])
+{
+    const pe_request *request = representation->request;
+    const size_t count = pe_scheme_describe(pe_request_scheme(request))->parameter_count;
     unsigned char digest[4];
     api_segment pieces[] = {{representation->variant, representation->options_size}, {NULL, 0}};
-    pieces[1].data = pe_request_key(representation->request, &pieces[1].size);
+    size_t i = 0;
+    while (i < count && is_usual(request, i, tensor))
+        i++;
+    dst[0] = '\0';
+    if (i == count && representation->options_size == 0)
+        return;
+    pieces[1].data = pe_request_key(request, &pieces[1].size);
     api_sha256_pieces(pieces, 2, sizeof digest, digest);
-    api_write_hex(digest, sizeof digest, dst);
-    dst[8] = '\0';
+    dst[0] = '_';
+    api_write_hex(digest, sizeof digest, dst + 1);
+    dst[9] = '\0';
 }
 
 /* Write the names of all tensors of the request, with commas between them. */
@@ -240,7 +283,7 @@ typedef struct content_description {
 static void describe_content(const api_representation *representation,
                              content_description *ret_content)
 {
-    char shape[96], digits[9];
+    char shape[96], digits[10];
     const api_selection *selection = &representation->selection;
     const pe_request *request = selection->request;
     const char *scheme = pe_scheme_describe(pe_request_scheme(request))->name;
@@ -249,8 +292,8 @@ static void describe_content(const api_representation *representation,
     *ret_content = (content_description){.tensor = tensor};
     write_shape(tensor, ", ", ret_content->shape, sizeof ret_content->shape);
     write_shape(tensor, "x", shape, sizeof shape);
-    write_digits(representation, digits);
-    snprintf(ret_content->file, sizeof ret_content->file, "%s%s%s_%s_%s_%s.%s", scheme,
+    write_digits(representation, tensor, digits);
+    snprintf(ret_content->file, sizeof ret_content->file, "%s%s%s_%s_%s%s.%s", scheme,
              one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
              pe_dtype_name(tensor->dtype), digits, representation->format->extension);
     if (one_of_many)

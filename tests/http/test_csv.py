@@ -81,7 +81,7 @@ class Csv(CsvCase):
         self.assertEqual(packed.header("Content-Encoding"), "gzip")
         self.assertEqual(gzip.decompress(packed.body), plain.body)
         self.assertNotEqual(packed.header("ETag"), plain.header("ETag"))
-        self.assertIn('filename="sinusoidal_40x8_f32_', plain.header("Content-Disposition"))
+        self.assertIn('filename="sinusoidal_40x8_f32.csv"', plain.header("Content-Disposition"))
         self.assertIsNone(plain.header("Accept-Ranges"))
 
     def test_a_header_has_names_and_each_row_its_position_or_its_index(self):
@@ -143,6 +143,7 @@ class Csv(CsvCase):
             self.assertNotIn(name, names, query)
             names[name] = query
             self.assertRegex(name, r'^inline; filename="[A-Za-z0-9._+-]{1,200}"$')
+        self.assertIn('inline; filename="sinusoidal_4x4_f32.npy"', names)
 
 
 class Streamed(CsvCase):

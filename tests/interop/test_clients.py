@@ -68,13 +68,10 @@ class CurlTest(ServiceTest):
 
     def test_dash_oj_names_the_file_after_what_is_in_it(self):
         for query, name in (
-            (SMALL + "&format=npy", "sinusoidal_4x8_f32_1ffbc059.npy"),
-            (SMALL + "&format=raw&dtype=bf16", "sinusoidal_4x8_bf16_a33bd2f0.bin"),
-            (
-                SMALL + "&format=safetensors&dtype=f64",
-                "sinusoidal_4x8_f64_e61b804f.safetensors",
-            ),
-            (SMALL, "sinusoidal_4x8_f32_1ffbc059.json"),
+            (SMALL + "&format=npy", "sinusoidal_4x8_f32.npy"),
+            (SMALL + "&format=raw&dtype=bf16", "sinusoidal_4x8_bf16.bin"),
+            (SMALL + "&format=safetensors&dtype=f64", "sinusoidal_4x8_f64.safetensors"),
+            (SMALL, "sinusoidal_4x8_f32.json"),
             (
                 "/v1/encodings/sinusoidal_2d?height=2&width=3&dim=4&format=npy",
                 "sinusoidal_2d_4x2x3_f32_96f98569.npy",

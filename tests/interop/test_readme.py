@@ -86,7 +86,7 @@ FILES = {
     "sinusoidal.csv": (128, 64),
     "sinusoidal.json": {"encoding": (4096, 64)},
     "sinusoidal.png": (512, 256),
-    "sinusoidal_4x8_f32_1ffbc059.npy": (4, 8),
+    "sinusoidal_4x8_f32.npy": (4, 8),
     "t5.safetensors": {"bias": (12, 512, 512), "bucket": (512, 512)},
     "t5_small.safetensors": {
         **{f"{side}.bucket": (512, 512) for side in ("decoder", "encoder")},
