@@ -209,6 +209,7 @@ typedef struct pe_case {
  * tests all read these rows. Members that a row does not set mean "no". */
 struct pe_parameter {
     const char *name;
+    const char *old_name; /* by which it may still be given; NULL: none */
     pe_type type;
     bool required;
     bool one_for_all;   /* of a list: one number is for all, and need not be in a list */
@@ -277,6 +278,8 @@ size_t pe_scheme_count(void);
 const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.def */
 const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
 
+/* The name of the parameter whose old name this is; another name is returned as it is. */
+const char *pe_scheme_current_name(const pe_scheme *scheme, const char *name);
 const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
 
 /* The scheme that compares the rows of another scheme's primary tensor. It takes the parameters

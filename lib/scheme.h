@@ -217,7 +217,10 @@ bool pe_may_continue(const pe_runner *runner, const pe_scheme *scheme, double do
 /* Two rows of a parameter table for trained tensors: `set`, and `seed`,
  * for random tensors. The text `tensors` lists the tensors of the set. */
 #define PE_TRAINED_PARAMETERS(tensors)                                                         \
-    {.name = "set", .type = PE_STORED, .help = "name of a set of trained tensors: " tensors},  \
+    {.name = "set",                                                                            \
+     .old_name = "parameters",                                                                 \
+     .type = PE_STORED,                                                                        \
+     .help = "name of a set of trained tensors: " tensors},                                    \
     {                                                                                          \
         .name = "seed", .type = PE_INTEGER, .unless = "set", .default_text = "0",              \
         .maximum = 9007199254740992.0, .help = "seed of the random tensors"                    \

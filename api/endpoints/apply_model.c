@@ -191,6 +191,8 @@ void api_apply_model_add(api_apply_model *model, bool query_factors, size_t own,
 {
     const api_model_part *part = model->chosen.part;
     const pe_scheme *scheme = pe_scheme_find(part->scheme);
+    for (size_t i = 0; scheme && i < arguments->count; i++)
+        arguments->items[i].name = pe_scheme_current_name(scheme, arguments->items[i].name);
     refuse_contradicting_arguments(model, scheme, arguments->items, own, reterr);
     if (part->state == API_PART_TRAINED && !find_argument(arguments, "set"))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "set", "",

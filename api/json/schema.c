@@ -211,6 +211,8 @@ json_t *api_describe_parameter(const pe_parameter *parameter)
 {
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(parameter->name));
+    if (parameter->old_name)
+        json_object_set_new(object, "old_name", json_string(parameter->old_name));
     if (pe_alias_at(parameter->name, 0))
         json_object_set_new(object, "aliases", api_list_aliases(parameter->name));
     json_object_set_new(object, "type", json_string(type_name(parameter->type)));

@@ -74,6 +74,7 @@ static const pe_parameter ROWS[] = {
                     "the tensors, as a safetensors file or as JSON; without it the answer "
                     "is the plan, unless Accept prefers application/vnd.safetensors"),
     [SET] = {.name = "set",
+             .old_name = "parameters",
              .type = PE_STORED,
              .help = "name of a set with the model's trained tables; without it "
                      "they are left out"},

@@ -18,6 +18,8 @@ void api_add_query_parameter(json_t *document, json_t *list, const api_entry *en
         json_object_set_new(parameter, "style", json_string("form"));
         json_object_set_new(parameter, "explode", json_false());
     }
+    if (json_object_get(entry->schema, "deprecated"))
+        json_object_set_new(parameter, "deprecated", json_true());
     if (entry->example)
         json_object_set_new(entry->schema, "examples", json_pack("[o]", entry->example));
     if (entry->required)
@@ -47,9 +49,16 @@ void api_add_member(json_t *document, json_t *list, const api_entry *entry)
 void api_add_row(api_entry_adder *add, json_t *document, json_t *list, const pe_parameter *row,
                  json_t *example)
 {
+    char help[64];
     add(document, list,
         &(api_entry){row->name, row->help, api_parameter_schema(row), example,
-                     api_is_required(row)});
+                     api_is_required(row) && !row->old_name});
+    if (!row->old_name)
+        return;
+    json_t *schema = api_parameter_schema(row);
+    json_object_set_new(schema, "deprecated", json_true());
+    snprintf(help, sizeof help, "the old name of %s", row->name);
+    add(document, list, &(api_entry){row->old_name, help, schema, NULL, false});
 }
 
 void api_add_format_options(api_entry_adder *add, json_t *document, json_t *list)

@@ -64,7 +64,7 @@ __all__ = [
     *("Problem", "Refused", "NotFound", "Comparison", "Service", "Tensors", "use"),
     *("get", "similarity", "batch", "model", "plan", "compare_models"),
     *("identify", "compare", "apply", "convert"),
-    *("put", "delete", "sets", "document"),
+    *("put", "delete", "sets", "stored", "document"),
 ]
 
 Document = Dict[str, Any]
@@ -650,6 +650,8 @@ class Service:
         found: List[Document] = self.document("/v1/sets")["sets"]
         return found
 
+    stored = sets  # its name before
+
 
 _default = Service()
 
@@ -669,4 +671,10 @@ get, similarity, batch = _default.get, _default.similarity, _default.batch
 model, plan, compare_models = _default.model, _default.plan, _default.compare_models
 identify, compare = _default.identify, _default.compare
 apply, convert = _default.apply, _default.convert
-put, delete, sets, document = _default.put, _default.delete, _default.sets, _default.document
+put, delete, sets, stored, document = (
+    _default.put,
+    _default.delete,
+    _default.sets,
+    _default.stored,
+    _default.document,
+)

@@ -23,6 +23,7 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                             .help = "the most other requests to look for that make the same "
                                     "table"},
     [API_IDENTIFY_SET] = {.name = "set",
+                          .old_name = "parameters",
                           .type = PE_STORED,
                           .help = "the set whose tensors the table may be made of: rows "
                                   "of them, or interpolated ones"},

@@ -48,13 +48,28 @@ static void refuse_name(const pe_reading *reading, const pe_argument *argument,
         reading->given[pe_reading_index(reading, nearest)] = true;
 }
 
-/* Whether an earlier argument has the same name. */
-static bool is_repeated(const pe_argument *arguments, size_t index)
+/* Find an earlier argument of the same name, or of the other name of the row, which is NULL if
+ * the argument has none. NULL: there is none. */
+static const pe_argument *find_earlier(const pe_parameter *row, const pe_argument *arguments,
+                                       size_t index)
 {
-    size_t i = 0;
-    while (i < index && strcmp(arguments[i].name, arguments[index].name) != 0)
-        i++;
-    return i < index;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(arguments[i].name, arguments[index].name) == 0 ||
+            (row && row->old_name && arguments[i].kind != PE_KIND_NULL &&
+             pe_parameter_has_name(row, arguments[i].name)))
+            return &arguments[i];
+    return NULL;
+}
+
+/* Refuse an argument that was given before: by its name, or by another one that it has. */
+static void refuse_repetition(const pe_argument *argument, const pe_argument *earlier,
+                              pe_error *reterr)
+{
+    if (!earlier || strcmp(earlier->name, argument->name) == 0)
+        pe_error_add_repetition(reterr, argument);
+    else
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                     "left out with %s, which is the same parameter", earlier->name);
 }
 
 /* Whether a row is a list, which may be given item by item. */
@@ -121,12 +136,14 @@ void pe_read_arguments(pe_reading *reading, const pe_argument *arguments, size_t
             continue;
         if (index < reading->count)
             reading->given[index] = true;
+        const pe_parameter *row =
+            index < reading->count ? pe_reading_row(reading, index) : NULL;
+        const pe_argument *earlier = find_earlier(row, arguments, i);
         if (!argument->text) {
             if (reterr->status != PE_NO_MEMORY)
                 reterr->status = PE_MALFORMED;
-        } else if (is_repeated(arguments, i) ||
-                   (argument->repeated && is_known && !takes_list(reading, index))) {
-            pe_error_add_repetition(reterr, argument);
+        } else if (earlier || (argument->repeated && is_known && !takes_list(reading, index))) {
+            refuse_repetition(argument, earlier, reterr);
         } else {
             read_argument(reading, argument, index, reterr);
         }

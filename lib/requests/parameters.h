@@ -7,6 +7,9 @@
 /* The index of a parameter; pe_all_parameter_count if there is none of that name. */
 size_t pe_parameter_index(const pe_scheme_info *info, const char *name);
 
+/* Whether a name is that of a parameter, or its old one. */
+bool pe_parameter_has_name(const pe_parameter *parameter, const char *name);
+
 /* The index of the parameter that names a set, of which a scheme has at most one;
  * pe_all_parameter_count if there is none. */
 size_t pe_stored_index(const pe_scheme_info *info);

@@ -4,8 +4,6 @@
 
 #include "requests/parameters.h"
 
-#include <string.h>
-
 typedef struct pe_reading {
     const pe_scheme_info *info;  /* whose parameters the rows are; NULL: options */
     const pe_parameter *options; /* the rows then */
@@ -26,7 +24,8 @@ static inline const pe_parameter *pe_reading_row(const pe_reading *reading, size
 static inline size_t pe_reading_index(const pe_reading *reading, const char *name)
 {
     size_t index = 0;
-    while (index < reading->count && strcmp(pe_reading_row(reading, index)->name, name) != 0)
+    while (index < reading->count &&
+           !pe_parameter_has_name(pe_reading_row(reading, index), name))
         index++;
     return index;
 }

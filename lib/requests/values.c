@@ -49,6 +49,21 @@ const pe_parameter *pe_parameter_find(const pe_scheme_info *info, const char *na
     return index < pe_all_parameter_count(info) ? pe_parameter_at(info, index) : NULL;
 }
 
+bool pe_parameter_has_name(const pe_parameter *parameter, const char *name)
+{
+    return strcmp(parameter->name, name) == 0 ||
+           (parameter->old_name && strcmp(parameter->old_name, name) == 0);
+}
+
+const char *pe_scheme_current_name(const pe_scheme *scheme, const char *name)
+{
+    const pe_scheme_info *info = &scheme->info;
+    for (size_t i = 0; i < info->parameter_count; i++)
+        if (pe_parameter_has_name(&info->parameters[i], name))
+            return info->parameters[i].name;
+    return name;
+}
+
 size_t pe_stored_index(const pe_scheme_info *info)
 {
     for (size_t i = 0; i < info->parameter_count; i++)

@@ -150,7 +150,7 @@ class Scout:
         found = {
             parameter["name"]: row_of(parameter)
             for parameter in parameters
-            if parameter["in"] == "query"
+            if parameter["in"] == "query" and not parameter.get("deprecated")
             if parameter["schema"].get("type") != "object"
         }
         if similar:

@@ -257,11 +257,16 @@ class OpenApi(ServerCase):
             query, properties = self.query(path), self.properties(path)
             expected = {parameter["name"] for parameter in scheme["parameters"]}
             expected |= {"format", "tensor"}
+            old = {row["old_name"] for row in scheme["parameters"] if "old_name" in row}
+            expected |= old
             for form in self.get("/v1/info").json()["formats"]:
                 expected |= {option["name"] for option in form["options"]}
             expected |= {"preset"} if scheme["presets"] else set()
             self.assertEqual(set(query), expected)
             self.assertEqual(set(properties), expected)
+            for names in (query, properties):
+                deprecated = {name for name in names if names[name].get("deprecated")}
+                self.assertEqual(deprecated, old)
             for row in scheme["parameters"]:
                 with self.subTest(f"{path} {row['name']}"):
                     needed = row["required"] and not {"unless", "stored"} & set(row)

@@ -40,6 +40,39 @@ class StoreCase(ServerCase):
         self.assertEqual(self.browsers(reply), "own")
 
 
+class OldNames(StoreCase):
+    """parameters=, as set= was called before."""
+
+    def test_a_request_by_the_old_name_is_the_same(self):
+        self.put("mine", rich())
+        for target in ("encodings/learned?length=2", "similarity/learned?length=2&metric=dot"):
+            new = self.assert_ok(self.get(f"/v1/{target}&set=mine"))
+            old = self.assert_ok(self.get(f"/v1/{target}&parameters=mine"))
+            self.assertEqual((old.body, old.header("ETag")), (new.body, new.header("ETag")))
+            self.assertIn("; hit", old.header("Cache-Status"))
+            self.assertEqual(old.json()["parameters"]["set"], "mine")
+            self.assertNotIn("parameters", old.json()["parameters"])
+        body = {"length": 2, "parameters": "mine"}
+        posted = self.assert_ok(self.post("/v1/encodings/learned", body))
+        echoed = self.assert_ok(self.post("/v1/encodings/learned", posted.json()["parameters"]))
+        self.assertEqual(echoed.body, posted.body)
+
+    def test_a_request_by_both_names_is_refused(self):
+        self.put("mine", rich())
+        both = "set=mine&parameters=mine"
+        for target in ("encodings/learned?length=2&", "models/gpt2?length=2&"):
+            self.assert_problem(self.get(f"/v1/{target}{both}"), 400, "parameters")
+        body = {"length": 2, "parameters": "mine", "set": "mine"}
+        self.assert_problem(self.post("/v1/encodings/learned", body), 400, "set")
+        self.assert_ok(self.post("/v1/encodings/learned", {**body, "parameters": None}))
+
+    def test_the_old_name_is_described(self):
+        (row,) = (
+            r for r in self.get("/v1/schemes/t5").json()["parameters"] if r["name"] == "set"
+        )
+        self.assertEqual(row["old_name"], "parameters")
+
+
 class Methods(StoreCase):
     def test_an_upload_is_answered_with_its_digest_and_tensors(self):
         body = rich()

@@ -280,11 +280,11 @@ class Calls:
         table = np.arange(12, dtype="f4").reshape(4, 3)
         self.service.put("mine", {"table": table})
         self.service.put("mine", {"table": table + 1})
-        self.assertEqual([row["name"] for row in self.service.sets()], ["mine"])
+        self.assertEqual([row["name"] for row in self.service.stored()], ["mine"])
         found = self.service.get("learned", set="mine", length=4).encoding
         np.testing.assert_array_equal(found, table + 1)
         self.service.delete("mine")
-        self.assertEqual(self.service.sets(), [])
+        self.assertEqual(self.service.stored(), [])
         self.raises(posenc.NotFound, 404, self.service.delete, "mine")
 
     def test_refusals_carry_the_problem(self):
@@ -381,7 +381,7 @@ class Choice(Case):
         self.assertNotIsInstance(problem, posenc.Refused)
         service = posenc.Service(server.url, key="0123456789abcdef")
         service.put("a", table)
-        self.assertEqual(len(service.sets()), 1)
+        self.assertEqual(len(service.stored()), 1)
 
     def test_a_server_is_known_by_what_it_says(self):
         server = Server()

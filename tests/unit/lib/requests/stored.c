@@ -172,6 +172,32 @@ START_TEST(what_cannot_be_taken_from_a_set_is_refused)
 }
 END_TEST
 
+/* Check that two queries are the same request. */
+static void check_same(const char *first, const char *second)
+{
+    pe_request *one, *other;
+    pe_error error;
+    size_t length;
+    ck_assert_int_eq(ask(first, &WITH_SETS, &one, &error), PE_OK);
+    ck_assert_int_eq(ask(second, &WITH_SETS, &other, &error), PE_OK);
+    ck_assert_str_eq(pe_request_key(one, &length), pe_request_key(other, &length));
+    pe_request_unref(one);
+    pe_request_unref(other);
+}
+
+START_TEST(a_set_is_also_known_by_the_parameters_old_name)
+{
+    check_same("parameters=good", "set=good");
+    refused("parameters=good&set=good", &WITH_SETS, PE_MALFORMED, "set",
+            "left out with parameters");
+    refused("set=good&parameters=good", &WITH_SETS, PE_MALFORMED, "parameters",
+            "left out with set");
+    refused("parameters=good&parameters=good", &WITH_SETS, PE_MALFORMED, "parameters",
+            "given once");
+    refused("parameters=goof", &WITH_SETS, PE_OUT_OF_RANGE, "set", "a set");
+}
+END_TEST
+
 START_TEST(a_request_survives_any_allocation_that_fails)
 {
     for (size_t k = 0;; k++) {
@@ -197,6 +223,7 @@ Suite *stored_suite(void)
                                   sixteen_bit_elements_have_their_values,
                                   extents_come_from_the_set,
                                   what_cannot_be_taken_from_a_set_is_refused,
+                                  a_set_is_also_known_by_the_parameters_old_name,
                                   a_request_survives_any_allocation_that_fails,
                                   NULL};
     return unit_suite("stored", tests);
