@@ -176,15 +176,18 @@ static const api_route ROUTES[] = {
     {.method = "GET",
      .pattern = "/v1/sets",
      .operation = "list_sets",
+     .old_pattern = "/v1/parameters",
      .endpoint = api_list_sets,
      .summary = "The sets of trained tensors",
      .tag = "sets",
      .kind = API_SETS,
      .schema = "TensorSets",
+     .old_schema = "OldTensorSets",
      .right = API_RIGHT_STORE},
     {.method = "GET",
      .pattern = "/v1/sets/{name}",
      .operation = "get_set",
+     .old_pattern = "/v1/parameters/{name}",
      .endpoint = api_get_set,
      .summary = "One set as it was uploaded",
      .tag = "sets",
@@ -193,6 +196,7 @@ static const api_route ROUTES[] = {
     {.method = "PUT",
      .pattern = "/v1/sets/{name}",
      .operation = "put_set",
+     .old_pattern = "/v1/parameters/{name}",
      .endpoint = api_put_set,
      .summary = "Store a set, or replace it",
      .tag = "sets",
@@ -203,6 +207,7 @@ static const api_route ROUTES[] = {
     {.method = "DELETE",
      .pattern = "/v1/sets/{name}",
      .operation = "delete_set",
+     .old_pattern = "/v1/parameters/{name}",
      .endpoint = api_delete_set,
      .summary = "Remove a set",
      .tag = "sets",
@@ -264,14 +269,18 @@ const api_route *api_route_table(size_t *ret_count)
 /* The path of a target, matched with a pattern. */
 typedef struct path_match {
     const api_route *route; /* the first one of the path; NULL if there is none */
+    const char *pattern;    /* by which it was found */
     api_segment parameter;  /* what the pattern's {…} stands for */
     const char *end;        /* the end of the path, in the target */
 } path_match;
 
-/* Whether the path of a target fits the pattern of ret_match->route. */
-static bool has_path(const char *target, path_match *ret_match)
+/* Whether the path of a target fits a pattern, which may be NULL, of ret_match->route. */
+static bool has_path(const char *target, const char *pattern, path_match *ret_match)
 {
-    const char *pattern = ret_match->route->pattern, *end = target;
+    const char *end = target;
+    if (!pattern)
+        return false;
+    ret_match->pattern = pattern;
     for (; *pattern && *pattern != '{' && *pattern == *end; pattern++)
         end++;
     ret_match->parameter = (api_segment){end, 0};
@@ -289,7 +298,8 @@ static path_match match_path(const char *target)
 {
     path_match match;
     for (match.route = ROUTES; match.route < ROUTES + ROUTE_COUNT; match.route++)
-        if (has_path(target, &match))
+        if (has_path(target, match.route->pattern, &match) ||
+            has_path(target, match.route->old_pattern, &match))
             return match;
     return (path_match){.route = NULL};
 }
@@ -314,7 +324,7 @@ api_match api_match_route(const char *method, const char *target)
     const api_route *route = path.route;
     if (!route)
         return (api_match){.route = NULL};
-    api_match match = {.pattern = route->pattern,
+    api_match match = {.pattern = path.pattern,
                        .right = route->right,
                        .parameter = path.parameter,
                        .query = *path.end == '?' ? path.end + 1 : NULL};

@@ -35,11 +35,13 @@ typedef enum api_kind {
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */
+    const char *old_pattern;      /* a deprecated one, which is answered as well; or NULL */
     const char *operation;        /* its operationId in the OpenAPI document */
     bool slashes;                 /* what {name} stands for may hold slashes */
     const char *summary, *tag;    /* for the OpenAPI document */
     api_kind kind;
     const char *schema; /* names the schema of the JSON answer; NULL: the answer is no JSON */
+    const char *old_schema; /* the same of the old pattern; NULL: it is the same one */
     api_endpoint *endpoint;
     api_right right;       /* that every request for the path needs */
     api_guard *check_head; /* asked before a request's body is read; NULL: all are let in */

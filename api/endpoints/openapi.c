@@ -256,23 +256,27 @@ static void add_body(json_t *document, const api_route *route, json_t *operation
         json_object_set_new(operation, "requestBody", arguments_body(document, route));
 }
 
-/* Add a route; that of encodings is also there for each scheme, with its own parameters. */
-static void add_route(json_t *document, const api_route *route)
+/* Add the operation of a route under a pattern of its path. */
+static void add_operation(json_t *document, const api_route *route, const char *pattern,
+                          const char *answer)
 {
     char method[16];
-    const char *brace = strchr(route->pattern, '{');
+    const char *brace = strchr(pattern, '{');
     json_t *parameters = json_array();
     if (brace)
         json_array_append_new(parameters, path_parameter(document, brace));
     add_route_options(document, route, parameters);
     api_contract_add_parameters(parameters, route->kind);
     json_t *operation = json_pack(
-        "{s:s, s:s, s:s, s:[s], s:o, s:o}", "operationId", route->operation, "summary",
-        route->summary, "description", route->summary, "tags", route->tag, "parameters",
-        parameters, "responses", api_contract_responses(document, route->kind, route->schema));
+        "{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", route->operation,
+        pattern == route->old_pattern ? "_by_old_path" : "", "summary", route->summary,
+        "description", route->summary, "tags", route->tag, "parameters", parameters,
+        "responses", api_contract_responses(document, route->kind, answer));
     if (brace) /* the scheme, model, set or file that it names may not be there */
         json_object_set_new(json_object_get(operation, "responses"), "404",
                             json_pack("{s:s}", "$ref", "#/components/responses/Unknown"));
+    if (pattern == route->old_pattern)
+        json_object_set_new(operation, "deprecated", json_true());
     add_body(document, route, operation);
     if (route->right == API_RIGHT_STORE) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
@@ -280,13 +284,22 @@ static void add_route(json_t *document, const api_route *route)
         json_object_set_new(operation, "security",
                             json_pack("[{}, {s:[]}, {s:[]}]", "tables_key", "key"));
     json_t *paths = json_object_get(document, "paths");
-    json_t *item = json_object_get(paths, route->pattern);
+    json_t *item = json_object_get(paths, pattern);
     if (!item) {
         item = json_object();
-        if (json_object_set_new(paths, route->pattern, item) != 0)
+        if (json_object_set_new(paths, pattern, item) != 0)
             item = NULL; /* jansson has freed it */
     }
     json_object_set_new(item, method_member(route->method, method), operation);
+}
+
+/* Add a route; that of encodings is also there for each scheme, with its own parameters. */
+static void add_route(json_t *document, const api_route *route)
+{
+    add_operation(document, route, route->pattern, route->schema);
+    if (route->old_pattern)
+        add_operation(document, route, route->old_pattern,
+                      route->old_schema ? route->old_schema : route->schema);
 }
 
 /* Add the path of a scheme under /v1/encodings. */

@@ -129,7 +129,8 @@ api_reply *api_list_sets(const api_call *call)
     if (call->request->quick && sets > QUICK_LIST)
         return api_not_yet(call, API_LATER);
     api_text text = {0};
-    api_text_add(&text, "{\"sets\":[");
+    /* {"sets": […]}; the old path has a name of its own */
+    api_text_add(&text, "{\"%s\":[", strrchr(call->pattern, '/') + 1);
     api_store_status status = store->list(store->context, visit_stored, &text);
     api_text_add(&text, "]}\n");
     if (status != API_STORE_DONE || text.failed) {

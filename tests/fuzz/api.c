@@ -166,7 +166,8 @@ static void check_head(fuzz_service *service, const fuzz_message *message,
     fuzz_check(answer.status == 200, "%s by HEAD: %u", message->target, answer.status);
     const char *field = different_field(whole, &answer);
     /* a set has its file name only when it has been read */
-    bool file = strncmp(message->target, "/v1/sets/", 9) == 0;
+    bool file = strncmp(message->target, "/v1/sets/", 9) == 0 ||
+                strncmp(message->target, "/v1/parameters/", 15) == 0;
     fuzz_check(!field || (file && strcmp(field, "Content-Disposition") == 0),
                "%s by HEAD has another %s", message->target, field);
     uint64_t length = api_reply_length(answer.reply);

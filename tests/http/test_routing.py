@@ -12,6 +12,8 @@ PATHS = {
     "/v1/encodings/sinusoidal": {"GET", "POST"},
     "/v1/sets": {"GET"},
     "/v1/sets/nosuch": {"GET", "PUT", "DELETE"},
+    "/v1/parameters": {"GET"},
+    "/v1/parameters/nosuch": {"GET", "PUT", "DELETE"},
     "/v1/info": {"GET"},
     "/health/live": {"GET"},
     "/health/ready": {"GET"},
@@ -126,6 +128,7 @@ class Routing(ServerCase):
 
     def test_head_stands_wherever_get_does(self):
         without = {"/v1/encodings/sinusoidal", "/v1/sets/nosuch", "/metrics"}
+        without.add("/v1/parameters/nosuch")
         for path in set(PATHS) - without:
             with self.subTest(path), self.server.wire() as wire:
                 head, get = wire.exchange("HEAD", path), wire.exchange("GET", path)
@@ -149,7 +152,7 @@ class Browsers(ServerCase):
             "Access-Control-Request-Headers": "content-type",
         }
         for path in PATHS:
-            if path.startswith("/v1/sets"):
+            if path.startswith(("/v1/sets", "/v1/parameters")):
                 continue  # not for other origins: test_write_rules
             with self.subTest(path):
                 reply = self.server.request("OPTIONS", path, asked)

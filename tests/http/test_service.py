@@ -174,6 +174,8 @@ class OpenApi(ServerCase):
             "/v1/similarity/{scheme}": {"get", "post"},
             "/v1/sets": {"get"},
             "/v1/sets/{name}": {"get", "put", "delete"},
+            "/v1/parameters": {"get"},
+            "/v1/parameters/{name}": {"get", "put", "delete"},
             "/v1/batch": {"post"},
             "/v1/compare/{scheme}": {"post"},
             "/v1/identify": {"post"},

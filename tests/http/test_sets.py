@@ -41,7 +41,19 @@ class StoreCase(ServerCase):
 
 
 class OldNames(StoreCase):
-    """parameters=, as set= was called before."""
+    """/v1/parameters and parameters=, as sets were called before."""
+
+    def test_the_old_path_serves_the_same_sets(self):
+        old, body = "/v1/parameters", simple()
+        request = self.server.request
+        self.assert_in_store(request("PUT", f"{old}/mine", None, body), 201, body)
+        self.assert_stored("mine", body)
+        self.assertEqual(self.assert_ok(self.get(f"{old}/mine")).body, body)
+        listed = self.assert_ok(self.get(old), "application/json").json()
+        self.assertEqual(listed, {"parameters": self.listed()})
+        self.assertEqual(request("OPTIONS", old).header("Allow"), "GET, HEAD, OPTIONS")
+        self.assertEqual(request("DELETE", f"{old}/mine").status, 204)
+        self.assertEqual(self.fetch("mine").status, 404)
 
     def test_a_request_by_the_old_name_is_the_same(self):
         self.put("mine", rich())
@@ -66,7 +78,16 @@ class OldNames(StoreCase):
         self.assert_problem(self.post("/v1/encodings/learned", body), 400, "set")
         self.assert_ok(self.post("/v1/encodings/learned", {**body, "parameters": None}))
 
-    def test_the_old_name_is_described(self):
+    def test_the_old_names_are_described_as_deprecated(self):
+        document = self.get("/openapi.json").json()
+        for path in ("", "/{name}"):
+            new, old = (
+                document["paths"][f"/v1/{name}{path}"] for name in ("sets", "parameters")
+            )
+            self.assertEqual(set(old), set(new))
+            for method, operation in old.items():
+                self.assertIs(operation["deprecated"], True)
+                self.assertNotIn("deprecated", new[method])
         (row,) = (
             r for r in self.get("/v1/schemes/t5").json()["parameters"] if r["name"] == "set"
         )
