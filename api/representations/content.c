@@ -210,7 +210,8 @@ static void write_shape(const pe_tensor *tensor, const char *separator, char *ds
                          (unsigned long long)tensor->shape[i]);
 }
 
-/* Whether a tensor has an extent of this, or of its half, which is that of the pairs of a dim. */
+/* Whether a tensor has an extent of this, or of its half, which is that of the pairs of a dim.
+ */
 static bool has_extent(const pe_tensor *tensor, int64_t extent)
 {
     for (size_t i = 0; i < tensor->rank; i++)
@@ -237,9 +238,9 @@ static bool is_usual(const pe_request *request, size_t index, const pe_tensor *t
         row.default_text = legal ? legal->default_text : NULL;
     }
     const pe_value usual = pe_default_value(&row);
-    return row.required ? row.type == PE_INTEGER && has_extent(tensor, value->integer)
-                        : usual.present && usual.integer == value->integer &&
-                              usual.real == value->real;
+    return row.required
+               ? row.type == PE_INTEGER && has_extent(tensor, value->integer)
+               : usual.present && usual.integer == value->integer && usual.real == value->real;
 }
 
 /* Write what tells requests of one scheme and shape apart: nothing of the usual one, of others
