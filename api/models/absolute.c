@@ -1,5 +1,5 @@
 /* Tables with a row for each position: trained ones, and sinusoids. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "json/document.h"
 

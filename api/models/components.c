@@ -1,5 +1,5 @@
 /* Rules about components: a model of several, and stacks that share one object. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include <stdio.h>
 #include <string.h>

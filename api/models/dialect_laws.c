@@ -1,8 +1,8 @@
 /* What files of other libraries mean beyond the rules of their tables. */
 #include "models/other_files.h"
 
-#include "models/plan_parts.h"
-#include "models/rotary.h"
+#include "models/planning.h"
+#include "models/rotary_planning.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "models/other_files.h"
 
 #include "models/config_text.h"
-#include "models/plan_parts.h"
+#include "models/planning.h"
 #include "models/rules.h"
 
 #include <stdio.h>

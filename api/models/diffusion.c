@@ -1,6 +1,6 @@
 /* Models of diffusers whose tables are sinusoids: patches of latents, and timesteps of U-Nets.
  */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "json/document.h"
 

@@ -1,5 +1,5 @@
 /* Positions on grids, which have facts, and what takes the place of positions. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "json/document.h"
 

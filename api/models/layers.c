@@ -1,5 +1,5 @@
 /* Which layer of a component uses which part. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include <math.h>
 #include <stdlib.h>

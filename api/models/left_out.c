@@ -1,7 +1,7 @@
 /* What a plan leaves out: keys of the config that have changed nothing, objects that no rule
  * reads, and components that the request does not ask for; these are planned, since names are
  * only known then. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "models/config_text.h"
 

@@ -3,8 +3,8 @@
 #include "models/other_files.h"
 
 #include "models/config.h"
-#include "models/plan_parts.h"
-#include "models/rotary.h"
+#include "models/planning.h"
+#include "models/rotary_planning.h"
 
 #include <string.h>
 

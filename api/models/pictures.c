@@ -1,5 +1,5 @@
 /* Prompts with a picture or a video: texts and grids for the scheme mrope. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "json/document.h"
 

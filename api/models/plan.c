@@ -1,6 +1,6 @@
 /* The plan of a config: finds the row of its model type and applies it. */
 #include "models/plan.h"
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "models/other_files.h"
 

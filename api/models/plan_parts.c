@@ -1,5 +1,5 @@
 /* Making the parts of a plan. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "bytes/text.h"
 #include "json/document.h"

@@ -1,5 +1,5 @@
 /* Biases and tables by the distance of query and key. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include <math.h>
 #include <stdlib.h>

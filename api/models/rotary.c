@@ -1,7 +1,7 @@
 /* Rotary parts of a component: one table, one for each of two types of layers, or one for short
  * and one for long sequences. */
-#include "models/rotary.h"
-#include "models/plan_parts.h"
+#include "models/planning.h"
+#include "models/rotary_planning.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * - rope_type wins over type; "mrope" is default with sections, "su" is longrope.
  * - partial_rotary_factor inside wins over the one beside it.
  * - original_max_position_embeddings beside wins over the one inside. */
-#include "models/rotary.h"
+#include "models/rotary_planning.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What single classes do with rotary keys that no other one does: their rows name these
  * functions. */
-#include "models/rotary.h"
+#include "models/rotary_planning.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The part of one rotary table: its facts, its arguments, and what pictures add. */
-#include "models/rotary.h"
+#include "models/rotary_planning.h"
 
 #include "json/document.h"
 

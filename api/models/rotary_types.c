@@ -1,5 +1,5 @@
 /* The arguments of each rope_type, as the scheme rope takes them. */
-#include "models/rotary.h"
+#include "models/rotary_planning.h"
 
 #include <math.h>
 #include <string.h>

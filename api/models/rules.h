@@ -2,7 +2,7 @@
 #ifndef API_MODELS_RULES_H
 #define API_MODELS_RULES_H
 
-#include "models/rotary.h"
+#include "models/rotary_planning.h"
 #include "models/types.h"
 
 /* clang-format off */

@@ -3,7 +3,7 @@
 #include "models/other_files.h"
 
 #include "models/config.h"
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include <math.h>
 #include <string.h>

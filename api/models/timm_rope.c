@@ -1,5 +1,5 @@
 /* Rotary tables of timm's Eva: EVA-02, DINOv3, the perception encoder, RoPE-ViT. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What attention adds by the offset of two cells of a window or a grid: Swin's tables, Swin
  * v2's networks, BEiT's tables and decomposed ones. The indices are computed; what they point
  * into is trained, for each layer its own. */
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 #include "json/document.h"
 

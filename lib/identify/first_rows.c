@@ -20,8 +20,8 @@ static uint64_t find_stride(const pe_first_rows *self, size_t axis)
     return stride;
 }
 
-/* Read rows, each matrix of them at once. */
-static bool read_rows(const pe_view *view, uint64_t first, uint64_t rows, double *dst)
+/* Read lines along the last axis of a view, each matrix of them at once. */
+static bool read_lines(const pe_view *view, uint64_t first, uint64_t rows, double *dst)
 {
     const uint64_t columns = view->shape[view->rank - 1];
     const uint64_t height = view->rank > 1 ? view->shape[view->rank - 2] : 1;
@@ -41,6 +41,13 @@ static bool read_rows(const pe_view *view, uint64_t first, uint64_t rows, double
     return true;
 }
 
+/* Read rows, which are several lines of the parts of complex numbers. */
+static bool read_rows(const pe_first_rows *self, uint64_t first, uint64_t rows, double *dst)
+{
+    const uint64_t lines = self->columns / self->lines.shape[self->lines.rank - 1];
+    return read_lines(&self->lines, first * lines, rows * lines, dst);
+}
+
 /* Go on through the table while all of its entries are the same. */
 static bool read_constant(pe_first_rows *self)
 {
@@ -48,11 +55,11 @@ static bool read_constant(pe_first_rows *self)
     const double value = self->entries[0];
     for (uint64_t row = most, now; row < self->total; row += now) {
         now = most < self->total - row ? most : self->total - row;
-        if (!read_rows(&self->view, row, now, self->entries))
+        if (!read_rows(self, row, now, self->entries))
             return false;
         for (uint64_t i = 0; i < now * self->columns; i++)
             if (self->entries[i] != value)
-                return read_rows(&self->view, 0, most, self->entries);
+                return read_rows(self, 0, most, self->entries);
     }
     self->rows = self->total;
     return true;
@@ -79,27 +86,15 @@ static void measure_entries(pe_first_rows *self)
     self->deviation = sqrt(squares / (double)count);
 }
 
-/* A view without axes of size 1, in which the two parts of complex numbers are columns. */
-static pe_view join_parts(const pe_view *view)
-{
-    pe_view joined = pe_view_squeezed(view);
-    const size_t last = joined.rank - 1;
-    if (view->is_complex && joined.rank > 1 && joined.strides[last] == 1 &&
-        joined.strides[last - 1] == joined.shape[last]) {
-        joined.shape[last - 1] *= joined.shape[last];
-        joined.strides[last - 1] = 1;
-        joined.rank--;
-    }
-    joined.is_complex = false;
-    return joined;
-}
-
 bool pe_first_rows_read(pe_first_rows *self, const pe_view *view, pe_search_runner *runner,
                         bool one)
 {
-    *self = (pe_first_rows){.view = join_parts(view), .runner = runner};
+    const pe_view lines = pe_view_squeezed(view);
+    const uint64_t elements = pe_view_elements(&lines);
+    *self = (pe_first_rows){.view = lines, .lines = lines, .runner = runner};
+    if (view->is_complex && lines.rank > 1) /* the two parts are columns */
+        self->view.shape[--self->view.rank - 1] *= lines.shape[lines.rank - 1];
     const size_t rank = self->view.rank;
-    const uint64_t elements = pe_view_elements(&self->view);
     self->columns = rank > 0 ? self->view.shape[rank - 1] : 1;
     self->total = elements / self->columns;
     if (rank < 1 || self->columns > ENTRIES_MAX)
@@ -107,7 +102,7 @@ bool pe_first_rows_read(pe_first_rows *self, const pe_view *view, pe_search_runn
     const uint64_t most = one ? 1 : ENTRIES_MAX / self->columns;
     self->rows = self->total < most ? self->total : most;
     self->entries = malloc((size_t)(self->rows * self->columns) * sizeof *self->entries);
-    if (!self->entries || !read_rows(&self->view, 0, self->rows, self->entries) ||
+    if (!self->entries || !read_rows(self, 0, self->rows, self->entries) ||
         !pe_search_may_continue(runner))
         return false;
     measure_entries(self);

@@ -6,7 +6,8 @@
 #include "identify/search_runner.h"
 
 typedef struct pe_first_rows {
-    pe_view view;            /* without axes of size 1 */
+    pe_view view;            /* without axes of size 1; complex numbers are two columns */
+    pe_view lines;           /* the same with their parts as the last axis, as it is read */
     uint64_t total;          /* rows of the table */
     uint64_t rows, columns;  /* that are held: the table, or its first rows; of a constant table
                               * all, though not as many entries are held */

@@ -47,7 +47,8 @@ void pe_misfits_end_row(pe_misfit_counts *counts, uint64_t zeros)
         found->in_zero_rows += counts->in_row;
         found->zero_rows += counts->in_row > 0;
     }
-    if (2 * counts->in_row <= counts->columns)
+    if (2 * counts->in_row <= counts->columns ||
+        counts->columns == 1) /* a vector has entries */
         note_entries(counts);
     else if (found->row_count++ < PE_COUNT(found->rows))
         found->rows[found->row_count - 1] = counts->rows;

@@ -74,13 +74,16 @@ def is_wave(column, lowest, highest):
         best = measure_waves(column[:, None], tried)[:, 0].argmin()
         low, high = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
         tried = numpy.linspace(low, high, 9)
-    at, frequency = numpy.arange(len(column)), tried[4]
-    basis = numpy.stack([at**0.0, numpy.cos(frequency * at), numpy.sin(frequency * at)], 1)
-    for _ in range(4):  # numbers far off do not count
-        left = abs(column - basis @ numpy.linalg.lstsq(basis, column, rcond=None)[0])
-        kept = left <= numpy.quantile(left, 7 / 8)
+    at, frequency, kept = numpy.arange(len(column)), tried[4], numpy.isfinite(column)
+    for _ in range(9):  # numbers far off do not count, for the frequency neither
+        cosine, sine = numpy.cos(frequency * at), numpy.sin(frequency * at)
+        basis = numpy.stack([at**0.0, cosine, sine], 1)
         parts = numpy.linalg.lstsq(basis[kept], column[kept], rcond=None)[0]
         left = abs(column - basis @ parts)
+        kept = left <= numpy.quantile(left, 7 / 8)
+        bends = numpy.column_stack([basis, at * (parts[2] * cosine - parts[1] * sine)])
+        rest = (column - basis @ parts)[kept]
+        frequency += numpy.linalg.lstsq(bends[kept], rest, rcond=None)[0][3]
     far = left > 0.015 * numpy.hypot(*parts[1:])
     return far.mean() <= 1 / 8
 

@@ -170,8 +170,9 @@ JOIN = {
 
 def masked(values, form, said):
     """Keys after the query have what the tensor has, or what the last query has; those beyond a
-    window go on as the keys beside them do."""
+    window go on as the keys beside them do. An entry that is not the mask's stays."""
     before, after = unseen(values, form)
+    wrong = ~numpy.isclose(values, float(form["value"]), rtol=1e-5) & (not form.get("added"))
     confirm(said, values[..., before | after] <= 0)
     values = values.copy()
     for query, key in numpy.argwhere(before)[::-1]:
@@ -183,7 +184,7 @@ def masked(values, form, said):
     url = said["request"]["url"]
     own = {"mask=causal": -numpy.inf, "/retnet?": 0.0}  # what the tensor has there itself
     fill = next((own[name] for name in own if name in url), values[..., -1:, :])
-    return numpy.where(after, fill, values)
+    return numpy.where(after & ~wrong, fill, values)
 
 
 def unseen(values, form):

@@ -225,6 +225,18 @@ class Claims(ServerCase):
         self.assertEqual(said["claims"][0]["first_rows"], (1 << 20) // 400)
         self.assertIn("In the first 2621 rows it looks random", said["text"])
 
+    def test_a_row_is_one_of_the_array(self):
+        complex_rows = numpy.repeat(RANDOM[:16, ::2] + 1j * RANDOM[:16, 1::2], 4, 0)
+        for table in (complex_rows, numpy.asfortranarray(complex_rows)):
+            said = self.identify(table.astype("c8"))
+            self.assertIn("The 64 rows are copies of 16 different ones", said["summary"])
+        vector = 1e4 ** (-numpy.arange(64) / 64)
+        vector[5] *= 3
+        said = self.identify(vector.astype(F))
+        where = said["exceptions"]
+        self.assertEqual((where["rows"], where["entries"]), ([], [[5]]))
+        self.assertIn("1 entry does not fit: entry [5].", said["summary"])
+
     def test_the_check_sees_what_is_false(self):
         """Each sentence is refused of a table of which it does not hold."""
         other = {True: RANDOM, False: numpy.eye(64, 48)}

@@ -1,6 +1,6 @@
 /* How a plan is built up: parts with their arguments, facts and notes. */
-#ifndef API_MODELS_PLAN_PARTS_H
-#define API_MODELS_PLAN_PARTS_H
+#ifndef API_MODELS_PLANNING_H
+#define API_MODELS_PLANNING_H
 
 #include "models/types.h"
 

@@ -1,8 +1,8 @@
 /* Rotary parts: from the many spellings of their keys to the arguments of the scheme rope. */
-#ifndef API_MODELS_ROTARY_H
-#define API_MODELS_ROTARY_H
+#ifndef API_MODELS_ROTARY_PLANNING_H
+#define API_MODELS_ROTARY_PLANNING_H
 
-#include "models/plan_parts.h"
+#include "models/planning.h"
 
 /* ---- rotary_keys.c: what the keys of a config say of one rotary table ---- */
 
