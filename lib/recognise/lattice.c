@@ -10,13 +10,15 @@ static const uint64_t CORNER[] = {0, 0}, RIGHT[] = {0, 1}, BELOW[] = {1, 0};
 
 /* ---- sizes ---- */
 
-/* An entry of a cell; NaN if it cannot be read. */
+/* An entry of a cell; NaN if there is none, or it cannot be read. */
 static double read_cell(const pe_grid_view *grid, uint64_t y, uint64_t x, uint64_t column)
 {
     const uint64_t row = grid->before + y * grid->width + x;
     double entry;
     if (row < grid->seen->sampled)
         return pe_observation_entry(grid->seen, row, column);
+    if (row >= grid->seen->rows)
+        return (double)NAN;
     const pe_view cell = pe_view_at(&grid->seen->view, 0, row);
     return pe_view_read(&cell, column, 1, &entry) ? entry : (double)NAN;
 }
