@@ -10,6 +10,7 @@
 #include "representations/representation.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- sizes ---- */
@@ -220,27 +221,29 @@ static bool has_extent(const pe_tensor *tensor, int64_t extent)
     return false;
 }
 
-/* Whether a parameter of a request shows in the shape, or has the default that it has there. */
-static bool is_usual(const pe_request *request, size_t index, const pe_tensor *tensor)
+/* Whether a value is the one that a default's text says. */
+static bool is_said(const pe_parameter *row, const pe_value *value)
 {
-    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
-    const pe_value *value = pe_request_value(request, index);
-    pe_parameter row = info->parameters[index];
-    if (!value->present || row.type == PE_REAL_LIST || row.type == PE_INTEGER_LIST)
+    const char *said = row->default_text;
+    if (!said)
+        return false;
+    if (row->type == PE_CHOICE)
+        return strcmp(row->choices[value->integer], said) == 0;
+    if (row->type == PE_BOOLEAN)
+        return (strcmp(said, "true") == 0) == (value->integer != 0);
+    return (row->type == PE_INTEGER || value->integer == 0) &&
+           strtod(said, NULL) == value->real;
+}
+
+/* Whether a parameter shows in the shape, or has its default. */
+static bool is_usual(const pe_parameter *row, const pe_value *value, const pe_tensor *tensor)
+{
+    if (!value->present || value->items || value->text) /* lists and names are no defaults */
         return !value->present;
-    if (row.counts_rows || row.default_of)
+    if (row->counts_rows || row->default_of)
         return true;
-    if (row.when) {
-        const pe_parameter *decides = pe_parameter_find(info, row.when);
-        const size_t place = (size_t)(decides - info->parameters);
-        const pe_case *legal = pe_parameter_case(
-            &row, decides->choices[pe_request_value(request, place)->integer]);
-        row.default_text = legal ? legal->default_text : NULL;
-    }
-    const pe_value usual = pe_default_value(&row);
-    return row.required
-               ? row.type == PE_INTEGER && has_extent(tensor, value->integer)
-               : usual.present && usual.integer == value->integer && usual.real == value->real;
+    return row->required ? row->type == PE_INTEGER && has_extent(tensor, value->integer)
+                         : is_said(row, value);
 }
 
 /* Write what tells requests of one scheme and shape apart: nothing of the usual one, of others
@@ -249,14 +252,15 @@ static void write_digits(const api_representation *representation, const pe_tens
                          char dst[10])
 {
     const pe_request *request = representation->request;
-    const size_t count = pe_scheme_describe(pe_request_scheme(request))->parameter_count;
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     unsigned char digest[4];
     api_segment pieces[] = {{representation->variant, representation->options_size}, {NULL, 0}};
     size_t i = 0;
-    while (i < count && is_usual(request, i, tensor))
+    while (i < info->parameter_count &&
+           is_usual(&info->parameters[i], pe_request_value(request, i), tensor))
         i++;
     dst[0] = '\0';
-    if (i == count && representation->options_size == 0)
+    if (i == info->parameter_count && representation->options_size == 0)
         return;
     pieces[1].data = pe_request_key(request, &pieces[1].size);
     api_sha256_pieces(pieces, 2, sizeof digest, digest);
