@@ -212,6 +212,18 @@ class Guides(unittest.TestCase):
         self.assertGreater(len(documents), 20)
         self.assertEqual(documents - linked, set())
 
+    def test_the_names_that_developers_read_are_in_the_code(self):
+        sources = (ROOT / folder for folder in ("lib", "api", "server", "tests"))
+        known = set()
+        for path in (path for folder in sources for path in folder.rglob("*.*")):
+            if path.suffix in (".c", ".h", ".def", ".py") and "node_modules" not in path.parts:
+                known |= set(re.findall(r"[a-z]\w+", path.read_text(errors="replace")))
+        for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+            text = (ROOT / name).read_text(encoding="utf-8")
+            named = set(re.findall(r"`((?!ret_)[a-z][a-z0-9]*(?:_[a-z0-9]+)+)`", text))
+            self.assertGreater(len(named), 20, name)
+            self.assertEqual(named - known, set(), name)
+
     def test_the_index_answers_thirty_questions(self):
         text = INDEX.read_text(encoding="utf-8").split("## Where is it answered?\n")[1]
         self.assertGreaterEqual(len(re.findall(r"^\| .*\]\(", text, re.M)), QUESTIONS_MIN)
