@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define NOISE          0.6 /* of the grain, which is ten times the noise: six times that */
 #define LEAST_ROWS     4
 #define BLOCK_ENTRIES  ((uint64_t)1 << 16)
 #define SUMMED_ENTRIES ((uint64_t)1 << 24) /* at most; more rows are left out evenly */
@@ -40,6 +41,7 @@ typedef struct matrix {
     uint64_t rows, count;
     pe_grid_lines lines; /* along the axes of the grid that the rows are, or all rows */
     double amplitude;
+    double least;    /* that sums of columns differ by and noise does not bring */
     bool from_zero;  /* row 0 is position 0 */
     bool both;       /* there are sines and cosines */
     column *columns; /* [count] */
@@ -283,6 +285,7 @@ static bool sum_rows(matrix *self, uint64_t at_once, bool *ret_finite)
 {
     const uint64_t entries = self->rows * self->count;
     const pe_view spread = rows_apart(self->view, (entries - 1) / SUMMED_ENTRIES + 1);
+    self->least = NOISE * self->view->grain * sqrt((double)spread.shape[0]);
     for (uint64_t first = 0, rows; first < spread.shape[0]; first += rows) {
         rows = spread.shape[0] - first < at_once ? spread.shape[0] - first : at_once;
         if (!read_rows(self, &spread, first, rows))
@@ -313,6 +316,19 @@ static int faster_first(const void *a, const void *b)
     if (one->sum != other->sum)
         return one->sum > other->sum ? -1 : 1;
     return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Whether noise leaves open which of two neighbours is the slower one. */
+static bool is_open(const matrix *self)
+{
+    for (uint64_t c = 1; c < self->count; c++) {
+        const column *one = &self->columns[c - 1], *other = &self->columns[c];
+        const double more = one->sum - other->sum; /* 0: they may well be the same */
+        if (one->axis == other->axis && one->sine == other->sine && one->frequency == 0 &&
+            more > 0 && more < self->least)
+            return true;
+    }
+    return false;
 }
 
 /* Write the order of the sorted columns of an axis, sines and cosines in turn. Returns the end
@@ -365,6 +381,7 @@ static bool sort_columns(matrix *self, const pe_observed_wave *observed, uint64_
         return false;
     place_constants(self);
     qsort(self->columns, (size_t)self->count, sizeof *self->columns, faster_first);
+    *ret_sorted = !is_open(self);
     return true;
 }
 
