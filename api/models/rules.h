@@ -109,8 +109,6 @@
 #define KINDS(one, its_law, other, other_law) JSON({one: its_law, other: other_law})
 #define BY_KIND(full, sliding)                                                                 \
     JSON({"full_attention": full, "sliding_attention": sliding})
-#define PROPORTIONAL                                                                           \
-    {"rope_type": "proportional", "rope_theta": 1e6, "partial_rotary_factor": 0.25}
 /* clang-format on */
 
 #define UNKNOWN_TO_TRANSFORMERS                                                                \
@@ -245,7 +243,14 @@
     LAYERS(.every = 6, .every_keys = "sliding_window_pattern", .pattern = "last"),             \
         ROTARY(.theta = 1e6, .head = 256, .length = (its_length), .local_theta = 10000,        \
                .global_head = 512, .global_keys = "global_head_dim", .no_scaling = true,       \
-               .parameters = BY_KIND(PROPORTIONAL, PLAIN_LAW(1e4)))
+               .parameters = JSON({                                                            \
+                   "full_attention": {                                                         \
+                       "rope_type": "proportional",                                            \
+                       "rope_theta": 1e6,                                                      \
+                       "partial_rotary_factor": 0.25                                           \
+                   },                                                                          \
+                   "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}            \
+               }))
 /* series: a row for each time step that the model sees or predicts */
 #define SERIES                                                                                 \
     VASWANI(.rows_keys = "context_length|prediction_length", .rows = 24,                       \

@@ -211,7 +211,7 @@ static void write_rows(const pe_grid_view *grid, char dst[2 * TEXT])
 /* Write "&sizes=…". */
 static void write_sizes(const axial_table *table, char dst[TEXT])
 {
-    double sizes[PE_AXES_MAX];
+    double sizes[PE_AXES_MAX] = {0};
     for (size_t a = 0; a < table->lines.axes; a++)
         sizes[a] = (double)table->lines.sizes[a];
     write_list(table, "sizes", sizes, 0, dst);
