@@ -381,7 +381,7 @@ static bool sort_columns(matrix *self, const pe_observed_wave *observed, uint64_
         return false;
     place_constants(self);
     qsort(self->columns, (size_t)self->count, sizeof *self->columns, faster_first);
-    *ret_sorted = !is_open(self);
+    *ret_sorted = *ret_sorted && !is_open(self);
     return true;
 }
 

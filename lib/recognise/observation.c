@@ -46,6 +46,17 @@ uint64_t pe_observation_rows(uint64_t rows, uint64_t columns)
     return most < rows ? most : rows;
 }
 
+/* Read the rows that are held. False: nothing is held, since there is no memory, or they cannot
+ * be read. */
+static bool read_sample(pe_observation *seen, const pe_view *view, uint64_t rows)
+{
+    if (seen->sample && pe_view_read(view, 0, rows, seen->sample))
+        return true;
+    free(seen->sample);
+    seen->sample = NULL;
+    return false;
+}
+
 bool pe_observation_begin(pe_observation *seen, const pe_view *view)
 {
     *seen = (pe_observation){.view = pe_view_squeezed(view)};
@@ -59,7 +70,7 @@ bool pe_observation_begin(pe_observation *seen, const pe_view *view)
         return true;
     seen->sampled = (size_t)pe_observation_rows(seen->rows, seen->columns);
     seen->sample = malloc(seen->sampled * seen->columns * sizeof *seen->sample);
-    return seen->sample && pe_view_read(own, 0, seen->sampled, seen->sample);
+    return read_sample(seen, own, seen->sampled);
 }
 
 bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_row)
@@ -72,7 +83,7 @@ bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_ro
     ret_row->sample = seen->rows <= ROW_ENTRIES_MAX
                           ? malloc((size_t)seen->rows * sizeof *ret_row->sample)
                           : NULL;
-    return ret_row->sample && pe_view_read(&seen->view, 0, seen->rows, ret_row->sample);
+    return read_sample(ret_row, &seen->view, seen->rows);
 }
 
 void pe_observation_forget_ladders(pe_observation *seen)

@@ -35,7 +35,8 @@ typedef struct pe_observation {
 /* How many of a matrix's rows are read. */
 uint64_t pe_observation_rows(uint64_t rows, uint64_t columns);
 
-/* Read the first rows of a view. False: it cannot be read, or memory ran out. */
+/* Read the first rows of a view. False: it cannot be read, or memory ran out; nothing is held.
+ */
 bool pe_observation_begin(pe_observation *seen, const pe_view *view);
 void pe_observation_end(pe_observation *seen);
 
@@ -43,7 +44,7 @@ void pe_observation_end(pe_observation *seen);
 void pe_observation_forget_ladders(pe_observation *seen);
 
 /* Observe a vector as one row; false: it is too long for one or cannot be read, or memory ran
- * out. The caller ends it. */
+ * out; nothing is held then. Else the caller ends it. */
 bool pe_observation_begin_row(const pe_observation *seen, pe_observation *ret_row);
 
 /* The unit in the last place at 1 of the table's dtype, or of the digits that its numbers were
