@@ -137,6 +137,8 @@ class Csv(CsvCase):
             "sinusoidal_2d?height=8&width=2&dim=8&shape=nc",
             "mrope?text=2,1&grids=1,2,4&dim=128", "mrope?text=1,2&grids=1,2,4&dim=128",
             "alibi?length=4&heads=2", "alibi?length=4&heads=2&mask=causal",
+            "alibi?length=4&heads=2&heads_total=4", "alibi?length=8&heads=2&query_length=4",
+            "alibi?length=8&heads=2&query_length=4&query_offset=0",
         ):  # fmt: skip
             reply = self.assert_ok(self.get(f"{ENCODINGS}/{query}&format=npy"))
             name = reply.header("Content-Disposition")
