@@ -236,26 +236,26 @@ static bool is_said(const pe_parameter *row, const pe_value *value)
 }
 
 /* The value of a parameter by its name, or `otherwise` where there is none. */
-static int64_t find_integer(const pe_request *request, const char *name, int64_t otherwise)
+static int64_t find_integer(const pe_request *request, const pe_scheme_info *info,
+                            const char *name, int64_t otherwise)
 {
-    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     const pe_parameter *row = name ? pe_parameter_find(info, name) : NULL;
     return row ? pe_request_value(request, (size_t)(row - info->parameters))->integer
                : otherwise;
 }
 
 /* Whether a parameter shows in the shape, or has its default. */
-static bool is_usual(const pe_request *request, size_t index, const pe_tensor *tensor)
+static bool is_usual(const pe_request *request, const pe_scheme_info *info, size_t index,
+                     const pe_tensor *tensor)
 {
     const pe_value *value = pe_request_value(request, index);
-    const pe_parameter *row =
-        &pe_scheme_describe(pe_request_scheme(request))->parameters[index];
+    const pe_parameter *row = &info->parameters[index];
     if (!value->present || value->items || value->text) /* lists and names are no defaults */
         return !value->present;
     if (row->default_of)
-        return value->integer == find_integer(request, row->default_of, 0) *
-                                         find_integer(request, row->default_times, 1) -
-                                     find_integer(request, row->default_less, 0);
+        return value->integer == find_integer(request, info, row->default_of, 0) *
+                                         find_integer(request, info, row->default_times, 1) -
+                                     find_integer(request, info, row->default_less, 0);
     if (row->counts_rows)
         return true;
     return row->required ? row->type == PE_INTEGER && has_extent(tensor, value->integer)
@@ -268,14 +268,14 @@ static void write_digits(const api_representation *representation, const pe_tens
                          char dst[10])
 {
     const pe_request *request = representation->request;
-    const size_t count = pe_scheme_describe(pe_request_scheme(request))->parameter_count;
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     unsigned char digest[4];
     api_segment pieces[] = {{representation->variant, representation->options_size}, {NULL, 0}};
     size_t i = 0;
-    while (i < count && is_usual(request, i, tensor))
+    while (i < info->parameter_count && is_usual(request, info, i, tensor))
         i++;
     dst[0] = '\0';
-    if (i == count && representation->options_size == 0)
+    if (i == info->parameter_count && representation->options_size == 0)
         return;
     pieces[1].data = pe_request_key(request, &pieces[1].size);
     api_sha256_pieces(pieces, 2, sizeof digest, digest);
