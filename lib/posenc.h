@@ -452,6 +452,10 @@ const pe_set *pe_request_set(const pe_request *request);
  * its name. Lives as long as the scheme. */
 const char *pe_request_preset(const pe_request *request);
 
+/* Whether the scheme and the shape of a tensor of the request tell which request it is: each
+ * parameter shows in the shape or has its default. */
+bool pe_request_is_usual(const pe_request *request, const pe_tensor *tensor);
+
 /* The tensors of the request; tensor 0 is the primary one. */
 size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index);

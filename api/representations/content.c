@@ -211,71 +211,16 @@ static void write_shape(const pe_tensor *tensor, const char *separator, char *ds
                          (unsigned long long)tensor->shape[i]);
 }
 
-/* Whether a tensor has an extent of this, or of its half, which is that of the pairs of a dim.
- */
-static bool has_extent(const pe_tensor *tensor, int64_t extent)
-{
-    for (size_t i = 0; i < tensor->rank; i++)
-        if ((uint64_t)extent == tensor->shape[i] || (uint64_t)extent == 2 * tensor->shape[i])
-            return true;
-    return false;
-}
-
-/* Whether a value is the one that a default's text says. */
-static bool is_said(const pe_parameter *row, const pe_value *value)
-{
-    const char *said = row->default_text;
-    if (!said)
-        return false;
-    if (row->type == PE_CHOICE)
-        return strcmp(row->choices[value->integer], said) == 0;
-    if (row->type == PE_BOOLEAN)
-        return (strcmp(said, "true") == 0) == (value->integer != 0);
-    return (row->type == PE_INTEGER || value->integer == 0) &&
-           strtod(said, NULL) == value->real;
-}
-
-/* The value of a parameter by its name, or `otherwise` where there is none. */
-static int64_t find_integer(const pe_request *request, const pe_scheme_info *info,
-                            const char *name, int64_t otherwise)
-{
-    const pe_parameter *row = name ? pe_parameter_find(info, name) : NULL;
-    return row ? pe_request_value(request, (size_t)(row - info->parameters))->integer
-               : otherwise;
-}
-
-/* Whether a parameter shows in the shape, or has its default. */
-static bool is_usual(const pe_request *request, const pe_scheme_info *info, size_t index,
-                     const pe_tensor *tensor)
-{
-    const pe_value *value = pe_request_value(request, index);
-    const pe_parameter *row = &info->parameters[index];
-    if (!value->present || value->items || value->text) /* lists and names are no defaults */
-        return !value->present;
-    if (row->default_of)
-        return value->integer == find_integer(request, info, row->default_of, 0) *
-                                         find_integer(request, info, row->default_times, 1) -
-                                     find_integer(request, info, row->default_less, 0);
-    if (row->counts_rows)
-        return true;
-    return row->required ? row->type == PE_INTEGER && has_extent(tensor, value->integer)
-                         : is_said(row, value);
-}
-
 /* Write what tells requests of one scheme and shape apart: nothing of the usual one, of others
  * eight digits of all parameters and options. */
 static void write_digits(const api_representation *representation, const pe_tensor *tensor,
                          char dst[10])
 {
     const pe_request *request = representation->request;
-    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     unsigned char digest[4];
     api_segment pieces[] = {{representation->variant, representation->options_size}, {NULL, 0}};
-    size_t i = 0;
-    while (i < info->parameter_count && is_usual(request, info, i, tensor))
-        i++;
     dst[0] = '\0';
-    if (i == info->parameter_count && representation->options_size == 0)
+    if (representation->options_size == 0 && pe_request_is_usual(request, tensor))
         return;
     pieces[1].data = pe_request_key(request, &pieces[1].size);
     api_sha256_pieces(pieces, 2, sizeof digest, digest);
