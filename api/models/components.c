@@ -132,10 +132,8 @@ void model_plan_component(model_config *config, const void *component_rule)
     const component_facts *facts = component_rule;
     model_config inner = model_object(config, facts->keys);
     inner.parent = config;
-    if (facts->values && (!inner.object || facts->merged)) {
-        inner.fallback = json_loads(facts->values, JSON_DECODE_INT_AS_REAL, NULL);
-        json_array_append_new(config->planner->plan->kept, inner.fallback);
-    }
+    if (facts->values && (!inner.object || facts->merged))
+        inner.fallback = model_keep_json(config->planner, facts->values);
     inner.name =
         config->name && config->path && *config->path
             ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))

@@ -42,6 +42,9 @@ struct model_config {
 /* Keep a text, which is consumed, as long as the plan. "" without memory. */
 const char *model_keep(model_planner *planner, json_t *text);
 
+/* Read JSON of a row, which is kept as long as the plan. NULL without memory. */
+json_t *model_keep_json(model_planner *planner, const char *text);
+
 /* Whether one of several words, joined by blanks, is this one. */
 bool model_lists(const char *words, const char *word);
 

@@ -2,6 +2,7 @@
  * from, the words for that, and which keys count as used. */
 #include "models/types.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -9,6 +10,15 @@ const char *model_keep(model_planner *planner, json_t *text)
 {
     const char *kept = json_string_value(text);
     return json_array_append_new(planner->plan->kept, text) == 0 ? kept : "";
+}
+
+json_t *model_keep_json(model_planner *planner, const char *text)
+{
+    json_error_t problem;
+    json_t *value = json_loads(text, JSON_DECODE_INT_AS_REAL, &problem);
+    assert(value || json_error_code(&problem) == json_error_out_of_memory);
+    json_array_append_new(planner->plan->kept, value);
+    return value;
 }
 
 bool model_lists(const char *words, const char *word)

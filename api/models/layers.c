@@ -178,11 +178,7 @@ static json_t *read_list_of_indices(model_config *config, const layer_facts *fac
         facts->indices_key ? model_number_list(config, facts->indices_key, &from) : NULL;
     if (list)
         model_use_key(config->planner->used, from);
-    if (list || !facts->indices)
-        return list;
-    list = json_loads(facts->indices, 0, NULL);
-    json_array_append_new(config->planner->plan->kept, list);
-    return list;
+    return list || !facts->indices ? list : model_keep_json(config->planner, facts->indices);
 }
 
 bool model_plan_stages(model_config *config, const double depths[], size_t count,

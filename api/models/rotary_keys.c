@@ -86,8 +86,7 @@ static model_config find_dictionary(const model_config *config, rotary_keys *key
     if (json_object_size(found.object) == 0 && facts->parameters) {
         found = *config;
         found.path = NULL;
-        found.object = json_loads(facts->parameters, JSON_DECODE_INT_AS_REAL, NULL);
-        json_array_append_new(config->planner->plan->kept, found.object);
+        found.object = model_keep_json(config->planner, facts->parameters);
         return of_layer_type(&found, keys->layer_type);
     }
     note_dictionary(config, keys, &found, scaled);
