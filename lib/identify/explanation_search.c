@@ -58,12 +58,29 @@ static bool begin_view(search *self, const pe_view *view, pe_observation *ret_se
     return true;
 }
 
-/* The bits that a table takes as it is. */
+/* The bits that a table takes as it is: of each entry, as far as its grain shows, or of the few
+ * numbers that it has and of which one each entry is. */
 static double price_table(const pe_view *view)
 {
-    const double unit = pe_observation_unit(view);
-    return (double)pe_view_elements(view) *
-           (unit > 0 ? 1 - log2(unit) : 8 * (double)pe_element_size(view->element));
+    const double unit = pe_observation_unit(view), entries = (double)pe_view_elements(view);
+    double bits = unit > 0 ? 1 - log2(unit) : 8 * (double)pe_element_size(view->element);
+    size_t count = 0, distinct = 0;
+    double sample[PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], largest = 0;
+    if (!pe_view_read_sample(view, sample, &count))
+        return entries * bits;
+    for (size_t i = 0; i < count; i++)
+        largest = isfinite(sample[i]) ? fmax(largest, fabs(sample[i])) : largest;
+    if (view->grain > 0)
+        bits = fmin(bits, log2(1 + largest / view->grain));
+    for (size_t i = 0; i < count && 2 * distinct <= count; i++) {
+        size_t place = 0;
+        while (place < distinct && sample[place] != sample[i])
+            place++;
+        if (place == distinct)
+            sample[distinct++] = sample[i];
+    }
+    return 2 * distinct > count ? entries * bits
+                                : entries * log2((double)distinct) + (double)distinct * bits;
 }
 
 /* ---- two tensors ---- */
@@ -197,15 +214,16 @@ static void note_rival(search *self, const pe_identity *found, const pe_identity
     self->rival = fmin(self->rival, bits);
 }
 
-/* Keep what was found if it is cheaper than the best, and than the table itself; `table`: the
- * bits of that. */
+/* Keep what was found if it is cheaper than the best, and than what it explains of the table,
+ * of which what 0 would fit as well is none; `table`: the bits of that. */
 static void keep_cheaper(search *self, pe_identity *found, pe_identity *best, double table)
 {
     const size_t proposed = best->proposed + found->proposed;
     const size_t compared = best->compared + found->compared;
+    const double vain = (double)found->misfits.vain / (double)found->comparison.entries;
     note_rival(self, found, best);
     if (is_cheaper(found, best) &&
-        found->price.request + found->price.forms < PRICE_MAX * table)
+        found->price.request + found->price.forms < PRICE_MAX * table * (1 - vain))
         *best = *found;
     best->proposed = proposed;
     best->compared = compared;

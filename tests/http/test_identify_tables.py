@@ -123,6 +123,17 @@ class Tables(IdentifyCase):
                 self.assertEqual(found["status"], "unknown", found["summary"])
                 self.assertNotIn("columns", found)
 
+    def test_few_numbers_are_not_explained_by_many(self):
+        bits = numpy.arange(64)[:, None] >> numpy.arange(6) & 1
+        tables = [2.0 * bits - 1, numpy.sqrt(0.5) * (2 * bits - 1)]
+        for seed in range(8):
+            tables.append(numpy.random.default_rng(seed).uniform(-1, 1, (6, 6)).round(1))
+        tables.append(numpy.random.default_rng(7).normal(size=(6, 6)).round(1))
+        for table in tables:
+            for dtype in ("f4", "f8"):
+                found = self.identify(npy(table.astype(dtype)))
+                self.assertNotIn("positions", found["summary"])
+
     def test_own_tables_are_exact_and_nothing_else_is_said(self):
         generator = random.Random(5)
         counts = {"exact": 0, "match": 0, "near": 0, "unknown": 0}
