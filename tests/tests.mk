@@ -286,6 +286,7 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson) -lm
 
 slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
+	$(MAKE) golden
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	THOROUGH=1 $(BUILD)/unit-tests price

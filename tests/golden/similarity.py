@@ -153,9 +153,3 @@ CASES = {
     "equal_rows_l2": "sinusoidal?positions=3,7,3,1000000&dim=8&metric=l2&dtype=f64",
     "normalized_l2": "normalized?length=11&metric=l2&dtype=f64",
 }
-
-
-def similarity_lines():
-    """The name and the line of every case."""
-    for name, target in CASES.items():
-        yield name, similarity_line(name, target)

@@ -11,6 +11,8 @@ alone.
 
 import argparse
 import json
+import os
+import random
 import sys
 from pathlib import Path
 
@@ -30,7 +32,8 @@ from relative import RELATIVE
 from resampling import RESAMPLING
 from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
-from similarity import similarity_lines
+from similarity import CASES as SIMILARITY_CASES
+from similarity import similarity_line
 from trained import TRAINED
 
 CASES = (
@@ -95,21 +98,21 @@ def path_of(name):
     return DIRECTORY / f"{name}.jsonl"
 
 
-def lines_of(name):
-    """What a golden file should hold: its lines by the names of their cases."""
-    if name == "similarity":
-        return dict(sorted(similarity_lines()))
-    cases = CASES[name]
-    return {case: golden_line(name, case, cases[case]) for case in sorted(cases)}
+def cases_of(name):
+    """What a golden file should hold: the queries of its lines by the names of their cases."""
+    return dict(sorted((SIMILARITY_CASES if name == "similarity" else CASES[name]).items()))
 
 
-def text_of(lines):
-    return "".join(f"{line}\n" for line in lines.values())
+def line_of(name, case, query):
+    """The line of a case in the file of this name."""
+    is_matrix = name == "similarity"
+    return similarity_line(case, query) if is_matrix else golden_line(name, case, query)
 
 
 def write():
     for name in NAMES:
-        path_of(name).write_text(text_of(lines_of(name)))
+        lines = [line_of(name, *case) for case in cases_of(name).items()]
+        path_of(name).write_text("".join(f"{line}\n" for line in lines))
 
 
 def case_of(line):
@@ -120,31 +123,39 @@ def case_of(line):
         return None
 
 
-def faults_of(path, lines):
-    """What is wrong with a golden file that should have these lines."""
+def drawn(cases, share):
+    """A share of the cases, drawn by the seed of the tests, at least one."""
+    draw = random.Random(os.environ.get("TEST_SEED"))
+    return draw.sample(list(cases), max(1, round(len(cases) * share)))
+
+
+def faults_of(name, cases, share):
+    """What is wrong with the golden file that should have these cases, whose values are computed
+    anew for a share of them."""
+    path = path_of(name)
     if not path.is_file():
         return ["is missing"]
     text = path.read_text()
     stored = text.splitlines()
     names = [case_of(line) for line in stored]
     by_name = dict(zip(names, stored))
-    faults = [f"{name} is missing" for name in lines if name not in by_name]
-    faults += [
-        f"{name} differs" for name, line in lines.items() if by_name.get(name, line) != line
-    ]
-    faults += [f"line {i} is no case" for i, name in enumerate(names, 1) if name is None]
-    faults += [f"{name} belongs to no case" for name in by_name if name and name not in lines]
-    faults += [f"{name} is there twice" for name in by_name if name and names.count(name) > 1]
-    if not faults and text != text_of(lines):
+    faults = [f"{case} is missing" for case in cases if case not in by_name]
+    faults += [f"line {i} is no case" for i, case in enumerate(names, 1) if case is None]
+    faults += [f"{case} belongs to no case" for case in by_name if case and case not in cases]
+    if not faults and (names != list(cases) or not text.endswith("\n")):
         faults.append("is not a line for each case, sorted by their names")
-    return faults
+    return faults or [
+        f"{case} differs"
+        for case in drawn(cases, share)
+        if line_of(name, case, cases[case]) != by_name[case]
+    ]
 
 
-def faults_in(name):
+def faults_in(name, share=1):
     """What is wrong with the file of this name."""
-    path = path_of(name)
-    faults = faults_of(path, lines_of(name)) if name in NAMES else ["belongs to no scheme"]
-    return [f"{path.name}: {fault}" for fault in faults]
+    known = name in NAMES
+    faults = faults_of(name, cases_of(name), share) if known else ["belongs to no scheme"]
+    return [f"{name}.jsonl: {fault}" for fault in faults]
 
 
 def check(names):

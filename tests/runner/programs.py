@@ -24,6 +24,7 @@ FAILED = re.compile(r"^(tests/\S+\.c):(\d+):F:")
 # `make test` has short forms, `make ci` these, and `make slow` longer ones.
 MUTATIONS = {"test": 300, "sanitized": 300, "whole": 3000}
 NUMBERS = {"test": 1_000_000, "whole": 4_000_000}
+GOLDEN_CASES = {"test": 0.15, "whole": 1}  # the share that is computed anew
 
 
 class ProgramFailed(Exception):
@@ -84,14 +85,15 @@ class Program(pytest.Item):
 
 
 class Golden(Program):
-    """Recomputes the lines of one file, in this process: mpmath is loaded once."""
+    """Recomputes lines of one file, in this process: mpmath is loaded once."""
 
     def runtest(self):
         if str(self.path.parent) not in sys.path:
             sys.path.append(str(self.path.parent))
         import write_golden
 
-        if faults := write_golden.faults_in(self.path.stem):
+        share = length_of(self.config, GOLDEN_CASES)
+        if faults := write_golden.faults_in(self.path.stem, share):
             raise ProgramFailed(1, "\n".join(faults))
 
     def rerun(self):
@@ -112,7 +114,7 @@ class Programs(pytest.File):
 
 
 def length_of(config, lengths):
-    return str(lengths.get(config.getoption("part"), lengths["whole"]))
+    return lengths.get(config.getoption("part"), lengths["whole"])
 
 
 def suites(path, config):
@@ -123,12 +125,12 @@ def suites(path, config):
 
 
 def harness(path, config):
-    mutations = length_of(config, MUTATIONS)
+    mutations = str(length_of(config, MUTATIONS))
     return [(path.stem, (BUILD / "fuzz-replay", "--mutations", mutations, path.stem))]
 
 
 def digits(path, config):
-    return [("digits", (BUILD / "digits-tests", length_of(config, NUMBERS)))]
+    return [("digits", (BUILD / "digits-tests", str(length_of(config, NUMBERS))))]
 
 
 def buckets(path, config):
