@@ -65,10 +65,9 @@ static void word_difference(pair *both, const char *part, const char *kind, cons
     char *one = word_value(first), *other = word_value(second);
     api_text_add(&both->summary, "%s%s: %s%s ", both->summary.size > 0 ? "; " : "", part, kind,
                  about);
-    size_t length = LONGEST_WORDS;
-    if (one && other)
-        length = strlen(one) + strlen(other);
-    if (length < LONGEST_WORDS)
+    if (!one || !other)
+        api_document_spoil();
+    else if (strlen(one) + strlen(other) < LONGEST_WORDS)
         api_text_add(&both->summary, "is %s in the first and %s in the second", one, other);
     else
         api_text_add(&both->summary, "differs");
