@@ -290,6 +290,7 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	THOROUGH=1 $(BUILD)/unit-tests price
+	THOROUGH=1 $(BUILD)/unit-tests starved
 	$(BUILD)/digits-tests 50000000 all
 	+$(BUILDING) BUILD=$(BUILD)/gcc-3 CC=gcc CFLAGS="-O3" all
 	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit

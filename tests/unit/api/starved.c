@@ -1,5 +1,6 @@
-/* Whole requests without memory: for every k, the k-th allocation or mapping fails, or every
- * one from the k-th on. The answer must be right or a 503, and the next one must be right. */
+/* Whole requests without memory: the k-th allocation or mapping fails, or every one from the
+ * k-th on, for a third of the k, drawn by the seed, or for every k if thorough. The answer must
+ * be right or a 503, and the next one must be right. */
 #include "formats/registry.h"
 #include "unit.h"
 #include "unit_service.h"
@@ -17,7 +18,7 @@ typedef struct starved_case {
     const char *headers[5]; /* name, value, …, NULL */
     const char *body;
     bool warm;       /* the request has been answered before, with memory */
-    size_t fineness; /* 0: try every k; else, after k, go on with k + 1 + k / fineness */
+    size_t fineness; /* unless 0, k / fineness of them are passed over after the k-th */
     size_t size;     /* of a body with NULs; 0: it is a text */
 } starved_case;
 
@@ -273,6 +274,7 @@ static const api_asset VISUALISER = {.path = "/",
 static struct {
     size_t allocations, mappings, answered;
 } survived;
+static uint64_t random_state;
 
 /* ---- answers ---- */
 
@@ -394,6 +396,14 @@ static bool starve_at(const starved_case *tested, uint64_t table_bytes, size_t k
     return seen.failed > 0;
 }
 
+/* The k after this one: the first ones, with which a table is mapped, are all tried. */
+static size_t next_of(size_t k, size_t fineness)
+{
+    const size_t step = 1 + (fineness ? k / fineness : 0);
+    const bool is_drawn = k >= 32 && !unit_thorough();
+    return k + step * (is_drawn ? 1 + (size_t)(unit_random(&random_state) % 5) : 1);
+}
+
 static void starve(const starved_case *tested, uint64_t table_bytes)
 {
     unit_service service;
@@ -402,7 +412,7 @@ static void starve(const starved_case *tested, uint64_t table_bytes)
     unit_service_stop(&service);
     ck_assert_uint_ne(expected.status, 503);
     for (size_t k = 0; starve_at(tested, table_bytes, k, 1, &expected);
-         k += 1 + (tested->fineness ? k / tested->fineness : 0))
+         k = next_of(k, tested->fineness))
         starve_at(tested, table_bytes, k, SIZE_MAX, &expected);
     drop(&expected);
 }
@@ -417,6 +427,7 @@ static void report(const char *what)
 
 START_TEST(requests_of_every_kind)
 {
+    random_state = unit_seed();
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++)
         starve(&CASES[i], HELD);
     ck_assert_uint_gt(survived.mappings, 0);
@@ -427,6 +438,7 @@ END_TEST
 START_TEST(every_format_of_every_scheme_held_and_streamed)
 {
     char target[512];
+    random_state = unit_seed();
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(i));
         snprintf(target, sizeof target, "/v1/encodings/%s?%s&format=%s", info->name,

@@ -104,7 +104,7 @@ static const char *const EXPENSIVE[][2] = {
     {"decomposed",
      "height=2500&width=30&dim=256&source_height=40&query_height=2&query_width=2"},
     {"swin_v2", "height=24&heads=8"},
-    {"swin", "height=80&heads=32&source_height=30"},
+    {"swin", "height=24&heads=32&source_height=30"},
     {"learned", "length=2000&dim=256"},
     {"resized", "height=64&source_height=40&dim=256"},
     {"resized", "height=8&source_height=2&dim=1000&dtype=f64"},
