@@ -208,7 +208,7 @@ define compile_for_set # $(1): v3 or v4
 $(BUILD)/lib/kernels/%-$(1).o: lib/kernels/%.c | $(BUILD)/hardening.flags
 	$$(call say,CC    $$< ($(1)))
 	@mkdir -p $$(@D)
-	$$(Q)$$(COMPILE) -march=x86-64-$(1) \
+	$$(Q)$$(COMPILE) $$(SET_CFLAGS) -march=x86-64-$(1) \
 		$(if $(filter v4,$(1)),-mprefer-vector-width=512) -DPE_INSTRUCTION_SET=$(1) -c -o $$@ $$<
 endef
 $(foreach set,$(INSTRUCTION_SETS),$(eval $(call compile_for_set,$(set))))

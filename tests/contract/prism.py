@@ -33,7 +33,7 @@ ITEMS_KEPT = 64
 JSON_MOST = 1 << 23  # and beyond this without its body
 REQUEST_MOST = 1 << 16  # bytes of an upload
 # Where a share is drawn, so many exchanges of each operation, status and media type go first.
-FIRST = 20
+FIRST = 8
 UNKNOWN_ROUTE = "Selected route not found"
 NO_MEDIA_TYPE = 'The received media type ""'
 

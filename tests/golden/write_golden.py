@@ -130,8 +130,8 @@ def drawn(cases, share):
 
 
 def faults_of(name, cases, share):
-    """What is wrong with the golden file that should have these cases, whose values are computed
-    anew for a share of them."""
+    """What is wrong with the golden file that should have these cases. Values are computed anew
+    for a share of them."""
     path = path_of(name)
     if not path.is_file():
         return ["is missing"]

@@ -3,8 +3,9 @@
 import os
 import random
 
-# What `make ci` runs and `make test` does not, by what it needs beyond deps-test.
+# What `make ci` runs and `make test` does not, by what it needs beyond deps-test, or takes.
 LATER = {
+    "http/test_confusion.py": "half a minute",
     "interop/test_files.py::TorchTest": "torch",
     "interop/test_identify_arithmetic.py": "torch",
     "interop/test_identify_resized.py": "torch",
@@ -28,19 +29,23 @@ DRAWN = ("digits/",)
 MANY = (
     "http/test_identify_tables.py",
     "http/test_identify_relative.py",
-    "http/test_confusion.py",
     "http/test_memory.py",
 )
 # What says nothing of a sanitized server: what is measured, values that the plain build has
 # shown (tests of the same code with fewer of them stay), and programs of the tests.
 PLAIN = {
+    "http/test_apply_kernels.py::Drawn": "rounding, by the code of its others",
+    "http/test_apply_limits.py::Limits::test_others": "how long others wait",
     "http/test_command.py::Measured": "resident memory, seconds of processors",
     "http/test_command_random.py": "the command beside the server, as in test_command",
     "http/test_confusion.py": "hundreds of tables, some of which test_identify_tables has",
     "http/test_convert.py::LongBodies": "resident memory",
     "http/test_convert.py::LongForms": "resident memory, 32 MiB at a time",
+    "http/test_digests.py": "digests, which hold for every build",
+    "http/test_floater.py::Load": "how long others wait",
     "http/test_linear.py": "seconds of processors",
     "http/test_memory_budget.py": "resident memory",
+    "http/test_model_keys.py::Used": "every key of the configs that test_models sends",
     "http/test_mixed_load.py": "the load that valgrind and ThreadSanitizer watch",
     "http/test_peers.py": "hundreds of configs, of which test_models and the fuzzer send some",
     "http/test_price.py": "seconds of processors",
@@ -56,6 +61,9 @@ REPEATED = (
     "http/test_apply_layouts.py",
     "http/test_claims.py",
     "http/test_compare_explained.py",
+    "http/test_compare_verdicts.py",
+    "http/test_event_threads.py",
+    "http/test_identify.py",
     "http/test_identify_forms.py",
     "http/test_identify_laws.py",
     "http/test_identify_stored.py",
@@ -63,10 +71,11 @@ REPEATED = (
 )
 
 # Of which tests a part runs a share, drawn by the seed.
-SHARES = {"test": ((MANY, 0.25),), "sanitized": ((REPEATED, 0.15),)}
+SHARES = {"test": ((MANY, 0.1),), "sanitized": ((REPEATED, 0.15),)}
 
 # Where the tests have just passed on the same machine and only what they need is in question,
-# TEST_SHARE=0.1 keeps this share of the tests of each class, at least one.
+# TEST_SHARE=0.02 keeps this share of the tests of each file, at least one; at least one of each
+# class where tests run programs of others.
 OVERALL = float(os.environ.get("TEST_SHARE", "1"))
 
 # These begin first: the longest ones of each command.
@@ -127,12 +136,20 @@ def set_seed():
     return os.environ["TEST_SEED"]
 
 
-def sampled(items, share):
-    """A share of the items of each class, drawn by the seed, at least one."""
-    draw, kept, classes = random.Random(os.environ["TEST_SEED"]), set(), {}
+def class_of(item):
+    return item.nodeid.rsplit("::", 1)[0]
+
+
+def file_or_class_of(item):
+    return class_of(item) if starts(item.nodeid, ("interop/",)) else item.nodeid.split("::")[0]
+
+
+def sampled(items, share, group_of=class_of):
+    """A share of the items of each group, drawn by the seed, at least one."""
+    draw, kept, groups = random.Random(os.environ["TEST_SEED"]), set(), {}
     for item in items:
-        classes.setdefault(item.nodeid.rsplit("::", 1)[0], []).append(item)
-    for tests in classes.values():
+        groups.setdefault(group_of(item), []).append(item)
+    for tests in groups.values():
         kept.update(draw.sample(tests, max(1, round(len(tests) * share))))
     return kept
 
@@ -152,7 +169,7 @@ def split(items, part):
             whole = [item for item in whole if not starts(item.nodeid, names)]
         kept |= set(whole)
     if OVERALL < 1:
-        kept = sampled([item for item in items if item in kept], OVERALL)
+        kept = sampled([item for item in items if item in kept], OVERALL, file_or_class_of)
     return [item for item in items if item in kept], [
         item for item in items if item not in kept
     ]

@@ -6,7 +6,7 @@ git, make and ca-certificates, no node and no name localhost. Its mirror is the 
 machine uses. The commands run in it by chroot, in namespaces whose mounts and processes end
 with this program. BARE_ONLY=run leaves the second command out. Of the tests it runs a share
 (BARE_SHARE=1: all), since what is tried here is whether they find what they need: at least one
-of each class runs. For the same reason make finds flags in its environment, by which the build
+of each file runs. For the same reason make finds flags in its environment, by which the build
 has no debug information. What is kept is BUILD/bare/root.tar, for the next time; each run
 unpacks it anew."""
 
@@ -37,7 +37,7 @@ INCLUDED = "git,make,ca-certificates"
 ADDRESS = "http://127.0.0.1:8080"  # of the server in README.md
 MEGABYTES = {"run": 80, "test": 300}  # of packages that a command may download
 PATIENCE = 7200  # seconds: what takes longer hangs; beside two whole runs the tests take 1050
-SHARE = os.environ.get("BARE_SHARE", "0.1")  # of the tests
+SHARE = os.environ.get("BARE_SHARE", "0.02")  # of the tests
 SPLIT = ("TARGET", "AR", "INSTRUCTION_SETS")  # what make asks the compiler
 RELEASE = os.environ.get("BARE_RELEASE") or own_release()
 # The Makefile's own flags without debug information, since another compiler warns of other

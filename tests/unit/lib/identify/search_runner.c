@@ -217,7 +217,7 @@ START_TEST(a_search_asks_wherever_it_works)
 }
 END_TEST
 
-/* Four questions of each table, drawn by the seed, each nine times as late as the one before. */
+/* Four questions of each table: one that is drawn, and nine times as many each time. */
 START_TEST(a_search_ends_at_any_question)
 {
     uint64_t random = unit_seed();
