@@ -158,6 +158,7 @@ $(BUILD)/libposenc.a: $(call objects,$(LIB_SOURCES)) $(KERNEL_OBJECTS)
 $(BUILD)/libposenc-api.a: $(call objects,$(API_SOURCES)) $(BUILD)/api/openapi/fixed.o
 $(BUILD)/%.a:
 	$(call say,AR    $@)
+	@mkdir -p $(@D)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
