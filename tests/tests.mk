@@ -99,7 +99,7 @@ COMPUTING := tests/unit tests/fuzz tests/digits tests/buckets tests/golden tests
 
 test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/faults.so
 
-test: WORKERS = $(shell expr $$(nproc) + 1) # some tests wait, for clocks and for processes that end
+test sanitize: WORKERS = $(shell expr $$(nproc) + 1) # some tests wait, for clocks and for processes that end
 test: ## the tests to run after every change (SEED= draws the same samples again)
 	+$(BUILDING) test-programs
 	@$(PYTEST) $(PARALLEL) --part test --name test --leaves-out "not run: browser, other compilers, sanitizers, analysers, \

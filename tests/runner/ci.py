@@ -17,9 +17,9 @@ from collections import deque
 from pathlib import Path
 
 TESTS = (
-    "rest",
     "browser",
     "sanitize",
+    "rest",
     "postgres",
     "fleet",
     "installed",

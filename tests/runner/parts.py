@@ -80,11 +80,11 @@ OVERALL = float(os.environ.get("TEST_SHARE", "1"))
 
 # These begin first: the longest ones of each command.
 LONG = (
-    "unit/suites.def::price",
+    "http/test_confusion.py",
+    "unit/suites.def::starved",
     "interop/test_readme.py::Examples",
     "http/test_identify_tables.py",
     "http/test_memory.py::Stored",
-    "http/test_confusion.py",
     "http/test_apply.py::AllSchemes",
     "http/test_memory.py::Starting",
     "http/test_models.py::Facts",
@@ -93,7 +93,6 @@ LONG = (
     "unit/suites.def::window",
     "unit/suites.def::kernel",
     "unit/suites.def::identify",
-    "unit/suites.def::starved",
     "http/test_apply_limits.py",
     "http/test_identify.py",
     "http/test_deadlines.py",
