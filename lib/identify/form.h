@@ -101,6 +101,10 @@ typedef void pe_form_write(const pe_identity *identity, const pe_transform *form
 /* Undo all forms of a layer, each line of the table once. False: as pe_form_undo. */
 bool pe_forms_undo(pe_layers *layers, const pe_layer *layer);
 
+/* Whether two tensors are the cosines and sines of a request by the look of it. *ret_read: they
+ * could be read. */
+bool pe_views_are_turned(const pe_view views[2], bool *ret_read);
+
 /* The two views of a form of two tensors: one of the columns of each pair. */
 pe_view pe_view_half(const pe_view *view, bool alternating, uint64_t which);
 

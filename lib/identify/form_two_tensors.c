@@ -29,17 +29,19 @@ bool pe_view_read_sample(const pe_view *view, double *entries, size_t *ret_count
     return true;
 }
 
-/* Whether two tensors are cosines and sines by the look of it: the sum of their squares is
- * constant, or grows by a power along the rows, in most of what is looked at. *ret_read: they
- * could be read. */
-static bool are_turned(const pe_view views[2], bool *ret_read)
+/* The sum of their squares is constant, or grows by a power along the rows, in most of what is
+ * looked at. */
+bool pe_views_are_turned(const pe_view views[2], bool *ret_read)
 {
     double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], sum = 0;
     const uint64_t rows =
         views[0].shape[0] < PE_LOOKED_ROWS ? views[0].shape[0] : PE_LOOKED_ROWS;
+    const uint64_t apart = rows > 1 ? (views[0].shape[0] - 1) / (rows - 1) : 0;
+    const pe_view even[] = {pe_view_part(&views[0], 0, 0, (rows - 1) * apart + 1),
+                            pe_view_part(&views[1], 0, 0, (rows - 1) * apart + 1)};
     size_t count, far = 0, bent = 0, moved = 0;
-    *ret_read = pe_view_read_sample(&views[0], entries[0], &count) &&
-                pe_view_read_sample(&views[1], entries[1], &count);
+    *ret_read = pe_view_read_sample(&even[0], entries[0], &count) &&
+                pe_view_read_sample(&even[1], entries[1], &count);
     if (!*ret_read || count < 8)
         return false;
     for (size_t i = 0; i < count; i++)
@@ -85,7 +87,7 @@ bool pe_undo_pair(pe_layers *layers, const pe_layer *layer)
             continue;
         const pe_view views[] = {pe_view_at(&layer->view, axis, 0),
                                  pe_view_at(&layer->view, axis, 1)};
-        if (are_turned(views, &read))
+        if (pe_views_are_turned(views, &read))
             add_tensors(layers, layer, (pe_transform){.kind = PE_TRANSFORM_PAIR, .axis = axis},
                         views);
     }
@@ -102,7 +104,7 @@ bool pe_undo_halves(pe_layers *layers, const pe_layer *layer)
     for (int alternating = 0; read && alternating < 2; alternating++) {
         const pe_view views[] = {pe_view_half(&layer->view, alternating, 0),
                                  pe_view_half(&layer->view, alternating, 1)};
-        if (are_turned(views, &read))
+        if (pe_views_are_turned(views, &read))
             add_tensors(layers, layer,
                         (pe_transform){.kind = alternating ? PE_TRANSFORM_ALTERNATING
                                                            : PE_TRANSFORM_HALVES,
@@ -151,7 +153,7 @@ bool pe_undo_matrices(pe_layers *layers, const pe_layer *layer)
     }
     const pe_view views[] = {corners[0], corners[2]};
     own.copies *= 2;
-    if (!are_turned(views, &read) ||
+    if (!pe_views_are_turned(views, &read) ||
         !pe_views_compare(&corners[0], &corners[3], &same, &own.differing) || !same)
         return read;
     pe_mapped_view mapped;
