@@ -1,5 +1,7 @@
 #include "recognise/proposal.h"
 
+#include "numerics/decimal.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,4 +41,11 @@ void pe_propose_positions(char *dst, size_t size, double offset, double step, do
     pe_propose_number(dst, size, "offset", offset, 0, "0");
     const size_t used = strlen(dst);
     pe_propose_number(dst + used, size - used, "step", step, error, "1");
+}
+
+int pe_count_digits(double number)
+{
+    char text[PE_PRINT_MAX];
+    pe_print_number(text, number);
+    return pe_count_significant(text);
 }

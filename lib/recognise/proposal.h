@@ -43,4 +43,7 @@ void pe_propose_number(char *dst, size_t size, const char *name, double number, 
  * relative error. */
 void pe_propose_positions(char *dst, size_t size, double offset, double step, double error);
 
+/* The significant digits of a number as it is written. */
+int pe_count_digits(double number);
+
 #endif

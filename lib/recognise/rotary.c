@@ -45,6 +45,8 @@ static bool read_entries(const pe_observation *seen, pe_columns columns, double 
     return good;
 }
 
+#define COARSE 0x1p-20 /* unit of entries whose waves tell positions roughly */
+
 /* Propose the laws that are nearest to a table: with the positions that waves tell, and that
  * rows have by them. */
 static void propose_laws(pe_observation *seen, const pe_rotary_table *table,
@@ -67,10 +69,12 @@ static void propose_laws(pe_observation *seen, const pe_rotary_table *table,
                                       .still = still_columns(seen, table->columns)};
     if (!ladder->placed || read_entries(seen, table->columns, entries, row, &measured)) {
         const size_t found = pe_rotary_search(&measured, laws);
-        for (size_t i = 0; i < found && ladder->placed; i++)
-            pe_rotary_propose(table, &laws[i], proposals);
-        for (size_t i = 0; i < found && !ladder->placed; i++)
-            pe_rotary_propose_positions(seen, table, &laws[i].law, proposals);
+        for (size_t i = 0; i < found; i++) {
+            if (ladder->placed)
+                pe_rotary_propose(table, &laws[i], proposals);
+            if (!ladder->placed || measured.unit > COARSE)
+                pe_rotary_propose_positions(seen, table, &laws[i].law, proposals);
+        }
     }
     free(entries);
 }

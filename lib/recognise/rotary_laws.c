@@ -6,13 +6,16 @@
 
 #include "numerics/elementary.h"
 #include "recognise/observation.h"
+#include "recognise/proposal.h"
 #include "recognise/rotary_types.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define THETAS_MAX 40
+#define THETAS_MAX  40
+#define GROWTHS     8 /* published factors by which thetas grow that are no published ones */
+#define TYPE_DIGITS 2 /* a type and its factor take as long to say as so many digits */
 
 const double pe_rotary_thetas[PE_ROTARY_THETAS] = {
     1e4, 5e5,   1e6,   1.5e5, 1e5, 5e6,   1e7,  8e6, 2e6,   3e6,  5e4,
@@ -116,22 +119,44 @@ static void list_factors(pe_rotary_trial *self)
                                          fmin(10 * seen->amplitude_error, 0.05)));
 }
 
-/* Try types that let theta grow. */
-static void search_grown(pe_rotary_trial *self)
+/* Try types that let a theta grow to the measured one. */
+static void try_grown(pe_rotary_trial *self, double theta)
 {
     const double d = 2 * (double)self->seen->count;
+    self->theta = theta;
+    self->log_growth = (self->log_theta - pe_log_double(theta)) * (d - 2) / d;
+    for (size_t type = 0;
+         type < PE_ROTARY_COUNT && self->log_growth >= 1e-3 && self->log_growth <= 7; type++)
+        if (pe_rotary_searches[type].grown)
+            pe_rotary_searches[type].grown(self);
+}
+
+/* Try thetas that a published factor, or that and 1, lets grow, of fewer digits than the
+ * measured one has within an error. */
+static void try_shorter(pe_rotary_trial *self, double error)
+{
+    const double d = 2 * (double)self->seen->count;
+    const int digits = pe_count_digits(pe_find_decimal(pe_exp_double(self->log_theta), error));
+    for (size_t i = 0; i < 4 * GROWTHS && pe_rotary_spend(self->seen, PE_ROTARY_NUMBER_WORK);
+         i++) {
+        const double log = pe_log_double(FACTORS[i / 4] + (double)(i % 2));
+        const double theta = pe_find_decimal(
+            pe_exp_double(self->log_theta - log * (i % 4 < 2 ? d / (d - 2) : 1)), error);
+        if (pe_count_digits(theta) + TYPE_DIGITS <= digits)
+            try_grown(self, theta);
+    }
+}
+
+static void search_grown(pe_rotary_trial *self)
+{
+    double error = fmax(2 * self->log_error, 1e-9);
     memcpy(self->factors, FACTORS, sizeof FACTORS);
     self->factor_count = PE_COUNT(FACTORS);
     self->growth_error = 2 * self->log_error + 1e-12;
-    for (size_t t = 0; d > 2 && t < PE_ROTARY_THETAS; t++) {
-        self->theta = pe_rotary_thetas[t];
-        self->log_growth = (self->log_theta - pe_log_double(pe_rotary_thetas[t])) * (d - 2) / d;
-        if (self->log_growth < 1e-3 || self->log_growth > 7)
-            continue;
-        for (size_t type = 0; type < PE_ROTARY_COUNT; type++)
-            if (pe_rotary_searches[type].grown)
-                pe_rotary_searches[type].grown(self);
-    }
+    for (size_t t = 0; t < PE_ROTARY_THETAS; t++)
+        try_grown(self, pe_rotary_thetas[t]);
+    for (size_t i = 0; i <= DEEPER; i++, error /= FINER)
+        try_shorter(self, error);
 }
 
 static void search_laws(pe_rotary_trial *self)

@@ -12,7 +12,9 @@
 #define FAR        5.0  /* errors: a measured frequency that is further off does not fit */
 #define CAP        16.0 /* of an entry's square, so that one bad entry does not decide */
 #define FARTHEST   (0.75 * CAP) /* of a law that is kept, the mean of these */
-#define DIGIT      1e-3         /* what a digit of a law's numbers costs in rank */
+#define CERTAIN    1e-8   /* distance: with less a law gives all entries that are looked at */
+#define DIGIT      1e-3   /* what a digit of a law's numbers costs in rank */
+#define ALIKE_MAX  5      /* laws of a type that are kept */
 #define LOOKED_MAX 100000 /* laws whose entries are looked at: short tables fit very many */
 #define PREDICTED  8      /* frequencies that take as long as an entry */
 #define FLOAT_NOISE                                                                            \
@@ -20,16 +22,6 @@
 #define ANGLE_ERROR 3e-7 /* relative: how far float32 arithmetic moves an angle */
 
 static const double MSCALES[] = {1, 0.707, 0.8, 0.5, 2, 0.1, 0.4};
-
-int pe_rotary_digits(double number)
-{
-    char text[PE_PRINT_MAX];
-    int digits = 0;
-    pe_print_number(text, number);
-    for (const char *c = text; *c && *c != 'e'; c++)
-        digits += *c > '0' && *c <= '9';
-    return digits;
-}
 
 /* ---- comparing a law ---- */
 
@@ -68,8 +60,8 @@ static double frequency_distance(const pe_rotary_ranking *self, double step)
     return sum / (double)seen->count;
 }
 
-/* The sum of squares of what a column's entries are off by, in units of what rounding and
- * float32 arithmetic may do. */
+/* The sum of squares of what a column's entries are off by, beyond what rounding does, in units
+ * of what that and float32 arithmetic may do. */
 static double column_distance(const pe_rotary_observation *seen, size_t column,
                               double frequency, const pe_rotary_law *law, double amplitude)
 {
@@ -78,8 +70,10 @@ static double column_distance(const pe_rotary_observation *seen, size_t column,
     for (size_t row = 0; row < seen->row_count; row++) {
         double angle = frequency * (law->offset + law->step * seen->rows[row]);
         double found = seen->entries[row][column];
-        double off = found - amplitude * pe_quick_cosine(angle, seen->sines ? 3 : 0);
-        double error = 0.5 * unit * (fabs(found) + 0x1p-10) + ANGLE_ERROR * fabs(angle);
+        double off = fabs(found - amplitude * pe_quick_cosine(angle, seen->sines ? 3 : 0));
+        double rounding = 0.5 * unit * (fabs(found) + 0x1p-10);
+        double error = rounding + ANGLE_ERROR * fabs(angle);
+        off = fmax(off - rounding, 0);
         sum += fmin(off * off / (error * error), CAP);
     }
     return sum;
@@ -127,7 +121,7 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
 {
     const double found = self->seen->amplitude, error = self->seen->amplitude_error;
     const double log_factor = pe_log_double(law->law.factor);
-    double best = error;
+    double best = error, chosen = found;
     if (fabs(found - 1 - 0.1 * log_factor) <= error)
         return 1 + 0.1 * log_factor;
     if (fabs(found - 1) <= error) {
@@ -141,61 +135,73 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
             if (i == j || fabs(scale - found) >= best)
                 continue;
             best = fabs(scale - found) + 1e-12;
+            chosen = scale;
             law->law.mscale = MSCALES[i];
             law->law.mscale_all_dim = MSCALES[j];
         }
     if (best < error)
-        return found;
+        return chosen;
     law->law.attention = pe_find_decimal(found, error);
     return law->law.attention;
 }
 
 /* ---- the best laws ---- */
 
-/* Find a kept law of the same type that is the same table as another one: it has the same
- * distance. Returns the number of kept laws if there is none. */
-static size_t find_same(const pe_rotary_ranking *self, const pe_rotary_law *law)
+/* Find the place that a law would take of another one of its type: of one that is the same
+ * table, which has the same distance, or of the worst of many, since numbers that a table does
+ * not tell make any number of laws. Returns the number of kept laws if there is none. */
+static size_t find_place(const pe_rotary_ranking *self, const pe_rotary_law *law)
 {
-    size_t i = 0;
-    while (i < self->kept &&
-           (self->laws[i].law.type != law->law.type ||
-            fabs(self->laws[i].distance - law->distance) > 1e-9 * law->distance))
-        i++;
-    return i;
+    size_t last = self->kept, alike = 0;
+    for (size_t i = 0; i < self->kept; i++) {
+        if (self->laws[i].law.type != law->law.type)
+            continue;
+        if (fabs(self->laws[i].distance - law->distance) <= 1e-9 * law->distance)
+            return i;
+        last = i;
+        alike++;
+    }
+    return alike == ALIKE_MAX ? last : self->kept;
 }
 
 /* Keep a law if it is one of the best; of those that are the same table the best one. */
 static void keep_best_law(pe_rotary_ranking *self, const pe_rotary_law *law)
 {
-    const size_t same = find_same(self, law);
-    size_t place = self->kept;
-    if (same < self->kept) { /* it gives up its place */
-        if (law->rank >= self->laws[same].rank)
-            return;
-        place = same;
-    } else if (self->kept < PE_ROTARY_LAWS_KEPT) {
+    size_t place = find_place(self, law);
+    if (place == self->kept && self->kept < PE_ROTARY_LAWS_KEPT)
         self->kept++;
-    } else if (self->laws[--place].rank <= law->rank) {
+    else if (self->laws[place < self->kept ? place : --place].rank <= law->rank)
         return;
-    }
     for (; place > 0 && self->laws[place - 1].rank > law->rank; place--)
         self->laws[place] = self->laws[place - 1];
     self->laws[place] = *law;
 }
 
-/* The digits of a law's numbers of which there is a choice for every table. */
+/* The digits of a length, which may be a multiple of 1024. */
+static int count_length_digits(int64_t length)
+{
+    const int plain = pe_count_digits((double)length);
+    const int binary = pe_count_digits((double)length / 1024);
+    return binary < plain ? binary : plain;
+}
+
+/* The digits of a law's numbers that are no defaults. */
 static int count_digits(const pe_rotary_law *law)
 {
-    const double numbers[] = {law->law.theta,
-                              law->law.factor,
-                              law->law.attention,
-                              law->law.low_freq_factor,
-                              law->law.high_freq_factor,
-                              (double)law->law.seq_len,
+    const pe_rotary *own = &law->law;
+    const double numbers[] = {own->theta,
+                              own->factor,
+                              own->attention,
+                              own->mscale,
+                              own->mscale_all_dim,
+                              own->beta_fast == 32 ? 0 : own->beta_fast,
+                              own->beta_slow == 1 ? 0 : own->beta_slow,
+                              own->low_freq_factor,
+                              own->high_freq_factor,
                               law->step == 1 ? 0 : law->step};
-    int digits = 0;
+    int digits = count_length_digits(own->original) + count_length_digits(own->seq_len);
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
-        digits += pe_rotary_digits(numbers[i]);
+        digits += pe_count_digits(numbers[i]);
     return digits;
 }
 
@@ -204,7 +210,9 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     const pe_rotary_observation *seen = self->seen;
     pe_rotary_law law = {.law = *rotary};
     double amplitude;
-    double most = self->kept < PE_ROTARY_LAWS_KEPT ? FARTHEST : self->laws[self->kept - 1].rank;
+    const double most = self->kept < PE_ROTARY_LAWS_KEPT
+                            ? FARTHEST
+                            : fmax(self->laws[self->kept - 1].rank, CERTAIN);
     if (!pe_rotary_spend(seen, (double)seen->count / PREDICTED) || self->looked >= LOOKED_MAX ||
         !frequencies_fit(self, step))
         return;
@@ -218,7 +226,8 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
     law.digits = count_digits(&law);
-    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + DIGIT * law.digits;
+    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + DIGIT * law.digits -
+               (seen->row_count > 0 && law.distance < CERTAIN);
     if (law.distance < FARTHEST)
         keep_best_law(self, &law);
 }

@@ -29,7 +29,4 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
 /* Spend the work of comparing so many entries. Whether laws may still be looked at. */
 bool pe_rotary_spend(const pe_rotary_observation *seen, double entries);
 
-/* The digits of a number as it is printed. */
-int pe_rotary_digits(double number);
-
 #endif

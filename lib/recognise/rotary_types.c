@@ -2,13 +2,13 @@
 
 #include "numerics/elementary.h"
 #include "recognise/observation.h"
+#include "recognise/proposal.h"
 
 #include <math.h>
 #include <string.h>
 
 #define FAR_OFF     5.0 /* errors: beyond, a factor is not the measured one */
 #define LEAST_THETA 1.5 /* of blends */
-#define NUMBER_WORK 64  /* entries whose comparing takes as long as finding a decimal */
 #define RATIO_MAX                                                                              \
     64 /* of a length to the original one, a whole number or a half: others say                \
         * nothing of a theta that grows */
@@ -63,23 +63,38 @@ static void consider_divided(pe_rotary_trial *self, pe_rotary *rotary, double fa
     pe_rotary_consider(&self->ranking, rotary, pe_rotary_choose_step(self, factor));
 }
 
+/* The factor by which positions have the fewest digits: another one says the same law. */
+static double choose_factor(const pe_rotary_trial *self)
+{
+    double best = 1;
+    int fewest = pe_count_digits(self->ranking.step) - (self->ranking.step == 1);
+    for (size_t f = 0; f <= self->factor_count; f++) {
+        const double factor =
+            f < self->factor_count ? self->factors[f] : pe_find_decimal(1 / self->first, 1e-6);
+        const double step = pe_rotary_choose_step(self, factor);
+        const int digits = pe_count_digits(step) - (step == 1) + pe_count_digits(factor);
+        if (factor <= 1 || digits >= fewest)
+            continue;
+        best = factor;
+        fewest = digits;
+    }
+    return best;
+}
+
 static void try_linear(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_LINEAR);
-    double measured = pe_find_decimal(1 / self->first, 1e-6);
-    for (size_t f = 0; f <= self->factor_count; f++) {
-        double factor = f < self->factor_count ? self->factors[f] : measured;
-        if (factor > 1)
-            consider_divided(self, &rotary, factor);
-    }
+    const double factor = choose_factor(self);
+    if (factor > 1)
+        consider_divided(self, &rotary, factor);
 }
 
 static void try_proportional(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_PROPORTIONAL);
     rotary.still = self->seen->still;
-    for (size_t f = 0; rotary.still > 0 && f <= self->factor_count; f++)
-        consider_divided(self, &rotary, f > 0 ? self->factors[f - 1] : 1);
+    if (rotary.still > 0)
+        consider_divided(self, &rotary, choose_factor(self));
 }
 
 /* ---- frequencies of which the last are divided more ---- */
@@ -183,7 +198,7 @@ static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, 
 static void consider_yarn_length(pe_rotary_trial *self, pe_rotary *rotary, size_t at,
                                  double away)
 {
-    if (!pe_rotary_spend(self->seen, NUMBER_WORK))
+    if (!pe_rotary_spend(self->seen, PE_ROTARY_NUMBER_WORK))
         return;
     const double indices = (double)self->seen->count / pe_log_double(self->theta);
     const double width = indices * pe_log_double(rotary->beta_fast / rotary->beta_slow);
@@ -249,12 +264,12 @@ static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary, double fac
 /* Consider bands of few digits: with more, another length says the same. */
 static void consider_band(pe_rotary_trial *self, pe_rotary *rotary, double low, double high)
 {
-    if (!pe_rotary_spend(self->seen, 2 * NUMBER_WORK))
+    if (!pe_rotary_spend(self->seen, 2 * PE_ROTARY_NUMBER_WORK))
         return;
     rotary->low_freq_factor = pe_find_decimal(low, 1e-3);
     rotary->high_freq_factor = pe_find_decimal(high, 1e-3);
-    if (low > 0 && high > low && pe_rotary_digits(rotary->low_freq_factor) < FEW_DIGITS &&
-        pe_rotary_digits(rotary->high_freq_factor) < FEW_DIGITS)
+    if (low > 0 && high > low && pe_count_digits(rotary->low_freq_factor) < FEW_DIGITS &&
+        pe_count_digits(rotary->high_freq_factor) < FEW_DIGITS)
         consider_llama3(self, rotary, rotary->factor);
 }
 
@@ -331,7 +346,7 @@ static void try_growth(pe_rotary_trial *self, pe_rotary_type type, double log,
     const double error = self->growth_error;
     pe_rotary rotary = begin_law(self, type);
     rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
-    if (is_decided(self) || pe_rotary_digits(rotary.factor) <= FEW_DIGITS)
+    if (is_decided(self) || pe_count_digits(rotary.factor) <= FEW_DIGITS)
         consider(self, &rotary, rotary.factor);
     for (size_t f = 0; f < self->factor_count; f++) {
         rotary.factor = self->factors[f];
@@ -360,7 +375,7 @@ static void consider_dynamic(pe_rotary_trial *self, double factor, double origin
     rotary.factor = factor;
     rotary.original = (int64_t)original;
     rotary.seq_len = (int64_t)length;
-    if (plain || is_decided(self) || pe_rotary_digits(length) < FEW_DIGITS ||
+    if (plain || is_decided(self) || pe_count_digits(length) < FEW_DIGITS ||
         (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio)))
         consider_grown(self, &rotary, 1 + factor * (ratio - 1));
 }

@@ -5,6 +5,7 @@
 #include "recognise/rotary_rank.h"
 
 #define PE_ROTARY_FACTORS_MAX 40
+#define PE_ROTARY_NUMBER_WORK 64 /* entries whose comparing takes as long as a decimal */
 
 /* What laws are tried on, and the settings that are tried. */
 typedef struct pe_rotary_trial {

@@ -1,8 +1,8 @@
 #include "recognise/row_position.h"
 
 #include "numerics/dd.h"
-#include "numerics/decimal.h"
 #include "recognise/observation.h"
+#include "recognise/proposal.h"
 #include "recognise/quick_cosine.h"
 
 #include <math.h>
@@ -148,13 +148,6 @@ pe_row_position pe_row_position_fit(const pe_row_law *law, const double *row)
     return choose_interval(now, law->any);
 }
 
-static int count_digits(double number)
-{
-    char text[PE_PRINT_MAX];
-    pe_print_number(text, number);
-    return pe_count_significant(text);
-}
-
 double pe_row_position_number(pe_row_position position)
 {
     const double middle = (position.low + position.high) / 2, whole = rint(middle);
@@ -163,5 +156,5 @@ double pe_row_position_number(pe_row_position position)
         return whole + 0.0; /* no negative zero */
     const double within = pe_find_decimal(middle, fmax(half / fabs(middle), 1e-16));
     const double beside = pe_find_decimal(middle, BESIDE);
-    return count_digits(beside) + FEWER_DIGITS <= count_digits(within) ? beside : within;
+    return pe_count_digits(beside) + FEWER_DIGITS <= pe_count_digits(within) ? beside : within;
 }
