@@ -20,7 +20,7 @@ def answered_meanwhile(ask_long, ask_small, count=10):
         asked = len(replies) + 1
         asker = threading.Thread(target=lambda: replies.append(ask_long()))
         asker.start()
-        while asker.is_alive():
+        while asker.is_alive() and answered < count:
             ask_small()
             answered += asker.is_alive()
         asker.join()

@@ -95,7 +95,7 @@ class Limits(ApplyCase):
         body = file_of({"query": ones(1, 65536)})
         replies = answered_meanwhile(
             lambda: self.apply(
-                "relative_sinusoidal", "length=1000&query_length=1&dim=65536", body
+                "relative_sinusoidal", "length=200&query_length=1&dim=65536", body
             ),
             lambda: self.assert_ok(self.get("/health/live")),
         )

@@ -35,7 +35,6 @@ MANY = (
 # shown (tests of the same code with fewer of them stay), and programs of the tests.
 PLAIN = {
     "http/test_apply_kernels.py::Drawn": "rounding, by the code of its others",
-    "http/test_apply_limits.py::Limits::test_others": "how long others wait",
     "http/test_command.py::Measured": "resident memory, seconds of processors",
     "http/test_command_random.py": "the command beside the server, as in test_command",
     "http/test_confusion.py": "hundreds of tables, some of which test_identify_tables has",
