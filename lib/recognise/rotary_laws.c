@@ -15,7 +15,7 @@
 
 #define THETAS_MAX  40
 #define GROWTHS     8 /* published factors by which thetas grow that are no published ones */
-#define TYPE_DIGITS 2 /* a type and its factor take as long to say as so many digits */
+#define TYPE_DIGITS 4 /* a type and its factor, out of so many, say as much as digits do */
 
 const double pe_rotary_thetas[PE_ROTARY_THETAS] = {
     1e4, 5e5,   1e6,   1.5e5, 1e5, 5e6,   1e7,  8e6, 2e6,   3e6,  5e4,
@@ -131,18 +131,22 @@ static void try_grown(pe_rotary_trial *self, double theta)
             pe_rotary_searches[type].grown(self);
 }
 
-/* Try thetas that a published factor, or that and 1, lets grow, of fewer digits than the
- * measured one has within an error. */
+/* Try thetas that a published factor, or that and 1, lets grow, and whose numbers have fewer
+ * digits than the measured theta and step have within an error. */
 static void try_shorter(pe_rotary_trial *self, double error)
 {
     const double d = 2 * (double)self->seen->count;
-    const int digits = pe_count_digits(pe_find_decimal(pe_exp_double(self->log_theta), error));
+    const int most = pe_count_digits(pe_find_decimal(pe_exp_double(self->log_theta), error)) +
+                     pe_count_digits(self->ranking.step) - TYPE_DIGITS;
     for (size_t i = 0; i < 4 * GROWTHS && pe_rotary_spend(self->seen, PE_ROTARY_NUMBER_WORK);
          i++) {
+        const bool fixed = i % 4 > 1;
         const double log = pe_log_double(FACTORS[i / 4] + (double)(i % 2));
-        const double theta = pe_find_decimal(
-            pe_exp_double(self->log_theta - log * (i % 4 < 2 ? d / (d - 2) : 1)), error);
-        if (pe_count_digits(theta) + TYPE_DIGITS <= digits)
+        const double whole = self->log_theta - log * (fixed ? 1 : d / (d - 2));
+        const double theta = pe_find_decimal(pe_exp_double(whole), error);
+        const double divisor = fixed ? pe_exp_double(log * 2 / d) : 1;
+        if (pe_count_digits(theta) + pe_count_digits(pe_rotary_choose_step(self, divisor)) <=
+            most)
             try_grown(self, theta);
     }
 }
@@ -155,7 +159,7 @@ static void search_grown(pe_rotary_trial *self)
     self->growth_error = 2 * self->log_error + 1e-12;
     for (size_t t = 0; t < PE_ROTARY_THETAS; t++)
         try_grown(self, pe_rotary_thetas[t]);
-    for (size_t i = 0; i <= DEEPER; i++, error /= FINER)
+    for (size_t i = 0; i < DEEPER + 2; i++, error /= FINER)
         try_shorter(self, error);
 }
 
@@ -190,22 +194,6 @@ static void search_laws(pe_rotary_trial *self)
     }
 }
 
-/* Leave out laws that are further away than one of another type with fewer digits. */
-static size_t leave_out_worse(pe_rotary_law *laws, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool worse = false;
-        for (size_t k = 0; k < kept && !worse; k++)
-            worse = laws[k].law.type != laws[i].law.type &&
-                    laws[k].distance < (1 - 1e-9) * laws[i].distance &&
-                    laws[k].digits < laws[i].digits;
-        if (!worse)
-            laws[kept++] = laws[i];
-    }
-    return kept;
-}
-
 size_t pe_rotary_search(const pe_rotary_observation *seen,
                         pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT])
 {
@@ -219,5 +207,5 @@ size_t pe_rotary_search(const pe_rotary_observation *seen,
         search_laws(&self);
     free(self.ranking.columns);
     free(self.base);
-    return leave_out_worse(ret_laws, self.ranking.kept);
+    return self.ranking.kept;
 }

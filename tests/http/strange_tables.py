@@ -276,8 +276,8 @@ def partial(draw, T):
     half = pick(draw, HALF)
     angles = at[:, None] * powers(T, 1e4, half)
     angles = numpy.concatenate([angles, numpy.zeros((len(at), half), T)], 1)
-    said += f"&dim={4 * half}&rope_type=proportional&partial_rotary_factor=0.5"
-    return Law(turned(T, angles), None, None, digits=2)
+    said += f"&dim={4 * half}&rope_theta=100000000&rope_type=proportional"
+    return Law(turned(T, angles), "rope", f"{said}&partial_rotary_factor=0.5")
 
 
 def axial(draw, T):

@@ -33,7 +33,7 @@ VERDICTS = ("right", "other", "wrong", "unknown")
 # what a request must say whatever its law is
 SIZES = set(
     "length offset dim height width depth sizes heads query_length query_offset text grids "
-    "dtype tensor table prefix suffix extra_tokens bands".split()
+    "dtype tensor table prefix suffix extra_tokens bands first_head heads_total".split()
 )
 FILLED = {"masked finfo.min", "masked -10000", "-10000 added", "keys padded"}
 UNTOLD = {"other_rows", "masked_keys"}  # which have numbers that are not told
@@ -210,7 +210,8 @@ def digits_of_law(stranger):
     own = price_of(f"?{law.query}") if law.query else law.digits or 0
     rounded = stranger.unsure() > 1e-8  # the best factor has all digits
     factors = sum(7 if rounded else digits_of(f"{each:.7g}") for each in stranger.made.factors)
-    return own + factors + 7 * len(FILLED & set(stranger.forms))
+    decimals = "decimals" in stranger.forms  # how many there are
+    return own + factors + decimals + 7 * len(FILLED & set(stranger.forms))
 
 
 # ---- the verdict ----
