@@ -5,8 +5,9 @@
 
 #define LAGS      8 /* entries that are up to so many apart */
 #define LINES_MAX 4096
-#define FAR       4.5 /* standard deviations, of a sum of products */
-#define LEAST     64  /* entries */
+#define FAR       4.5  /* standard deviations, of a sum of products */
+#define LEAST     64   /* entries */
+#define FAINT     1e-3 /* the fourth power of a line's deviation, of that of all entries */
 
 /* Whether the products of entries some rows and columns apart add up to more than those of
  * independent numbers do. */
@@ -26,8 +27,10 @@ static bool are_tied(const pe_first_rows *self, uint64_t down, uint64_t right)
 }
 
 /* The square of the sum of a line's products, over the sum of their squares: about 1 of
- * independent numbers, in the mean. Infinite of a constant line. */
-static double correlate_line(const double *x, uint64_t stride, uint64_t length, uint64_t lag)
+ * independent numbers, in the mean. Infinite of a line whose squares add up to less than
+ * `least`, which is constant beside the others. */
+static double correlate_line(const double *x, uint64_t stride, uint64_t length, uint64_t lag,
+                             double least)
 {
     double mean = 0, squares = 0, sum = 0;
     for (uint64_t i = 0; i < length; i++)
@@ -37,7 +40,7 @@ static double correlate_line(const double *x, uint64_t stride, uint64_t length, 
         sum += product;
         squares += product * product;
     }
-    return squares > 0 ? sum * sum / squares : INFINITY;
+    return squares > least ? sum * sum / squares : INFINITY;
 }
 
 /* Whether several lines are tied within themselves, each in its own way, as waves are. */
@@ -49,10 +52,12 @@ static bool have_ties(const pe_first_rows *self, uint64_t count, uint64_t step, 
      * taking off the mean of a short line adds */
     const double most =
         1 + 2 * sqrt(10 / (double)lines) + 20 / (double)lines + 2 / (double)length;
+    const double square = self->deviation * self->deviation;
     for (uint64_t lag = 1; lag <= LAGS && lag + 1 < length && count > 1; lag++) {
+        const double least = FAINT * square * square * (double)(length - lag);
         double sum = pe_search_may_continue(self->runner) ? 0 : INFINITY;
         for (uint64_t i = 0; i < lines; i++)
-            sum += correlate_line(self->entries + i * step, stride, length, lag);
+            sum += correlate_line(self->entries + i * step, stride, length, lag, least);
         if (sum > most * (double)lines)
             return true;
     }
