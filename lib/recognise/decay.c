@@ -12,6 +12,7 @@
 
 /* ---- retnet ---- */
 
+#define FAINT       64                      /* grains: a factor of less says no distance */
 #define FIRST_DECAY (-0.031748698314580298) /* ln(1 - 2^-5) */
 
 static void propose_mask(const pe_observation *seen, bool has_heads, pe_proposals *proposals)
@@ -21,10 +22,10 @@ static void propose_mask(const pe_observation *seen, bool has_heads, pe_proposal
     if (!pe_distances_read(&seen->view, has_heads, &line))
         return;
     size_t last = line.count; /* keys up to the last that is not after the query */
-    while (last > 0 && pe_observation_is_same(seen, line.entries[last - 1], 0))
+    while (last > 0 && fabs(line.entries[last - 1]) <= FAINT * seen->view.grain)
         last--;
     const double factor = last > 0 ? line.entries[last - 1] : 0;
-    if (factor >= DBL_MIN && factor <= 1) {
+    if (factor >= DBL_MIN && factor <= 1 + seen->view.grain) {
         double far = rint(pe_log_double(factor) / FIRST_DECAY);
         pe_distances_window(&line, (int64_t)last - 1 + (int64_t)far, window);
         pe_propose_request(proposals, "mask", "%s&heads=%llu&dim=2", window,

@@ -68,7 +68,9 @@ bool pe_distances_are_diagonals(const pe_view *matrix)
         const uint64_t column = i * 5 % DIAGONALS * (columns - 2) / (DIAGONALS - 1);
         const double one = read_entry(matrix, row, column);
         const double other = read_entry(matrix, row + 1, column + 1);
-        constant += one == other || fabs(one - other) <= NEARLY * fmax(fabs(one), fabs(other));
+        constant +=
+            one == other ||
+            fabs(one - other) <= 2 * matrix->grain + NEARLY * fmax(fabs(one), fabs(other));
     }
     return rows < 2 || columns < 2 || 2 * constant >= DIAGONALS;
 }

@@ -53,7 +53,8 @@ static void propose_shapes(const char *tensor, uint64_t tokens, bool classes, co
 
 static bool fits_index(const void *context, const shape *own)
 {
-    return *(const double *)context == (double)first_row(own);
+    const pe_observation *seen = context;
+    return fabs(pe_observation_entry(seen, 0, 0) - (double)first_row(own)) <= seen->view.grain;
 }
 
 static bool is_square(const pe_view *view, size_t rank)
@@ -66,8 +67,7 @@ static void propose_index(const pe_observation *seen, bool classes, const char *
 {
     if (!is_square(&seen->view, 2) || seen->sampled == 0)
         return;
-    double first = pe_observation_entry(seen, 0, 0);
-    propose_shapes("index", seen->rows, classes, rest, fits_index, &first, proposals);
+    propose_shapes("index", seen->rows, classes, rest, fits_index, seen, proposals);
 }
 
 /* ---- trained biases ---- */

@@ -24,18 +24,19 @@ typedef struct runs {
     size_t count;
 } runs;
 
-/* False: these are no buckets. */
-static bool find_runs(const double *buckets, size_t count, runs *ret_runs)
+/* False: these are no buckets, which may be off by the grain. */
+static bool find_runs(const double *buckets, size_t count, double grain, runs *ret_runs)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!(buckets[i] >= 0 && buckets[i] < PE_BUCKETS_MAX) || rint(buckets[i]) != buckets[i])
+        const double bucket = rint(buckets[i]);
+        if (!(bucket >= 0 && bucket < PE_BUCKETS_MAX && fabs(buckets[i] - bucket) <= grain))
             return false;
-        if (i == 0 || buckets[i] != buckets[i - 1]) {
+        if (i == 0 || (int64_t)bucket != ret_runs->items[found - 1].bucket) {
             if (found == RUNS_MAX)
                 return false;
             ret_runs->items[found].first = (int64_t)i;
-            ret_runs->items[found++].bucket = (int64_t)buckets[i];
+            ret_runs->items[found++].bucket = (int64_t)bucket;
         }
         ret_runs->items[found - 1].last = (int64_t)i;
     }
@@ -261,13 +262,13 @@ static bool is_plain(const runs *seen)
 /* Propose a tensor of these buckets. `known`: how many there are; 0: this is not known. `rest`
  * holds what is known besides. */
 static void propose_buckets(const pe_distances *distances, const double *buckets,
-                            const char *tensor, int64_t known, const char *rest,
+                            const char *tensor, int64_t known, const char *rest, double grain,
                             pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT];
     setting found;
     runs *seen = malloc(sizeof *seen);
-    if (seen && find_runs(buckets, distances->count, seen) &&
+    if (seen && find_runs(buckets, distances->count, grain, seen) &&
         (buckets != distances->entries || !is_plain(seen)) &&
         find_setting(seen, known, &found)) {
         pe_distances_window(distances, found.zero, window);
@@ -293,7 +294,8 @@ static void propose_biases(const pe_observation *seen, bool has_heads, pe_propos
     if (rows && pe_stored_find(seen, "table", distances.heads, &table) &&
         pe_stored_find_rows(&table, PE_BUCKETS_MAX, 1, 0, &distances, dtype, rows)) {
         snprintf(set, sizeof set, "&set=%s", seen->set_name);
-        propose_buckets(&distances, rows, "bias", (int64_t)table.stored_rows, set, proposals);
+        propose_buckets(&distances, rows, "bias", (int64_t)table.stored_rows, set, 0,
+                        proposals);
     }
     free(rows);
     pe_distances_done(&distances);
@@ -307,7 +309,8 @@ void pe_recognise_t5(pe_observation *seen, pe_proposals *proposals)
     proposals->discrete = true;
     if (pe_distances_read(&seen->view, false, &distances)) {
         if (!pe_distances_are_equal(&distances)) /* one number says nothing */
-            propose_buckets(&distances, distances.entries, "bucket", 0, "", proposals);
+            propose_buckets(&distances, distances.entries, "bucket", 0, "", seen->view.grain,
+                            proposals);
         pe_distances_done(&distances);
     }
     for (int heads = 0; seen->set && heads < 2; heads++)
