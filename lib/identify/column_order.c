@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NOISE          0.6 /* of the grain, which is ten times the noise: six times that */
+#define NOISE          1.2 /* of the grain, which is five times the noise: six times that */
 #define LEAST_ROWS     4
 #define BLOCK_ENTRIES  ((uint64_t)1 << 16)
 #define SUMMED_ENTRIES ((uint64_t)1 << 24) /* at most; more rows are left out evenly */

@@ -6,10 +6,12 @@
 #include "identify/judged_request.h"
 #include "identify/price.h"
 #include "identify/query.h"
+#include "identify/refined_number.h"
 #include "numerics/dd.h"
 #include "numerics/decimal.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@
 #define LAYERS_WORK 0x1p26 /* of all layers */
 #define COMPARED    0x1p26 /* entries that are compared in full */
 #define LAWS        0x1p25 /* entries that are compared with rotary laws */
+#define REFINED     4      /* entries that take as long as one whose number is refined */
 #define LARGE       0x1p21 /* entries of a table of which a match is enough */
 #define DEPTH_MAX   3      /* forms that are undone one after the other */
 #define PRICE_MAX   0.5    /* of an explanation, of the table's own bits */
@@ -39,6 +42,7 @@ typedef struct search {
     double rival; /* bits of the cheapest request of another law than the best one's that fits,
                    * too, and makes another table, but for noise */
     pe_identity *best, *found, *second, *first;
+    pe_proposal refined; /* the last candidate whose number was */
     pe_error *reterr;
 } search;
 
@@ -122,7 +126,8 @@ static bool judge_counterpart(search *self, const pe_candidate *candidate, const
 /* Note the second tensor of what was found, which is as good as the worse of both. */
 static void note_second(pe_identity *found, const pe_identity *second, bool negative)
 {
-    const double least = fmin(second->price.misfits, PE_PRICE_LIKE);
+    const double least =
+        second->noise > 0 ? second->price.misfits : fmin(second->price.misfits, PE_PRICE_LIKE);
     found->second = (pe_second){.scheme = second->scheme,
                                 .negative = negative,
                                 .status = second->status,
@@ -203,12 +208,29 @@ static bool is_same_law(const pe_identity *one, const pe_identity *other)
     return one->scheme == other->scheme && !*a && !*b;
 }
 
+/* Whether a request says all that another one does, and more, which noise hides. */
+static bool says_more(const pe_identity *one, const pe_identity *other)
+{
+    char text[PE_IDENTITY_QUERY_MAX], name[64];
+    for (const char *part = other->query; *part; part += *part == '&') {
+        const size_t size = strcspn(part, "&"), length = strcspn(part, "=");
+        snprintf(name, sizeof name, "%.*s", (int)length, part);
+        if (length >= size || !pe_find_query_text(one->query, name, text) ||
+            strlen(text) != size - length - 1 ||
+            strncmp(text, part + length + 1, size - length - 1) != 0)
+            return false;
+        part += size;
+    }
+    return one->scheme == other->scheme;
+}
+
 /* Note a request that fits but for noise, and is no cheaper than the best one that does. */
 static void note_rival(search *self, const pe_identity *found, const pe_identity *best)
 {
     if (found->status == PE_IDENTITY_UNKNOWN || best->status == PE_IDENTITY_UNKNOWN ||
         found->noise == 0 || found->price.misfits == best->price.misfits ||
-        is_same_law(found, best))
+        found->comparison.entries != best->comparison.entries || is_same_law(found, best) ||
+        says_more(found, best))
         return;
     const double bits = fmax(add_price(&found->price), add_price(&best->price));
     self->rival = fmin(self->rival, bits);
@@ -229,20 +251,51 @@ static void keep_cheaper(search *self, pe_identity *found, pe_identity *best, do
     best->compared = compared;
 }
 
-/* Whether the real numbers of a request have one digit each, but for an offset, and it has few
- * others beside a list of positions: noise hides more, and leaves room for other laws. */
-static bool shows_through_noise(const pe_candidate *candidate)
+/* Whether the real numbers of a request have one digit each, but for an offset and *ret_number,
+ * NULL if there is none, and it has few others beside a list of positions: noise hides more,
+ * and leaves room for other laws. */
+static bool shows_through_noise(const pe_candidate *candidate, const pe_parameter **ret_number)
 {
     const pe_scheme_info *info = pe_scheme_describe(candidate->scheme);
     const char *query = candidate->proposal->query;
     char text[PE_IDENTITY_QUERY_MAX];
+    double bits = candidate->bits;
+    *ret_number = NULL;
+    if (pe_find_query_text(query, "offset", text))
+        bits -= pe_price_number(strtod(text, NULL));
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         const pe_parameter *row = pe_parameter_at(info, i);
-        if (row->type == PE_REAL && strcmp(row->name, "offset") != 0 &&
-            pe_find_query_text(query, row->name, text) && pe_count_significant(text) > 1)
+        if (row->type != PE_REAL || strcmp(row->name, "offset") == 0 ||
+            !pe_find_query_text(query, row->name, text) || pe_count_significant(text) <= 1)
+            continue;
+        if (*ret_number)
             return false;
+        *ret_number = row;
     }
-    return candidate->bits <= SIMPLE_BITS || strstr(query, "positions=");
+    return bits <= SIMPLE_BITS || strstr(query, "positions=");
+}
+
+/* Whether a candidate may be told beneath noise: its number of several digits, if it has one,
+ * is refined first. */
+static bool show_through_noise(search *self, const pe_judge *judge, pe_candidate *candidate)
+{
+    const pe_proposal *given = candidate->proposal;
+    const pe_parameter *number;
+    char query[PE_IDENTITY_QUERY_MAX];
+    if (!shows_through_noise(candidate, &number))
+        return false;
+    if (!number)
+        return true;
+    self->left -= REFINED * (double)pe_view_elements(&judge->seen->view);
+    if (!pe_refine_number(judge, candidate->scheme, given, number, query) ||
+        strcmp(query, self->refined.query) == 0)
+        return false; /* it is known */
+    memcpy(&self->refined, given, offsetof(pe_proposal, query));
+    snprintf(self->refined.query, sizeof self->refined.query, "%s", query);
+    candidate->proposal = &self->refined;
+    candidate->bits =
+        pe_price_request(candidate->scheme, query, given->tensor, &judge->seen->view);
+    return true;
 }
 
 /* The bits below which a request may be better: one that is as dear as another and its
@@ -264,26 +317,27 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
     const uint64_t entries =
         pe_view_elements(&seen->view) + (other ? pe_view_elements(other) : 0);
     const double table = price_table(&seen->view) + (other ? price_table(other) : 0);
+    /* noise is that of the whole table, whatever has been undone */
+    const uint64_t told = self->noisy ? pe_view_elements(&self->layers.items[0].view) : entries;
     for (size_t i = 0, left = COMPARED_MAX;
          left > 0 && self->left > 0 && i < self->candidates.count; i++) {
-        const pe_candidate *candidate = &self->candidates.items[i];
-        const double bits = forms + candidate->bits;
-        if (bits >= bound_price(best))
+        pe_candidate candidate = self->candidates.items[i];
+        if (forms + candidate.bits >= bound_price(best))
             break;
-        if (self->noisy && !shows_through_noise(candidate))
+        if (self->noisy && !show_through_noise(self, &judge, &candidate))
             continue;
         if (!pe_search_may_continue(self->runner) ||
-            !pe_judge_request(&judge, candidate->scheme, candidate->proposal,
-                              candidate->proposal->tensor, self->found))
+            !pe_judge_request(&judge, candidate.scheme, candidate.proposal,
+                              candidate.proposal->tensor, self->found))
             return false;
         left -= self->found->compared;
         self->left -= (double)(self->found->compared * entries);
-        self->found->price = (pe_price){.request = candidate->bits, .forms = forms};
-        if (self->found->misfits.column_count > 0 && candidate->bits > SIMPLE_BITS)
+        self->found->price = (pe_price){.request = candidate.bits, .forms = forms};
+        if (self->found->misfits.column_count > 0 && candidate.bits > SIMPLE_BITS)
             self->found->status = PE_IDENTITY_UNKNOWN; /* it may be another law's */
         if (self->found->status != PE_IDENTITY_UNKNOWN) {
-            self->found->price.misfits = pe_price_rest(self->found, &seen->view, entries);
-            if (other && !check_counterpart(self, candidate, other, entries))
+            self->found->price.misfits = pe_price_rest(self->found, &seen->view, told);
+            if (other && !check_counterpart(self, &candidate, other, entries))
                 return false;
         }
         keep_cheaper(self, self->found, best, table);

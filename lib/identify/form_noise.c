@@ -10,8 +10,9 @@
 #define SHORTEST 13     /* of such lines */
 #define FEWEST   12     /* of differences */
 #define LINES    48     /* along each axis */
-#define LEAST    2.0    /* of the noise, in units in the last place */
+#define LEAST    0.5    /* of the noise, in units in the last place */
 #define MOST     0.1    /* of the root of the mean square of entries */
+#define LIKE     3.0    /* times the least noise of a line: no more of another line by chance */
 #define ORDERS   6      /* of differences, in which slow waves vanish */
 #define MIDDLE   0.6745 /* the median of sizes, of noise of 1 */
 
@@ -51,11 +52,25 @@ static double estimate_noise(double *entries, size_t count)
     return least;
 }
 
-/* What is estimated of a view. */
+/* What is estimated of a view: the noise of lines that show it. */
 typedef struct estimate {
-    double noise, squares;
-    size_t count;
+    double noise[PE_VIEW_RANK_MAX * LINES], squares;
+    size_t lines, count;
 } estimate;
+
+/* The noise of the whole: the middle one of lines that have about the least, as the others have
+ * fast waves. */
+static double join_estimates(estimate *self)
+{
+    size_t like = 0;
+    qsort(self->noise, self->lines, sizeof *self->noise, smaller_first);
+    for (int i = 0; i < 2; i++) {
+        const double most = LIKE * (self->lines > 0 ? self->noise[like / 2] : 0);
+        while (like < self->lines && self->noise[like] <= most)
+            like++;
+    }
+    return self->lines > 0 ? self->noise[like / 2] : INFINITY;
+}
 
 /* Look at a line up to what is masked, whose noise says something if it is above what rounding
  * leaves. False: it cannot be read. */
@@ -77,7 +92,7 @@ static bool look_at_line(const pe_view *line, double unit, estimate *ret)
     ret->count += count;
     const double noise = estimate_noise(entries, count);
     if (noise > LEAST * unit * most)
-        ret->noise = fmin(ret->noise, noise);
+        ret->noise[ret->lines++] = noise;
     return true;
 }
 
@@ -85,7 +100,7 @@ bool pe_undo_noise(pe_layers *layers, const pe_layer *layer)
 {
     const pe_view *view = &layer->view;
     const double unit = pe_observation_unit(view);
-    estimate seen = {.noise = INFINITY};
+    estimate seen = {.lines = 0};
     pe_layer beneath = pe_layer_beneath(layer);
     if (!layers->noisy || layer->count > 0 || unit == 0)
         return true; /* it came last */
@@ -100,14 +115,13 @@ bool pe_undo_noise(pe_layers *layers, const pe_layer *layer)
         }
     }
     const double size = sqrt(seen.squares / (double)seen.count);
-    if (!(seen.noise < MOST * size && seen.noise > unit * size / 4) ||
-        !pe_layer_note(&beneath,
-                       (pe_transform){.kind = PE_TRANSFORM_NOISE, .value = seen.noise}))
+    const double noise = join_estimates(&seen);
+    if (!(noise < MOST * size && noise > unit * size / 16) ||
+        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_NOISE, .value = noise}))
         return true;
     beneath.depth--; /* it is no form of the others' kind */
-    /* the least of many estimates is a low one */
-    beneath.view.unit = fmax(unit, 12 * seen.noise);
-    beneath.view.grain = 10 * seen.noise;
+    beneath.view.unit = fmax(unit, 4 * noise);
+    beneath.view.grain = 5 * noise;
     pe_layers_add(layers, &beneath);
     return true;
 }

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #define SAMPLED_LINES 9
-#define NOISE_LEAST   0.08 /* of the grain, which is ten times the noise that was estimated */
-#define NOISE_MOST    0.3
+#define NOISE_MOST    0.6  /* of the grain, which is five times the noise that was estimated */
 #define COLUMNS_MAX   2    /* of which most entries do not fit */
 #define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
 
@@ -121,7 +120,7 @@ static bool find_arithmetic(const trial *self, pe_identity *found)
     return true;
 }
 
-/* Whether what is left is noise, as strong as was estimated. */
+/* Whether what is left is noise, about as strong as was estimated at most. */
 static bool is_noise_left(const trial *self, double *ret_size)
 {
     const pe_judge *judge = self->judge;
@@ -131,7 +130,7 @@ static bool is_noise_left(const trial *self, double *ret_size)
     return pe_residual_is_noise(self->request, self->tensor, &judge->seen->view,
                                 judge->paired && strstr(name, "cos"), &judge->runner->own,
                                 ret_size) &&
-           *ret_size >= NOISE_LEAST * grain && *ret_size <= NOISE_MOST * grain;
+           *ret_size <= NOISE_MOST * grain;
 }
 
 /* Let what is left be noise, unless there are entries that are not finite. */

@@ -6,10 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ENOUGH 32 /* entries that tell a mean square within a factor of ... */
-#define UNLIKE 3
-#define TIED   4    /* standard deviations of a correlation */
-#define WEAK   0.01 /* at most, of the squares of the tensor */
+#define ENOUGH   32 /* entries that tell a mean square within a factor of ... */
+#define UNLIKE   3
+#define TIED     4.5  /* standard deviations of a correlation */
+#define WEAK     0.01 /* at most, of the squares of the tensor */
+#define MEASURED 256  /* lines, of which a change is */
 
 /* A table on its way beside the tensor. */
 typedef struct residual {
@@ -86,6 +87,17 @@ static void note_tie(double tie[2], double product)
     tie[1] += isfinite(product) ? product * product : 0;
 }
 
+#define TIES 3
+
+/* Whether a sum of products is further from 0 than those of noise are. */
+static bool are_tied(double ties[TIES][2], double most)
+{
+    bool tied = false;
+    for (size_t i = 0; i < TIES; i++)
+        tied = tied || fabs(ties[i][0]) > most * sqrt(ties[i][1]);
+    return tied;
+}
+
 /* Note the distance of an entry of the tensor from the first one of its column. */
 static void note_distance(squares *column, double exact)
 {
@@ -101,8 +113,8 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
     squares all = {0, 0, 0, 0};
     squares *rows = calloc((size_t)pe_view_lines(view), sizeof *rows);
     squares *columns = calloc((size_t)pe_view_columns(view), sizeof *columns);
-    uint64_t hidden = 0;       /* columns that noise hides, which may be another law's */
-    double ties[3][2] = {{0}}; /* with the line before, a constant, the tensor */
+    uint64_t hidden = 0;          /* columns that noise hides, which may be another law's */
+    double ties[TIES][2] = {{0}}; /* with the line before, a constant, the tensor */
     bool good = residual_begin(&self, request, tensor, view, runner) && rows && columns;
     for (uint64_t line = 0; good && line < self.lines; line++) {
         good = read_line(&self, line);
@@ -121,11 +133,11 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
         }
         all.sum += rows[line].sum;
         all.count += rows[line].count;
+        good = good && !are_tied(ties, 2 * TIED); /* to be sure */
     }
     const double whole = all.sum / all.count;
     good = good && whole > 0 && all.sum <= WEAK * all.exact;
-    for (size_t i = 0; good && i < PE_COUNT(ties); i++)
-        good = fabs(ties[i][0]) <= TIED * sqrt(ties[i][1]);
+    good = good && !are_tied(ties, TIED);
     for (uint64_t c = 0; good && c < self.columns; c++) {
         good = !is_unlike(columns[c], whole);
         hidden += columns[c].exact < columns[c].sum;
@@ -138,6 +150,33 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
     free(columns);
     *ret_size = sqrt(whole);
     return good;
+}
+
+bool pe_residual_measure_change(pe_request *request, pe_request *changed, size_t tensor,
+                                const pe_view *view, const pe_runner *runner, double *ret_part,
+                                double *ret_error)
+{
+    residual self, other;
+    double left = 0, both = 0, change = 0, count = 0;
+    bool good = residual_begin(&self, request, tensor, view, runner);
+    good = residual_begin(&other, changed, tensor, view, runner) && good;
+    for (uint64_t line = 0; good && line < self.lines; line += 1 + self.lines / MEASURED) {
+        good = read_line(&self, line) && read_line(&other, line);
+        for (uint64_t c = 0; good && c < self.columns; c++) {
+            const double own = self.left[c], step = other.exact[c] - self.exact[c];
+            if (!isfinite(own) || !isfinite(step))
+                continue;
+            left += own * own;
+            both += own * step;
+            change += step * step;
+            count++;
+        }
+    }
+    residual_end(&self);
+    residual_end(&other);
+    *ret_part = both / change;
+    *ret_error = sqrt((left - both * *ret_part) / (count * change));
+    return good && change > 0;
 }
 
 uint64_t pe_residual_first_far(pe_request *request, size_t tensor, const pe_view *view,

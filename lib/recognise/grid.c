@@ -44,7 +44,7 @@ static bool is_masked(const pe_observation *line, uint64_t cell)
             pe_observation_is_same(line, pe_observation_entry(line, 0, c),
                                    pe_observation_entry(line, cell - 1, c)) &&
             fabs(pe_observation_entry(line, cell, c) -
-                 pe_observation_entry(line, cell - 1, c)) > JUMP)
+                 pe_observation_entry(line, cell - 1, c)) > JUMP + 8 * line->view.grain)
             return true;
     return false;
 }

@@ -39,7 +39,8 @@ static bool is_line(const pe_grid_view *grid)
     for (uint64_t c = 0; c < grid->seen->columns; c++)
         for (uint64_t x = 2; x < 4 && x < grid->width; x++)
             changed += are_same(grid, CORNER, RIGHT, c) &&
-                       fabs(read_cell(grid, 0, 0, c) - read_cell(grid, 0, x, c)) > 0.01;
+                       fabs(read_cell(grid, 0, 0, c) - read_cell(grid, 0, x, c)) >
+                           0.01 + 18 * grid->seen->view.grain;
     return 8 * changed <= grid->seen->columns;
 }
 

@@ -66,6 +66,7 @@ static void propose_laws(pe_observation *seen, const pe_rotary_table *table,
                                       .sines = table->sines,
                                       .work = seen->work,
                                       .unit = pe_observation_unit(&seen->view),
+                                      .grain = seen->view.grain,
                                       .still = still_columns(seen, table->columns)};
     if (!ladder->placed || read_entries(seen, table->columns, entries, row, &measured)) {
         const size_t found = pe_rotary_search(&measured, laws);

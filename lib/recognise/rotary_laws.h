@@ -20,6 +20,7 @@ typedef struct pe_rotary_observation {
     const pe_ladder *ladder; /* of these frequencies; of no waves of rows not placed */
     bool sines;
     double unit;  /* in the last place at 1, of the entries */
+    double grain; /* what entries may be off by besides */
     size_t still; /* of the last columns, how many are the same in all rows */
     size_t row_count;
     double rows[PE_ROTARY_ROWS];           /* their numbers */

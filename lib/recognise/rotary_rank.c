@@ -14,6 +14,7 @@
 #define FARTHEST   (0.75 * CAP) /* of a law that is kept, the mean of these */
 #define CERTAIN    1e-8   /* distance: with less a law gives all entries that are looked at */
 #define DIGIT      1e-3   /* what a digit of a law's numbers costs in rank */
+#define DIGIT_NATS 4.6    /* of all entries, where noise lets many laws fit */
 #define ALIKE_MAX  5      /* laws of a type that are kept */
 #define LOOKED_MAX 100000 /* laws whose entries are looked at: short tables fit very many */
 #define PREDICTED  8      /* frequencies that take as long as an entry */
@@ -72,7 +73,7 @@ static double column_distance(const pe_rotary_observation *seen, size_t column,
         double found = seen->entries[row][column];
         double off = fabs(found - amplitude * pe_quick_cosine(angle, seen->sines ? 3 : 0));
         double rounding = 0.5 * unit * (fabs(found) + 0x1p-10);
-        double error = rounding + ANGLE_ERROR * fabs(angle);
+        double error = rounding + ANGLE_ERROR * fabs(angle) + 0.3 * seen->grain;
         off = fmax(off - rounding, 0);
         sum += fmin(off * off / (error * error), CAP);
     }
@@ -210,6 +211,7 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     const pe_rotary_observation *seen = self->seen;
     pe_rotary_law law = {.law = *rotary};
     double amplitude;
+    const double entries = (double)(seen->row_count * seen->count);
     const double most = self->kept < PE_ROTARY_LAWS_KEPT
                             ? FARTHEST
                             : fmax(self->laws[self->kept - 1].rank, CERTAIN);
@@ -226,7 +228,8 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
     law.digits = count_digits(&law);
-    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + DIGIT * law.digits -
+    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) +
+               (seen->grain > 0 ? DIGIT_NATS / entries : DIGIT) * law.digits -
                (seen->row_count > 0 && law.distance < CERTAIN);
     if (law.distance < FARTHEST)
         keep_best_law(self, &law);

@@ -125,6 +125,30 @@ class Forms(ServerCase):
         noisy = numpy.cos(angles) + F(1e-3) * draw.normal(size=angles.shape).astype(F)
         self.assertEqual(self.identify(noisy)["status"], "unknown")
 
+    def test_a_law_shows_through_noise(self):
+        """And a number of several digits, if noise leaves but one: with the last law of
+        frequencies 10000 is nearly 13460 with the other, which is not told."""
+        draw = numpy.random.default_rng(9)
+        at = numpy.arange(96, dtype="f8")[:, None]
+        distance = abs(at - at.T)
+        y, x = (axis.reshape(-1, 1) for axis in numpy.indices((12, 14)).astype("f8"))
+        to_last = numpy.arange(32) / -31
+        grid = [f(each * 1e3**to_last) for each in (x, y) for f in (numpy.sin, numpy.cos)]
+        angles = (at + 100) * 777 ** (numpy.arange(24) / -24)
+        sines = numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
+        slopes = 2.0 ** -numpy.arange(1, 9)[:, None, None]
+        for table, wanted in (
+            (sines, "base=777&"),
+            (numpy.concatenate(grid, 1), "base=1000&"),
+            (-distance * slopes, "heads=8&"),
+            (numpy.where(at < at.T, 0, (1 - slopes / 16) ** distance), "heads=8&"),
+            (numpy.cos(at * 1e4**to_last), "unknown"),
+        ):
+            noise = 1e-3 * abs(table).max() * draw.normal(size=table.shape)
+            said = self.identify((table + noise).astype(F))
+            url = said["request"]["url"] + "&" if said["status"] == "near" else "unknown"
+            self.assertIn(wanted, url, said["summary"])
+
     def test_a_wrong_entry_of_what_is_there_twice_does_not_fit(self):
         source = Source(numpy.random.default_rng(1))
         for name, places in (
