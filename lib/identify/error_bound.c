@@ -217,7 +217,8 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
 {
     const uint64_t columns = bound->seen->flat.shape[1];
     const double rounding = pe_observation_unit(&bound->seen->view);
-    const double grain = bound->seen->view.grain;
+    const double beside = bound->seen->view.beside;
+    const double grain = beside != 0 ? 0 : bound->seen->view.grain;
     const int least = least_exponent(&bound->seen->view);
     for (uint64_t row = 0, i = 0; row < rows; row++) {
         uint64_t zeros = 0;
@@ -227,7 +228,7 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
                 continue;
             turned at = find_turned(bound, first + row, column);
             count_entry(&ret->f32, column, found[i], exact[i],
-                        bound_error(found[i], exact[i], at, 0x1p-23,
+                        bound_error(found[i] + beside, exact[i], at, 0x1p-23,
                                     (rounded ? 2 : 1) * rounding, grain, ldexp(1, least)));
             if (!ret->is_f64 && rounding != F64_UNIT)
                 continue; /* how many there are is not asked */

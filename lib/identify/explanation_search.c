@@ -41,6 +41,7 @@ typedef struct search {
     double laws;  /* the same with rotary laws */
     double rival; /* bits of the cheapest request of another law than the best one's that fits,
                    * too, and makes another table, but for noise */
+    const pe_layer *told; /* of the best one; NULL: there is none */
     pe_identity *best, *found, *second, *first;
     pe_proposal refined; /* the last candidate whose number was */
     pe_error *reterr;
@@ -460,8 +461,10 @@ static bool search_layer(search *self, pe_layer *layer)
                          layer, first))
             return false;
     }
-    if (is_cheaper(first, self->best))
+    if (is_cheaper(first, self->best)) {
         note_layer(layer, first);
+        self->told = layer;
+    }
     keep_cheaper(self, first, self->best, INFINITY);
     keep_waves(first, self->best);
     self->layers.least = bound_forms(self->best);
@@ -532,6 +535,24 @@ static bool search_all(search *self)
     return true;
 }
 
+/* Search what was found once more, with the factor and the constant that fit it, where these
+ * were told badly: so did what was found. */
+static bool settle_factor(search *self)
+{
+    pe_layers *layers = &self->layers;
+    const size_t known = layers->count;
+    const pe_factor_fit fit = {self->best, self->terms->limits, &self->runner->own};
+    if (self->best->status == PE_IDENTITY_UNKNOWN)
+        return true;
+    layers->least = INFINITY;
+    if (!pe_refit_factor(layers, self->told, &fit))
+        return pe_layers_refuse(layers);
+    if (layers->count == known)
+        return true;
+    self->best->status = PE_IDENTITY_UNKNOWN;
+    return search_layer(self, &layers->items[known]);
+}
+
 bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
                             pe_search_runner *runner, pe_identity *ret_best, pe_error *reterr)
 {
@@ -548,7 +569,8 @@ bool pe_search_explanations(const pe_search_terms *terms, const pe_view *view,
                          .left = COMPARED,
                          .laws = LAWS,
                          .reterr = reterr};
-        good = pe_layers_begin(&self->layers, view, reterr) && search_all(self);
+        good = pe_layers_begin(&self->layers, view, reterr) && search_all(self) &&
+               settle_factor(self);
         pe_layers_done(&self->layers);
     } else {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");

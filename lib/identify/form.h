@@ -105,6 +105,17 @@ bool pe_forms_undo(pe_layers *layers, const pe_layer *layer);
  * could be read. */
 bool pe_views_are_turned(const pe_view views[2], bool *ret_read);
 
+/* What was found of a layer with a factor and a constant. */
+typedef struct pe_factor_fit {
+    const pe_identity *found;
+    const pe_limits *limits;
+    const pe_runner *runner;
+} pe_factor_fit;
+
+/* Add the layer whose factor and constant fit the tensors that were found, if the table's own
+ * numbers tell these badly. False: as pe_form_undo. */
+bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_fit *fit);
+
 /* The two views of a form of two tensors: one of the columns of each pair. */
 pe_view pe_view_half(const pe_view *view, bool alternating, uint64_t which);
 

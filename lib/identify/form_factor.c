@@ -1,67 +1,316 @@
-/* The form of a table that was multiplied, and perhaps moved, by a number: what is left of it
- * has sines and cosines of amplitude 1, or slopes that are powers of 2. */
+/* The form of a table that was multiplied, and perhaps moved, by a number. Neither is known,
+ * but what they leave: rows whose squares add up to the same, columns whose bends are multiples
+ * of their entries, angles, whole numbers, or an entry that is 1. */
 #include "identify/form.h"
 
+#include "identify/compared_lines.h"
 #include "identify/price.h"
+#include "identify/query.h"
+#include "numerics/dtype.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define NOISY_BITS 18
-#define SEVERAL    4 /* entries */
-#define FAR_OFF    0.02
+#define NOISY_BITS  18
+#define ENTRIES_MAX ((size_t)1 << 15) /* that are looked at */
+#define SHORT_UNIT  0x1p-18           /* of numbers by which a table tells a constant badly */
+#define LEAST_ERROR 0x1p-51           /* relative, of sums of doubles */
+#define FEWEST      8                 /* points of a trend */
+#define FAR_OFF     0.02 /* relative: what lies so far from a trend is none of it */
+#define WHOLE_MAX   4096
+#define WHOLE_TRIED 512 /* entries, before all of them */
 
-/* A factor and a constant. */
+/* A factor and a constant, and what they may be off by. */
 typedef struct line {
-    double factor, constant;
+    double factor, constant, factor_error, constant_error;
+    double centre; /* the number whose entry is told best, as the constant is of the factor */
 } line;
 
-/* How far the squares of two entries are from the line's, of its factor. */
-static double measure_circle(const line *own, double one, double other)
+/* A point of a trend, and what it is known to. */
+typedef struct point {
+    double x, y, size;
+} point;
+
+/* Rows that are spread evenly over a table; of two tensors a row of each, one after the other.
+ */
+typedef struct sample {
+    size_t rows, columns;
+    uint64_t distance;  /* between two rows */
+    double unit, grain; /* that entries are known to */
+    double *entries;    /* [rows, columns] */
+    double *sorted;     /* room for as many */
+    point *points;      /* room for as many */
+} sample;
+
+/* ---- trends ---- */
+
+/* A straight line through points, but for those that are far from it. */
+typedef struct trend {
+    double x, y, slope; /* through x and y */
+    double error, tilt; /* of y, and of the slope */
+    double spread;      /* the mean of what the points are off by, in their sizes */
+    double most;        /* beyond which they are far */
+    size_t used;
+} trend;
+
+static double measure_off(const trend *own, point at)
 {
-    const double x = one - own->constant, y = other - own->constant;
-    return fabs(x * x + y * y - own->factor * own->factor) / (own->factor * own->factor);
+    return fabs(at.y - own->y - own->slope * (at.x - own->x)) / at.size;
 }
 
-/* Fit entries a·cos + b and a·sin + b of unknown angles, whose squares have the sum
- * a² - 2b² + 2b·(the sum of both); the second time without those that are far off, if they are
- * few. False: they are none. */
-static bool fit_circle(const pe_view views[2], line *ret_line, bool *ret_read)
+/* Fit a trend to the points that are near the one before. False: they are too few. */
+static bool improve_trend(const point *points, size_t count, trend *own)
 {
-    double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS];
-    size_t count, used = 0;
-    *ret_line = (line){.factor = 1};
-    *ret_read = pe_view_read_sample(&views[0], entries[0], &count) &&
-                pe_view_read_sample(&views[1], entries[1], &count);
-    if (!*ret_read || count < 16)
-        return false;
-    for (int again = 0; again < 2; again++) {
-        double x = 0, y = 0, xx = 0, xy = 0, n = 0;
-        for (size_t i = 0; i < count; i++) {
-            const double one = entries[0][i], other = entries[1][i], sum = one + other;
-            const double square = one * one + other * other;
-            if (again && !(measure_circle(ret_line, one, other) <= FAR_OFF))
-                continue;
-            n++;
-            x += sum;
-            y += square;
-            xx += sum * sum;
-            xy += sum * square;
+    const trend last = *own;
+    double weights = 0, xx = 0, xy = 0;
+    *own = (trend){.used = 0};
+    for (size_t i = 0; i < count; i++)
+        if (measure_off(&last, points[i]) <= last.most) {
+            const double weight = 1 / (points[i].size * points[i].size);
+            own->x += points[i].x * weight;
+            own->y += points[i].y * weight;
+            weights += weight;
+            own->used++;
         }
-        const double spread = xx - x * x / n,
-                     slope = spread > 0 ? (xy - x * y / n) / spread : 0;
-        const double constant = slope / 2, mean = (y - slope * x) / n;
-        *ret_line = (line){sqrt(mean + 2 * constant * constant), constant};
-        if (!isnormal(ret_line->factor) || !(spread > 1e-3 * xx))
+    own->x /= weights;
+    own->y /= weights;
+    for (size_t i = 0; i < count; i++)
+        if (measure_off(&last, points[i]) <= last.most) {
+            const double x = (points[i].x - own->x) / points[i].size;
+            xx += x * x;
+            xy += x * (points[i].y - own->y) / points[i].size;
+        }
+    if (own->used < FEWEST)
+        return false;
+    own->slope = isnormal(xx) ? xy / xx : 0;
+    for (size_t i = 0; i < count; i++)
+        if (measure_off(&last, points[i]) <= last.most)
+            own->spread += measure_off(own, points[i]) / (double)own->used;
+    own->most = 3 * own->spread;
+    own->error = own->spread / sqrt(weights);
+    own->tilt = own->spread / sqrt(xx);
+    return true;
+}
+
+/* Fit a trend to points, of which a share must be near it. */
+static bool fit_trend(const point *points, size_t count, double share, trend *ret_trend)
+{
+    *ret_trend = (trend){.most = INFINITY};
+    for (int i = 0; i < 6; i++)
+        if (!improve_trend(points, count, ret_trend))
             return false;
-        for (size_t i = used = 0; i < count; i++)
-            used += measure_circle(ret_line, entries[0][i], entries[1][i]) <= FAR_OFF;
-        if (8 * used < 7 * count)
+    return (double)ret_trend->used >= share * (double)count;
+}
+
+/* ---- sines and cosines ---- */
+
+/* Fit groups of entries a·cos + b and a·sin + b of unknown angles, as many of each, whose
+ * squares have the sum 2b·(their own sum) + size·(a²/2 - b²). Without their own sums b is 0. */
+static bool fit_squares(const sample *seen, size_t count, double size, line *ret_line)
+{
+    trend own;
+    if (!fit_trend(seen->points, count, 0.8, &own))
+        return false;
+    const double constant = own.slope / 2;
+    const double square = 2 * ((own.y - own.slope * own.x) / size + constant * constant);
+    const double factor = sqrt(square);
+    *ret_line = (line){.factor = factor,
+                       .constant = constant,
+                       .constant_error = own.slope == 0 ? 0 : own.tilt / 2};
+    ret_line->factor_error =
+        (own.error / size + fabs(own.x / size - constant) * ret_line->constant_error) / factor;
+    return isnormal(factor) &&
+           own.spread <=
+               (4 * seen->unit * (square + constant * constant) + 2 * seen->grain * factor) *
+                   sqrt(size) &&
+           ret_line->constant_error <= FAR_OFF * factor;
+}
+
+/* Add up the rows of a sample, or its pairs, which are neighbours or in its halves. */
+static size_t add_up(const sample *seen, size_t size, size_t from, size_t step, bool moved)
+{
+    const size_t groups = seen->columns / size;
+    for (size_t i = 0; i < seen->rows * groups; i++) {
+        const double *first = seen->entries + i / groups * seen->columns + i % groups * from;
+        point *sum = &seen->points[i];
+        *sum = (point){0, 0, 1};
+        for (size_t c = 0; c < size; c++) {
+            sum->x += moved ? first[c * step] : 0;
+            sum->y += first[c * step] * first[c * step];
+        }
+    }
+    return seen->rows * groups;
+}
+
+/* The factor and the constant of rows that have cosines and sines of the same angles; of few
+ * rows it matters where these are. */
+static bool fit_circle(const sample *seen, line *ret_line)
+{
+    const size_t all = seen->columns;
+    bool found = false;
+    for (int moved = 0; all % 2 == 0 && !found && moved < 2; moved++)
+        found = fit_squares(seen, add_up(seen, all, all, 1, moved), (double)all, ret_line) ||
+                fit_squares(seen, add_up(seen, 2, 1, all / 2, moved), 2, ret_line) ||
+                fit_squares(seen, add_up(seen, 2, 2, 1, moved), 2, ret_line);
+    return found;
+}
+
+/* Fit a column of entries x = a·cos(w·row + p) + b, of which the second difference is
+ * 2·(cos(w) - 1)·(x - b), wherever three rows follow each other. */
+static bool fit_column(const sample *seen, size_t column, line *ret_line)
+{
+    const size_t count = seen->rows - 2, next = seen->columns;
+    const double *entries = seen->entries + column;
+    double squares = 0, used = 0;
+    trend own;
+    for (size_t i = 0; i < count; i++) {
+        const double *at = entries + (i + 1) * next;
+        seen->points[i] = (point){*at, at[next] - 2 * *at + *(at - next), 1};
+    }
+    if (!fit_trend(seen->points, count, 0.5, &own) || !(own.slope < 0 && own.slope > -4))
+        return false;
+    const double constant = own.x - own.y / own.slope, cosine = 1 + own.slope / 2;
+    for (size_t i = 0; i < count; i++)
+        if (measure_off(&own, seen->points[i]) <= own.most) {
+            const double *at = entries + (i + 1) * next, middle = *at - constant;
+            squares += middle * middle - (at[next] - constant) * (*(at - next) - constant);
+            used++;
+        }
+    const double sine = (1 - cosine) * (1 + cosine);
+    *ret_line = (line){.factor = sqrt(squares / used / sine), .constant = constant};
+    ret_line->constant_error =
+        (own.error + own.tilt * fabs(constant - own.x)) / fabs(own.slope);
+    ret_line->factor_error = ret_line->constant_error / sqrt(sine);
+    return isnormal(ret_line->factor) &&
+           own.spread <= FAR_OFF * fabs(own.slope) * ret_line->factor;
+}
+
+static bool agree(const line *one, const line *other)
+{
+    const double off = 8 * (one->factor_error + other->factor_error) + 1e-3 * other->factor;
+    return fabs(one->factor - other->factor) <= off &&
+           fabs(one->constant - other->constant) <= off;
+}
+
+/* The factor and the constant of columns that are waves, as most that tell something must be:
+ * the mean of those that agree with the best one. */
+static bool fit_waves(const sample *seen, line *ret_line)
+{
+    line best = {.factor_error = INFINITY}, own;
+    double weights = 0, told = 0, same = 0;
+    *ret_line = (line){0};
+    for (size_t c = 0; seen->rows >= FEWEST && c < seen->columns; c++)
+        if (fit_column(seen, c, &own) && own.factor_error <= FAR_OFF * own.factor) {
+            told++;
+            best = own.factor_error < best.factor_error ? own : best;
+        }
+    for (size_t c = 0; told > 1 && c < seen->columns; c++)
+        if (fit_column(seen, c, &own) && own.factor_error <= FAR_OFF * own.factor &&
+            agree(&own, &best)) {
+            const double error = fmax(own.factor_error, 1e-16 * own.factor);
+            const double weight = 1 / (error * error);
+            ret_line->factor += own.factor * weight;
+            ret_line->constant += own.constant * weight;
+            weights += weight;
+            same++;
+        }
+    ret_line->factor /= weights;
+    ret_line->constant /= weights;
+    ret_line->factor_error = ret_line->constant_error = 1 / sqrt(weights);
+    return same > 1 && 3 * same >= 2 * told;
+}
+
+/* ---- others ---- */
+
+/* The factor and the constant of angles, of which the first frequency is 1: the first row is
+ * that of an offset, as far as rows differ. */
+static bool fit_angles(const sample *seen, line *ret_line)
+{
+    const size_t half = (seen->rows - 1) / 2, columns = seen->columns;
+    const double *first = seen->entries, *middle = first + half * columns;
+    const double *last = middle + half * columns;
+    double most = 0;
+    size_t bent = 0;
+    trend own;
+    for (size_t c = 0; c < columns; c++) {
+        const double moved = last[c] - first[c];
+        seen->points[c] = (point){moved, first[c], 1};
+        most = fabs(moved) > fabs(most) ? moved : most;
+        bent += !(fabs(first[c] + last[c] - 2 * middle[c]) <= FAR_OFF * fabs(moved));
+    }
+    if (half < FEWEST || 4 * bent > columns || most != last[0] - first[0] ||
+        !fit_trend(seen->points, columns, 0.8, &own) || own.spread > FAR_OFF * fabs(most))
+        return false;
+    const double constant = own.y - own.slope * own.x;
+    const double factor = most / (2 * (double)half * (double)seen->distance);
+    *ret_line = (line){.factor = factor,
+                       .constant = constant,
+                       .constant_error = own.error + own.tilt * fabs(own.x)};
+    return isnormal(factor);
+}
+
+static int smaller_first(const void *a, const void *b)
+{
+    const double one = *(const double *)a, other = *(const double *)b;
+    return one < other ? -1 : one > other;
+}
+
+/* Give different numbers in order whole ones from 0 on, of which half are there. */
+static bool count_steps(const double *numbers, size_t count, point *points)
+{
+    double step = INFINITY, whole = 0;
+    for (size_t i = 1; i < count; i++)
+        step = fmin(step, numbers[i] - numbers[i - 1]);
+    for (size_t i = 0; i < count; i++) {
+        const double more = i > 0 ? (numbers[i] - numbers[i - 1]) / step : 0;
+        whole += rint(more);
+        points[i] = (point){whole, numbers[i], hypot(numbers[i], step / 1024)};
+        if (!(fabs(more - rint(more)) <= 0.25) || whole > 2 * (double)count)
             return false;
     }
     return true;
 }
+
+/* Whether so many entries are whole numbers times a factor, from a constant on. They are
+ * sorted. */
+static bool fit_steps(double *entries, size_t count, point *points, line *ret_line)
+{
+    size_t known = 0;
+    trend own;
+    qsort(entries, count, sizeof *entries, smaller_first);
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(entries[i]) && (known == 0 || entries[i] != entries[known - 1]))
+            entries[known++] = entries[i];
+    if (known > WHOLE_MAX || !count_steps(entries, known, points))
+        return false;
+    if (!fit_trend(points, known, 0.8, &own))
+        return known < FEWEST && count <= WHOLE_TRIED; /* too few to tell */
+    *ret_line = (line){own.slope, own.y - own.slope * own.x, own.tilt, own.error, own.x};
+    return true;
+}
+
+/* The factor and the constant of whole numbers. */
+static bool fit_whole(const sample *seen, line *ret_line)
+{
+    const size_t count = seen->rows * seen->columns;
+    double tried[WHOLE_TRIED];
+    for (size_t i = 0; i < WHOLE_TRIED; i++)
+        tried[i] = seen->entries[i * (count - 1) / (WHOLE_TRIED - 1)];
+    *ret_line = (line){0};
+    if (!fit_steps(tried, WHOLE_TRIED, seen->points, ret_line))
+        return false;
+    memcpy(seen->sorted, seen->entries, count * sizeof *seen->sorted);
+    if (!fit_steps(seen->sorted, count, seen->points, ret_line) || !isnormal(ret_line->factor))
+        return false;
+    const double first = ret_line->constant / ret_line->factor;
+    if (first > -0.5 && fabs(first - rint(first)) <= 1e-3)
+        ret_line->constant = 0;
+    return true;
+}
+
+/* ---- layers ---- */
 
 /* The number that a measured one is taken for: the root of the width of a table, as what is
  * multiplied by that has, or the cheapest within its error. */
@@ -69,22 +318,43 @@ static double choose_number(double number, double error, const pe_view *view)
 {
     const double square = number * number;
     const double width = sqrt((double)view->shape[view->rank - 1]);
-    const double numbers[] = {pe_find_decimal(number, fmax(error, 1e-6)), sqrt(rint(square)),
-                              1 / sqrt(rint(1 / square)), PE_LOG2_E, 1 / PE_LOG2_E};
+    const double numbers[] = {sqrt(rint(square)), 1 / sqrt(rint(1 / square)), PE_LOG2_E,
+                              1 / PE_LOG2_E};
+    /* the number itself was rounded, too */
+    const double near =
+        fmax(2 * error, fmin(pe_observation_unit(view), pe_dtypes[PE_F32].unit)) * number;
     double chosen = pe_find_decimal(number, error);
-    if (fabs(width - number) <= error * number)
+    if (fabs(width - number) <= near)
         return width;
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
-        if (fabs(numbers[i] - number) <= fmax(2 * error, i == 0 ? 1e-6 : 0) * number &&
+        if (fabs(numbers[i] - number) <= near &&
             pe_price_number(numbers[i]) < pe_price_number(chosen))
             chosen = numbers[i];
     return chosen;
 }
 
-/* Add the layer without a factor and a constant. */
-static bool add_scaled(pe_layers *layers, const pe_layer *layer, line found)
+/* The numbers of a line that fits: a constant that is within its error of 0 is none. */
+static line choose_line(const line *own, double unit, const pe_view *view)
 {
+    const double least = fmax(unit / 64, LEAST_ERROR) * fabs(own->factor);
+    line chosen = *own;
+    chosen.constant_error = fmax(4 * own->constant_error, least);
+    chosen.factor =
+        choose_number(own->factor, fmax(2 * own->factor_error, least) / own->factor, view);
+    chosen.constant += own->centre * (own->factor - chosen.factor);
+    chosen.constant = fabs(own->constant) <= chosen.constant_error
+                          ? 0
+                          : pe_find_decimal(chosen.constant,
+                                            chosen.constant_error / 2 / fabs(chosen.constant));
+    return chosen;
+}
+
+/* Add the layer without a factor and a constant. */
+static bool add_scaled(pe_layers *layers, const pe_layer *layer, pe_mapping mapping, line found)
+{
+    const pe_view *views[] = {&layer->view, &layer->other};
     pe_layer beneath = pe_layer_beneath(layer);
+    pe_view *scaled[] = {&beneath.view, &beneath.other};
     if (pe_layer_has(layer, PE_TRANSFORM_NOISE) &&
         (found.constant != 0 || pe_price_number(found.factor) > NOISY_BITS))
         return true; /* noise leaves few digits */
@@ -95,82 +365,22 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, line found)
         beneath.bits >= layers->least)
         return true;
     pe_mapped_view *mapped = pe_layers_hold(layers, 2 * sizeof *mapped);
-    if (!mapped ||
-        !pe_mapped_view_init(&mapped[0], &layer->view, PE_MAP_SCALE, found.factor,
-                             found.constant, &beneath.view) ||
-        (layer->is != PE_OTHER_NONE &&
-         !pe_mapped_view_init(&mapped[1], &layer->other, PE_MAP_SCALE, found.factor,
-                              found.constant, &beneath.other)))
-        return false;
-    if (found.constant != 0) /* beside which entries were rounded */
-        beneath.view.grain +=
-            pe_observation_unit(&layer->view) * (1 + fabs(found.constant / found.factor));
+    for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? 1 : 2); i++) {
+        if (!mapped || !pe_mapped_view_init(&mapped[i], views[i], mapping, found.factor,
+                                            found.constant, scaled[i]))
+            return false;
+        const double beside = 1 + fabs(found.constant / found.factor);
+        if (found.constant != 0 && mapping == PE_MAP_SCALE)
+            scaled[i]->unit = 2 * beside * pe_observation_unit(views[i]);
+        if (found.constant != 0) /* beside which it was rounded */
+            scaled[i]->grain += beside * pe_observation_unit(views[i]) +
+                                found.constant_error / fabs(found.factor);
+        else if (mapping == PE_MAP_WHOLE &&
+                 pe_round_number(found.factor, PE_F32) != found.factor)
+            scaled[i]->grain += pe_observation_unit(views[i]); /* it was rounded, too */
+    }
     pe_layers_add(layers, &beneath);
     return true;
-}
-
-/* What a number that many entries tell is off by, relative; noise is a part of its unit. */
-static double find_mean_error(const pe_layer *layer)
-{
-    const double entries = pe_layer_has(layer, PE_TRANSFORM_NOISE) ? 16 : 64;
-    return fmax(pe_observation_unit(&layer->view) / entries, 1e-7);
-}
-
-/* The factor of two tensors whose squares add up to its own. */
-static bool undo_of_tensors(pe_layers *layers, const pe_layer *layer)
-{
-    double entries[2][PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], sum = 0;
-    size_t count;
-    if (!pe_view_read_sample(&layer->view, entries[0], &count) ||
-        !pe_view_read_sample(&layer->other, entries[1], &count))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        sum += entries[0][i] * entries[0][i] + entries[1][i] * entries[1][i];
-    const double factor = sqrt(sum / (double)count);
-    return !isnormal(factor) ||
-           add_scaled(layers, layer,
-                      (line){choose_number(factor, find_mean_error(layer), &layer->view), 0});
-}
-
-/* The factor and the constant of sines and cosines, whose pairs may lie in three ways. */
-static bool undo_circle(pe_layers *layers, const pe_layer *layer, bool *ret_found)
-{
-    const pe_view *view = &layer->view;
-    const double error = find_mean_error(layer);
-    bool read = true;
-    for (size_t i = 0; read && !*ret_found && i < 3; i++) {
-        /* the halves of a grid's channels are of two axes, each with its own pairs */
-        const pe_view half = i == 2 ? pe_view_half(view, false, 0) : *view;
-        const pe_view views[] = {pe_view_half(&half, i == 1, 0),
-                                 pe_view_half(&half, i == 1, 1)};
-        line found;
-        *ret_found = fit_circle(views, &found, &read);
-        if (!*ret_found)
-            continue;
-        const bool moved =
-            fabs(found.constant) > 16 * fmax(error, view->grain / 96) * found.factor;
-        const line numbers = {choose_number(found.factor, error, view),
-                              moved ? pe_find_decimal(found.constant, error) : 0};
-        if (!add_scaled(layers, layer, numbers))
-            return false;
-    }
-    return read;
-}
-
-/* The number of which all entries that are looked at are whole multiples, as those of a table
- * of whole numbers; 0: there is none. */
-static double find_divisor(const double *entries, size_t count)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < count; i++)
-        if (entries[i] != 0 && isfinite(entries[i]))
-            least = fmin(least, fabs(entries[i]));
-    for (size_t i = 0; isfinite(least) && i < count; i++) {
-        const double whole = entries[i] / least;
-        if (isfinite(entries[i]) && fabs(whole - rint(whole)) > 1e-3)
-            return 0;
-    }
-    return isfinite(least) ? least : 0;
 }
 
 /* The slope of the last line of a head of a bias; 0: it is not straight. False: the view cannot
@@ -209,64 +419,169 @@ static bool find_slope_factor(const pe_view *view, double *ret_factor)
     return true;
 }
 
-static int larger_first(const void *a, const void *b)
-{
-    const double one = fabs(*(const double *)a), other = fabs(*(const double *)b);
-    return one > other ? -1 : one < other;
-}
-
-/* The largest size that several entries have, as cosines of position 0, or slow ones; 0: none.
- * The entries are sorted. */
-static double find_most(double *entries, size_t count, double error)
-{
-    size_t finite = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(entries[i])) /* numbers have an order, NaN has none */
-            entries[finite++] = entries[i];
-    qsort(entries, finite, sizeof *entries, larger_first);
-    for (size_t i = 0; i + SEVERAL < finite; i++)
-        if (fabs(entries[i + SEVERAL]) >= (1 - 2 * error) * fabs(entries[i]))
-            return fabs(entries[i + SEVERAL / 2]);
-    return 0;
-}
-
-/* Factors of tables without pairs: what waves are of those of amplitude 1, what slopes are of
- * those of ALiBi, what the first entry is of 1, what all entries are multiples of, and what the
- * largest ones are of 1. */
-static bool undo_others(pe_layers *layers, const pe_layer *layer)
+/* Factors of tables that have an entry of 1 first, or slopes of ALiBi's. */
+static bool undo_others(pe_layers *layers, const pe_layer *layer, double first)
 {
     const double error = fmax(pe_observation_unit(&layer->view), 1e-7);
-    double entries[PE_LOOKED_ROWS * PE_LOOKED_COLUMNS], factors[5] = {layer->amplitude};
-    size_t count;
-    if (!pe_view_read_sample(&layer->view, entries, &count) ||
-        !find_slope_factor(&layer->view, &factors[1]))
+    double factors[2] = {first};
+    if (!find_slope_factor(&layer->view, &factors[1]))
         return false;
-    factors[2] = entries[0];
-    factors[3] = find_divisor(entries, count);
-    factors[4] = find_most(entries, count, error);
     for (size_t i = 0; i < PE_COUNT(factors); i++)
         if (isnormal(factors[i]) && factors[i] > 0 &&
-            !add_scaled(layers, layer,
-                        (line){choose_number(factors[i], i == 0 ? fmax(error, 1e-4) : error,
-                                             &layer->view),
-                               0}))
+            !add_scaled(layers, layer, PE_MAP_SCALE,
+                        (line){.factor = choose_number(factors[i], error, &layer->view)}))
             return false;
     return true;
 }
 
+/* Read the rows that are looked at. False: they cannot be read, or memory ran out. */
+static bool read_sample(const pe_layer *layer, sample *seen)
+{
+    const uint64_t lines = pe_view_lines(&layer->view), columns = pe_view_columns(&layer->view);
+    const size_t tensors = layer->is == PE_OTHER_NONE ? 1 : 2;
+    seen->grain = layer->view.grain;
+    seen->unit = fmax(pe_observation_unit(&layer->view), 1e-7);
+    seen->columns = tensors * (size_t)columns;
+    seen->rows = ENTRIES_MAX / seen->columns < lines ? ENTRIES_MAX / seen->columns : lines;
+    seen->distance = seen->rows > 1 ? (lines - 1) / (seen->rows - 1) : 1;
+    seen->entries = malloc(seen->rows * seen->columns * sizeof *seen->entries);
+    seen->points = malloc((seen->rows * seen->columns + WHOLE_TRIED) * sizeof *seen->points);
+    seen->sorted = malloc(seen->rows * seen->columns * sizeof *seen->sorted);
+    bool good = seen->entries && seen->points && seen->sorted;
+    for (size_t r = 0; good && r < seen->rows; r++) {
+        double *row = seen->entries + r * seen->columns;
+        good = pe_view_read_line(&layer->view, r * seen->distance, row) &&
+               (tensors == 1 ||
+                pe_view_read_line(&layer->other, r * seen->distance, row + columns));
+    }
+    return good;
+}
+
+static void free_sample(sample *seen)
+{
+    free(seen->entries);
+    free(seen->points);
+    free(seen->sorted);
+}
+
+/* Undo what a sample tells: what fits first is taken for what it is. */
+static bool undo_sample(pe_layers *layers, const pe_layer *layer, const sample *seen)
+{
+    static bool (*const FITS[])(const sample *, line *) = {fit_circle, fit_whole, fit_waves,
+                                                           fit_angles};
+    const double unit = pe_observation_unit(&layer->view);
+    line found;
+    for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? PE_COUNT(FITS) : 1); i++)
+        if (FITS[i](seen, &found))
+            return add_scaled(layers, layer, FITS[i] == fit_whole ? PE_MAP_WHOLE : PE_MAP_SCALE,
+                              choose_line(&found, unit, &layer->view));
+    return layer->is != PE_OTHER_NONE || undo_others(layers, layer, seen->entries[0]);
+}
+
 bool pe_undo_factor(pe_layers *layers, const pe_layer *layer)
 {
-    const size_t rank = layer->view.rank;
-    bool found = false;
-    if (layer->is == PE_OTHER_TABLE || pe_layer_has(layer, PE_TRANSFORM_FACTOR))
+    sample seen = {.rows = 0};
+    if (layer->is == PE_OTHER_TABLE || pe_layer_has(layer, PE_TRANSFORM_FACTOR) ||
+        layer->view.rank < 1 || pe_view_columns(&layer->view) > ENTRIES_MAX / 2)
         return true;
-    if (layer->is == PE_OTHER_TENSOR)
-        return undo_of_tensors(layers, layer);
-    if (rank < 1)
-        return true;
-    if (layer->view.shape[rank - 1] % 4 == 0 && !undo_circle(layers, layer, &found))
+    const bool good = read_sample(layer, &seen) && undo_sample(layers, layer, &seen);
+    free_sample(&seen);
+    return good;
+}
+
+/* ---- by what was found ---- */
+
+/* Read the rows of a request's tensor that are those of the sample. */
+static bool read_exact(const pe_factor_fit *fit, const pe_scheme *scheme, const char *query,
+                       const char *tensor, const pe_view *view, const sample *seen,
+                       double *exact)
+{
+    pe_request *request = pe_parse_query(scheme, query, "f64", fit->limits);
+    const int index = request ? pe_find_query_tensor(request, tensor, view) : -1;
+    const size_t size = (size_t)pe_view_columns(view) * sizeof *exact;
+    pe_stream *stream = NULL;
+    pe_error error;
+    bool good =
+        index >= 0 && pe_request_tensor(request, (size_t)index)->dtype == PE_F64 &&
+        pe_stream_new(request, (size_t)index, size, fit->runner, &stream, &error) == PE_OK;
+    for (size_t r = 0; good && r < seen->rows; r++)
+        good = pe_stream_read_fully(stream, r * seen->distance * size,
+                                    exact + r * seen->columns, size);
+    pe_stream_free(stream);
+    pe_request_unref(request);
+    return good;
+}
+
+/* Fit a sample of a layer to the tensors that were found, by entries that are known the better
+ * the smaller they were, `beside` the constant. */
+static bool fit_exact(const pe_factor_fit *fit, const pe_layer *layer, double beside,
+                      const sample *seen, trend *ret_trend)
+{
+    const pe_identity *found = fit->found;
+    const size_t half = (size_t)pe_view_columns(&layer->view);
+    if (!read_exact(fit, found->scheme, found->query, found->tensor, &layer->view, seen,
+                    seen->sorted) ||
+        (layer->is != PE_OTHER_NONE &&
+         !read_exact(fit, found->second.scheme, found->second.query, found->second.tensor,
+                     &layer->other, seen, seen->sorted + half)))
         return false;
-    return found || undo_others(layers, layer);
+    for (size_t i = 0; i < seen->rows * seen->columns; i++) {
+        const bool negative = i % seen->columns >= half && found->second.negative;
+        seen->points[i] = (point){negative ? -seen->sorted[i] : seen->sorted[i],
+                                  seen->entries[i], hypot(seen->entries[i] + beside, 1e-6)};
+    }
+    return fit_trend(seen->points, seen->rows * seen->columns, 0.8, ret_trend);
+}
+
+/* Add a layer whose factor and constant are better than those of a form of this one. */
+static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
+                       const trend *exact)
+{
+    const pe_transform own = layer->transforms[form];
+    const line fit = {.factor = own.value * exact->slope,
+                      .constant =
+                          own.value * (exact->y - exact->slope * exact->x) + own.constant,
+                      .factor_error = fabs(own.value) * exact->tilt,
+                      .constant_error = fabs(own.value) * exact->error,
+                      .centre = exact->x};
+    const line chosen = choose_line(&fit, 0, &layer->view);
+    const pe_view *views[] = {&layer->view, &layer->other};
+    pe_layer better = *layer;
+    pe_view *scaled[] = {&better.view, &better.other};
+    pe_mapped_view *mapped = pe_layers_hold(layers, 2 * sizeof *mapped);
+    better.examined = false;
+    better.waves = NULL;
+    better.transforms[form].value = chosen.factor;
+    better.transforms[form].constant = chosen.constant;
+    for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? 1 : 2); i++) {
+        if (!mapped ||
+            !pe_mapped_view_init(&mapped[i], views[i], PE_MAP_SCALE, chosen.factor / own.value,
+                                 (chosen.constant - own.constant) / own.value, scaled[i]))
+            return false;
+        scaled[i]->beside = chosen.constant / chosen.factor;
+        scaled[i]->unit /= 1 + fabs(own.constant / own.value);
+    }
+    pe_layers_add(layers, &better);
+    return true;
+}
+
+bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_fit *fit)
+{
+    sample seen = {.rows = 0};
+    trend exact;
+    size_t form = 0;
+    while (form < layer->count && layer->transforms[form].kind != PE_TRANSFORM_FACTOR)
+        form++;
+    if (form == layer->count || layer->transforms[form].constant == 0 ||
+        pe_layer_has(layer, PE_TRANSFORM_ANGLES) || layer->is == PE_OTHER_TABLE ||
+        pe_observation_unit(&layer->view) < SHORT_UNIT)
+        return true;
+    const double beside = layer->transforms[form].constant / layer->transforms[form].value;
+    bool good = read_sample(layer, &seen);
+    if (good && fit_exact(fit, layer, beside, &seen, &exact))
+        good = add_better(layers, layer, form, &exact);
+    free_sample(&seen);
+    return good;
 }
 
 void pe_write_factor(const pe_identity *identity, const pe_transform *form,

@@ -158,7 +158,8 @@ static bool compare_request(const trial *self, pe_identity *found)
     found->arithmetic = PE_ARITHMETIC_EXACT;
     if (judge->noisy)
         note_noise(found, size);
-    else if (found->comparison.differing + found->comparison.signs > 0 &&
+    else if ((found->comparison.differing + found->comparison.signs > 0 ||
+              judge->seen->view.grain > 0) &&
              !find_arithmetic(self, found))
         return false;
     found->scheme = self->scheme;

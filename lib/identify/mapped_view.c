@@ -8,6 +8,15 @@
 #define AT_ONCE      512    /* elements */
 #define ANGLES_BELOW 0x1p40 /* of larger ones the elements say nothing */
 
+/* The whole number that an element is, but for its rounding. */
+static double find_whole(const pe_mapped_view *self, double element)
+{
+    const double number = (element - self->constant) / self->factor;
+    const double made = rint(number) * self->factor + self->constant;
+    const double allowed = 1.5 * self->unit * fabs(element) + 1e-9 * fabs(self->factor);
+    return fabs(element - made) <= allowed ? rint(number) : number;
+}
+
 static double map_element(const pe_mapped_view *self, double element)
 {
     switch (self->mapping) {
@@ -22,6 +31,8 @@ static double map_element(const pe_mapped_view *self, double element)
         return isinf(element) ? element : -element;
     case PE_MAP_SCALE:
         return (element - self->constant) / self->factor;
+    case PE_MAP_WHOLE:
+        return find_whole(self, element);
     }
     return element;
 }
@@ -64,11 +75,12 @@ bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     ret_view->offset = 0;
     if (!pe_element_is_real(source->element, &mapped->dtype))
         return false;
-    if (mapping != PE_MAP_SCALE)
+    mapped->unit = source->unit > 0 ? source->unit : pe_dtypes[mapped->dtype].unit;
+    if (mapping != PE_MAP_SCALE && mapping != PE_MAP_WHOLE)
         return true;
     /* a number of few digits has more when it is divided, between other powers of two */
     if (pe_dtype_size(mapped->dtype) < sizeof(float)) {
-        ret_view->unit = 2 * (source->unit > 0 ? source->unit : pe_dtypes[mapped->dtype].unit);
+        ret_view->unit = mapping == PE_MAP_WHOLE ? 0 : 2 * mapped->unit;
         mapped->dtype = PE_F32;
         ret_view->element = PE_ELEMENT_F32;
     }

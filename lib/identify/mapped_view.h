@@ -9,13 +9,15 @@ typedef enum pe_mapping {
     PE_MAP_SINE,
     PE_MAP_NEGATE,
     PE_MAP_NEGATE_FINITE, /* masks stay */
-    PE_MAP_SCALE          /* (element - constant) / factor */
+    PE_MAP_SCALE,         /* (element - constant) / factor */
+    PE_MAP_WHOLE          /* the same, rounded where the element is a whole number's */
 } pe_mapping;
 
 typedef struct pe_mapped_view {
     pe_view source;
     pe_mapping mapping;
     double factor, constant;
+    double unit; /* of the source */
     pe_dtype dtype;
 } pe_mapped_view;
 

@@ -117,6 +117,21 @@ class Forms(ServerCase):
             schemes = [each["scheme"] for each in (said["request"], *said["same_table"])]
             self.assertIn(scheme, schemes, said["summary"])
 
+    def test_a_factor_and_a_constant_of_tables_without_pairs(self):
+        for target, scheme in (
+            ("/v1/encodings/t5?length=60&heads=1&tensor=bucket", "t5"),
+            ("/v1/encodings/swin?height=5&width=6&heads=1&tensor=index", "swin"),
+            ("/v1/encodings/rope?length=80&dim=64&tensor=cos", "rope"),
+            ("/v1/encodings/rope?length=80&dim=64&tensor=sin", "rope"),
+        ):
+            exact = self.fetch(target).astype("f8")
+            for dtype in (F, "f2"):
+                table = ((exact - exact.mean()) / (10 * exact.std())).astype(dtype)
+                said = self.identify(table)
+                self.check(table, said)
+                self.assertEqual(said["request"]["scheme"], scheme, said["summary"])
+                self.assertIn("factor", [form["kind"] for form in said["forms"]])
+
     def test_a_law_is_not_told_of_columns_that_noise_or_misfits_hide(self):
         """Half of the columns do not turn: rope_theta=1e8 fits, too, but for noise."""
         draw = numpy.random.default_rng(8)
