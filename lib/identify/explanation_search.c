@@ -36,9 +36,10 @@ typedef struct search {
     pe_search_runner *runner;
     pe_layers layers;
     pe_candidates candidates;
-    bool noisy;   /* the layer that is searched has noise */
-    double left;  /* entries that may still be compared in full */
-    double laws;  /* the same with rotary laws */
+    bool noisy;     /* the layer that is searched has noise */
+    bool unordered; /* its columns are in any order */
+    double left;    /* entries that may still be compared in full */
+    double laws;    /* the same with rotary laws */
     double rival; /* bits of the cheapest request of another law than the best one's that fits,
                    * too, and makes another table, but for noise */
     const pe_layer *told; /* of the best one; NULL: there is none */
@@ -116,8 +117,12 @@ static bool judge_counterpart(search *self, const pe_candidate *candidate, const
     if (!begin_view(self, &negated, &seen))
         return false;
     pe_observation_waves(&seen); /* by which it is judged */
-    const pe_judge judge = {self->terms->limits, self->runner, &seen,
-                            self->noisy,         true,         self->reterr};
+    const pe_judge judge = {.limits = self->terms->limits,
+                            .runner = self->runner,
+                            .seen = &seen,
+                            .noisy = self->noisy,
+                            .paired = true,
+                            .reterr = self->reterr};
     const bool good =
         pe_judge_request(&judge, candidate->scheme, candidate->proposal, tensor, self->second);
     pe_observation_end(&seen);
@@ -313,8 +318,13 @@ static double bound_price(const pe_identity *best)
 static bool judge_candidates(search *self, pe_observation *seen, const pe_view *other,
                              double forms, pe_identity *best)
 {
-    const pe_judge judge = {self->terms->limits, self->runner,  seen,
-                            self->noisy,         other != NULL, self->reterr};
+    const pe_judge judge = {.limits = self->terms->limits,
+                            .runner = self->runner,
+                            .seen = seen,
+                            .noisy = self->noisy,
+                            .paired = other != NULL,
+                            .unordered = self->unordered,
+                            .reterr = self->reterr};
     const uint64_t entries =
         pe_view_elements(&seen->view) + (other ? pe_view_elements(other) : 0);
     const double table = price_table(&seen->view) + (other ? price_table(other) : 0);
@@ -415,9 +425,10 @@ static void note_layer(const pe_layer *layer, pe_identity *found)
     found->transform_count = layer->count;
     memcpy(found->transforms, layer->transforms, sizeof found->transforms);
     found->transposed = pe_layer_has(layer, PE_TRANSFORM_TRANSPOSED);
+    const bool matched = found->column_count > 0;
     found->column_count = layer->order ? layer->view.shape[layer->view.rank - 1] : 0;
-    if (layer->order)
-        memcpy(found->columns, layer->order, found->column_count * sizeof *layer->order);
+    for (uint64_t c = 0; c < found->column_count; c++)
+        found->columns[c] = layer->order[matched ? found->columns[c] : c];
     found->rank = layer->view.rank;
     memcpy(found->shape, layer->view.shape, sizeof found->shape);
     note_differing(layer, found);
@@ -450,6 +461,7 @@ static bool search_layer(search *self, pe_layer *layer)
     pe_identity *first = self->first;
     layer->examined = true;
     self->noisy = pe_layer_has(layer, PE_TRANSFORM_NOISE);
+    self->unordered = layer->is_rough && layer->view.rank == 2;
     if (tables) {
         if (!search_tables(self, layer))
             return false;

@@ -28,6 +28,7 @@ typedef struct pe_layer {
     pe_other is;
     pe_view other;    /* unless that is PE_OTHER_NONE */
     uint16_t *order;  /* of columns, if they are in another one; or NULL */
+    bool is_rough;    /* of most columns that order is right, and others are anywhere */
     double amplitude; /* of a wave of its columns that turns fast; 0: there is none */
     const pe_observed_wave *waves; /* of its columns; NULL: none were measured */
     bool examined;

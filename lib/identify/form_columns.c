@@ -41,6 +41,7 @@ static bool add_ordered(pe_layers *layers, const pe_layer *layer, const uint16_t
         return false;
     memcpy(columns->order, order, (size_t)count * sizeof *order);
     beneath.order = columns->order;
+    beneath.is_rough = !halves;
     if (!pe_ordered_view_init(&columns->views[0], &layer->view, columns->order,
                               &beneath.view) ||
         (layer->is == PE_OTHER_TENSOR &&
@@ -55,25 +56,22 @@ static bool add_ordered(pe_layers *layers, const pe_layer *layer, const uint16_t
 
 bool pe_undo_column_order(pe_layers *layers, const pe_layer *layer)
 {
-    uint16_t order[PE_IDENTITY_COLUMNS_MAX], halves[PE_IDENTITY_COLUMNS_MAX];
-    uint64_t sorted = 0;
-    bool pairs = false;
+    uint16_t orders[PE_COLUMN_ORDERS][PE_IDENTITY_COLUMNS_MAX];
+    size_t found = 0;
     if (layer->is == PE_OTHER_TABLE || layer->view.rank != 2 ||
         layer->view.shape[1] > PE_IDENTITY_COLUMNS_MAX ||
         pe_layer_has(layer, PE_TRANSFORM_COLUMNS))
         return true;
-    const uint64_t count = layer->view.shape[1], half = count / 2;
+    const uint64_t count = layer->view.shape[1];
     for (uint64_t c = 0; c < count; c++)
-        order[c] = (uint16_t)((c + half) % count);
-    if (count >= 4 && !add_ordered(layers, layer, order, true))
-        return false;
-    if (layer->is == PE_OTHER_NONE && !pe_column_order_find(&layer->view, layer->waves, order,
-                                                            &sorted, &pairs, layers->reterr))
-        return false;
-    for (uint64_t c = 0; c < sorted; c++) /* cosines, and then sines */
-        halves[c] = order[c < half ? 2 * c + 1 : 2 * (c - half)];
-    return (sorted == 0 || add_ordered(layers, layer, order, false)) &&
-           (!pairs || sorted == 0 || add_ordered(layers, layer, halves, false));
+        orders[0][c] = (uint16_t)((c + count / 2) % count);
+    bool good = count < 4 || add_ordered(layers, layer, orders[0], true);
+    if (good && layer->is == PE_OTHER_NONE)
+        good =
+            pe_column_orders_find(&layer->view, layer->waves, orders, &found, layers->reterr);
+    for (size_t i = 0; good && i < found; i++)
+        good = add_ordered(layers, layer, orders[i], false);
+    return good;
 }
 
 void pe_write_columns(const pe_identity *identity, const pe_transform *form,

@@ -1,5 +1,7 @@
 #include "identify/judged_request.h"
 
+#include "foreign/ordered_view.h"
+#include "identify/column_matching.h"
 #include "identify/computation.h"
 #include "identify/error_bound.h"
 #include "identify/query.h"
@@ -187,11 +189,51 @@ static bool are_close_lines(const trial *self)
     return near;
 }
 
+/* Judge the request by the table that the judge sees. */
+static bool judge_seen(trial *self, pe_identity *found)
+{
+    pe_exact_waves waves;
+    bool good = true;
+    /* what has an angle was proposed without measuring waves */
+    if (self->proposal->angle > 0 && pe_exact_waves_read(&waves, self->request, self->tensor))
+        self->waves = &waves;
+    if (are_close_lines(self))
+        good = compare_request(self, found);
+    if (self->waves)
+        pe_exact_waves_done(&waves);
+    return good;
+}
+
+/* Judge the request by the table with its columns in the request's order. */
+static bool judge_ordered(trial *self, pe_identity *found)
+{
+    pe_ordered_view ordered;
+    pe_observation seen;
+    pe_view view;
+    pe_judge judge = *self->judge;
+    if (!pe_match_columns(self->request, self->tensor, judge.seen, found->columns))
+        return true;
+    bool good = pe_ordered_view_init(&ordered, &judge.seen->view, found->columns, &view);
+    if (good && pe_observation_begin(&seen, &view)) {
+        pe_observation_waves(&seen); /* by which it is judged */
+        seen.runner = judge.seen->runner;
+        judge.seen = &seen;
+        self->judge = &judge;
+        good = judge_seen(self, found);
+        found->column_count = seen.columns;
+        pe_observation_end(&seen);
+    } else {
+        pe_error_add(judge.reterr, PE_NO_MEMORY, "", "", "memory for the search");
+        good = false;
+    }
+    pe_ordered_view_done(&ordered);
+    return good;
+}
+
 bool pe_judge_request(const pe_judge *judge, const pe_scheme *scheme,
                       const pe_proposal *proposal, const char *tensor, pe_identity *ret_found)
 {
     pe_dtype dtype;
-    pe_exact_waves waves;
     bool good = true;
     const pe_view *view = &judge->seen->view;
     const char *name = pe_element_is_real(view->element, &dtype) ? pe_dtype_name(dtype) : "f32";
@@ -201,13 +243,7 @@ bool pe_judge_request(const pe_judge *judge, const pe_scheme *scheme,
     const int index = self.request ? pe_find_query_tensor(self.request, tensor, view) : -1;
     if (index >= 0) {
         self.tensor = (size_t)index;
-        /* what has an angle was proposed without measuring waves */
-        if (proposal->angle > 0 && pe_exact_waves_read(&waves, self.request, self.tensor))
-            self.waves = &waves;
-        if (are_close_lines(&self))
-            good = compare_request(&self, ret_found);
-        if (self.waves)
-            pe_exact_waves_done(&waves);
+        good = (judge->unordered ? judge_ordered : judge_seen)(&self, ret_found);
     }
     pe_request_unref(self.request);
     return good;

@@ -12,6 +12,7 @@ typedef struct pe_judge {
     pe_observation *seen; /* of the table */
     bool noisy;           /* what is left must be noise */
     bool paired;          /* there are sines beside cosines, or the other way round */
+    bool unordered;       /* the columns of the table are those of a request in any order */
     pe_error *reterr;
 } pe_judge;
 

@@ -56,6 +56,9 @@ class Tables(IdentifyCase):
             "rope?length=1500&dim=128&tensor=sin",
             "rope?length=300&dim=64&table=full&tensor=cos&rope_theta=500000",
             "rope?length=1024&dim=128&tensor=cos&preset=llama3.1",
+            "sinusoidal?length=81&dim=96&base=777&offset=4177&step=-1",
+            "sinusoidal?length=72&dim=64&frequencies=tensor2tensor&offset=100",
+            "mrope?text=9,5&grids=1,12,8&dim=128&preset=qwen2_vl&tensor=cos",
         ):
             for dtype in ("f32", "f64", "f16", "bf16")[::EVERY]:
                 reply = self.assert_ok(
@@ -79,6 +82,30 @@ class Tables(IdentifyCase):
                     mixed[:, found["columns"]].tobytes(), exact.body, (query, dtype)
                 )
                 self.assertEqual(found["against_exact"]["differing"], 0)
+
+    def test_columns_of_indices_and_angles_are_found_in_another_order(self):
+        generator = numpy.random.default_rng(16)
+        at, theta = numpy.arange(7, 90, dtype="f8"), 5e5 ** -(numpy.arange(32) / 32)
+        indices = (
+            "t5?length=70&heads=1&tensor=bucket",
+            "swin?height=6&width=7&heads=1&tensor=index",
+        )
+        tables = {
+            **{query: self.fetch(f"/v1/encodings/{query}").astype("f8") for query in indices},
+            "rope?length=83&dim=64&rope_theta=500000&offset=7": numpy.outer(at, theta),
+        }
+        for query, table in tables.items():
+            scheme, left = query.split("?")
+            for dtype in ("f4", "f8"):
+                order = generator.permutation(table.shape[1])
+                found = self.identify(npy(table[:, order].astype(dtype)))
+                self.assertEqual(found["request"]["scheme"], scheme, found["summary"])
+                said = found["request"]["url"].replace("?", "&").split("&")
+                for text in left.split("&")[:1] + left.split("&")[3:]:
+                    self.assertIn(text, said)
+                self.assertEqual(found["misfits"], 0)
+                if scheme != "rope":
+                    self.assertEqual(order[found["columns"]].tolist(), [*range(table.shape[1])])
 
     def test_columns_in_another_order_that_were_changed_are_no_match(self):
         generator = numpy.random.default_rng(14)
