@@ -365,8 +365,8 @@ static void keep_waves(const pe_identity *found, pe_identity *best)
     best->frequency = found->frequency;
 }
 
-/* Note which columns of a layer are waves, and the amplitude of one that turns fast. */
-static void note_waves(pe_layer *layer, const pe_observation *seen, pe_identity *best)
+/* Note which columns of a layer are waves. */
+static void note_waves(const pe_layer *layer, const pe_observation *seen, pe_identity *best)
 {
     pe_identity noted = {.waves = 0};
     for (uint64_t i = 0; layer->waves && i < seen->columns; i++) {
@@ -375,8 +375,6 @@ static void note_waves(pe_layer *layer, const pe_observation *seen, pe_identity 
             continue;
         if (noted.waves++ == 0)
             noted.frequency = wave->frequency;
-        if (layer->amplitude == 0 && wave->turns > PE_TURN)
-            layer->amplitude = wave->amplitude;
     }
     keep_waves(&noted, best);
 }

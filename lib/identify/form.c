@@ -84,7 +84,6 @@ pe_layer pe_layer_beneath(const pe_layer *layer)
     pe_layer beneath = *layer;
     beneath.examined = false;
     beneath.waves = NULL;
-    beneath.amplitude = 0;
     beneath.depth++;
     return beneath;
 }
