@@ -55,7 +55,7 @@ typedef struct trend {
     size_t used;
 } trend;
 
-static double measure_off(const trend *own, point at)
+static double measure_distance(const trend *own, point at)
 {
     return fabs(at.y - own->y - own->slope * (at.x - own->x)) / at.size;
 }
@@ -67,7 +67,7 @@ static bool improve_trend(const point *points, size_t count, trend *own)
     double weights = 0, xx = 0, xy = 0;
     *own = (trend){.used = 0};
     for (size_t i = 0; i < count; i++)
-        if (measure_off(&last, points[i]) <= last.most) {
+        if (measure_distance(&last, points[i]) <= last.most) {
             const double weight = 1 / (points[i].size * points[i].size);
             own->x += points[i].x * weight;
             own->y += points[i].y * weight;
@@ -77,7 +77,7 @@ static bool improve_trend(const point *points, size_t count, trend *own)
     own->x /= weights;
     own->y /= weights;
     for (size_t i = 0; i < count; i++)
-        if (measure_off(&last, points[i]) <= last.most) {
+        if (measure_distance(&last, points[i]) <= last.most) {
             const double x = (points[i].x - own->x) / points[i].size;
             xx += x * x;
             xy += x * (points[i].y - own->y) / points[i].size;
@@ -86,8 +86,8 @@ static bool improve_trend(const point *points, size_t count, trend *own)
         return false;
     own->slope = isnormal(xx) ? xy / xx : 0;
     for (size_t i = 0; i < count; i++)
-        if (measure_off(&last, points[i]) <= last.most)
-            own->spread += measure_off(own, points[i]) / (double)own->used;
+        if (measure_distance(&last, points[i]) <= last.most)
+            own->spread += measure_distance(own, points[i]) / (double)own->used;
     own->most = 3 * own->spread;
     own->error = own->spread / sqrt(weights);
     own->tilt = own->spread / sqrt(xx);
@@ -129,7 +129,7 @@ static bool fit_squares(const sample *seen, size_t count, double size, line *ret
 }
 
 /* Add up the rows of a sample, or its pairs, which are neighbours or in its halves. */
-static size_t add_up(const sample *seen, size_t size, size_t from, size_t step, bool moved)
+static size_t add_groups(const sample *seen, size_t size, size_t from, size_t step, bool moved)
 {
     const size_t groups = seen->columns / size;
     for (size_t i = 0; i < seen->rows * groups; i++) {
@@ -151,9 +151,10 @@ static bool fit_circle(const sample *seen, line *ret_line)
     const size_t all = seen->columns;
     bool found = false;
     for (int moved = 0; all % 2 == 0 && !found && moved < 2; moved++)
-        found = fit_squares(seen, add_up(seen, all, all, 1, moved), (double)all, ret_line) ||
-                fit_squares(seen, add_up(seen, 2, 1, all / 2, moved), 2, ret_line) ||
-                fit_squares(seen, add_up(seen, 2, 2, 1, moved), 2, ret_line);
+        found =
+            fit_squares(seen, add_groups(seen, all, all, 1, moved), (double)all, ret_line) ||
+            fit_squares(seen, add_groups(seen, 2, 1, all / 2, moved), 2, ret_line) ||
+            fit_squares(seen, add_groups(seen, 2, 2, 1, moved), 2, ret_line);
     return found;
 }
 
@@ -173,7 +174,7 @@ static bool fit_column(const sample *seen, size_t column, line *ret_line)
         return false;
     const double constant = own.x - own.y / own.slope, cosine = 1 + own.slope / 2;
     for (size_t i = 0; i < count; i++)
-        if (measure_off(&own, seen->points[i]) <= own.most) {
+        if (measure_distance(&own, seen->points[i]) <= own.most) {
             const double *at = entries + (i + 1) * next, middle = *at - constant;
             squares += middle * middle - (at[next] - constant) * (*(at - next) - constant);
             used++;
