@@ -13,7 +13,8 @@ static double find_whole(const pe_mapped_view *self, double element)
 {
     const double number = (element - self->constant) / self->factor;
     const double made = rint(number) * self->factor + self->constant;
-    const double allowed = 1.5 * self->unit * fabs(element) + 1e-9 * fabs(self->factor);
+    const double size = fabs(element) + fabs(self->factor); /* which was rounded, too */
+    const double allowed = 1.5 * self->unit * size + 1e-9 * fabs(self->factor);
     return fabs(element - made) <= allowed ? rint(number) : number;
 }
 

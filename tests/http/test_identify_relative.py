@@ -51,7 +51,8 @@ class RelativeCase(IdentifyCase):
         for target in targets:
             dtype = generator.choice(["f32", "f64", "f16", "bf16"])
             found = self.identify_own(target, dtype)
-            if found is None:
+            # of one number no request tells more than that number
+            if found is None or found.get("reason", {}).get("kind") == "constant":
                 continue
             seen += 1
             if found["status"] not in statuses:
@@ -612,4 +613,7 @@ class Bloom(RelativeCase):
             changed.append(other)
         for number, other in enumerate(changed):
             found = self.identify(npy(other))
-            self.assertIn(found["status"], ("near", "unknown"), (number, found["summary"]))
+            if found.get("columns"):  # heads that were exchanged are columns then
+                self.assertEqual((number, found["columns"][3:5]), (1, [4, 3]))
+            else:
+                self.assertIn(found["status"], ("near", "unknown"), (number, found["summary"]))
