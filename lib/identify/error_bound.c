@@ -218,7 +218,7 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
     const uint64_t columns = bound->seen->flat.shape[1];
     const double rounding = pe_observation_unit(&bound->seen->view);
     const double beside = bound->seen->view.beside;
-    const double grain = bound->seen->view.grain;
+    const double grain = beside != 0 ? 0 : bound->seen->view.grain;
     const int least = least_exponent(&bound->seen->view);
     for (uint64_t row = 0, i = 0; row < rows; row++) {
         uint64_t zeros = 0;

@@ -534,19 +534,9 @@ static bool fit_exact(const pe_factor_fit *fit, const pe_layer *layer, double be
     return fit_trend(seen->points, seen->rows * seen->columns, 0.8, ret_trend);
 }
 
-/* What entries are off by since the numbers of a line are short. */
-static double measure_shortness(const line *chosen, const sample *seen)
-{
-    double furthest = 0;
-    for (size_t i = 0; i < seen->rows * seen->columns; i++)
-        furthest = fmax(furthest, fabs(seen->sorted[i] - chosen->centre));
-    return (chosen->constant_error + 4 * chosen->factor_error * furthest) /
-           fabs(chosen->factor);
-}
-
 /* Add a layer whose factor and constant are better than those of a form of this one. */
 static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
-                       const trend *exact, const sample *seen)
+                       const trend *exact)
 {
     const pe_transform own = layer->transforms[form];
     const line fit = {.factor = own.value * exact->slope,
@@ -570,7 +560,6 @@ static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
                                  (chosen.constant - own.constant) / own.value, scaled[i]))
             return false;
         scaled[i]->beside = chosen.constant / chosen.factor;
-        scaled[i]->grain = measure_shortness(&chosen, seen);
         scaled[i]->unit /= 1 + fabs(own.constant / own.value);
     }
     pe_layers_add(layers, &better);
@@ -591,7 +580,7 @@ bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_f
     const double beside = layer->transforms[form].constant / layer->transforms[form].value;
     bool good = read_sample(layer, &seen);
     if (good && fit_exact(fit, layer, beside, &seen, &exact))
-        good = add_better(layers, layer, form, &exact, &seen);
+        good = add_better(layers, layer, form, &exact);
     free_sample(&seen);
     return good;
 }

@@ -7,7 +7,8 @@
 #define LINES_MAX 4096
 #define FAR       4.5  /* standard deviations, of a sum of products */
 #define LEAST     64   /* entries */
-#define FAINT     1e-3 /* the fourth power of a line's deviation, of that of all entries */
+#define FAINT     1e-3 /* the square of a line's deviation, of that of all entries */
+#define FAINT_OF  8    /* entries: shorter lines are so now and then */
 
 /* Whether the products of entries some rows and columns apart add up to more than those of
  * independent numbers do. */
@@ -27,20 +28,22 @@ static bool are_tied(const pe_first_rows *self, uint64_t down, uint64_t right)
 }
 
 /* The square of the sum of a line's products, over the sum of their squares: about 1 of
- * independent numbers, in the mean. Infinite of a line whose squares add up to less than
+ * independent numbers, in the mean. Infinite of a line whose squares add up to no more than
  * `least`, which is constant beside the others. */
 static double correlate_line(const double *x, uint64_t stride, uint64_t length, uint64_t lag,
                              double least)
 {
-    double mean = 0, squares = 0, sum = 0;
+    double mean = 0, power = 0, squares = 0, sum = 0;
     for (uint64_t i = 0; i < length; i++)
         mean += x[i * stride] / (double)length;
+    for (uint64_t i = 0; i < length; i++)
+        power += (x[i * stride] - mean) * (x[i * stride] - mean);
     for (uint64_t i = lag; i < length; i++) {
         const double product = (x[i * stride] - mean) * (x[(i - lag) * stride] - mean);
         sum += product;
         squares += product * product;
     }
-    return squares > least ? sum * sum / squares : INFINITY;
+    return power > least && squares > 0 ? sum * sum / squares : INFINITY;
 }
 
 /* Whether several lines are tied within themselves, each in its own way, as waves are. */
@@ -53,8 +56,8 @@ static bool have_ties(const pe_first_rows *self, uint64_t count, uint64_t step, 
     const double most =
         1 + 2 * sqrt(10 / (double)lines) + 20 / (double)lines + 2 / (double)length;
     const double square = self->deviation * self->deviation;
+    const double least = length < FAINT_OF ? 0 : FAINT * square * (double)length;
     for (uint64_t lag = 1; lag <= LAGS && lag + 1 < length && count > 1; lag++) {
-        const double least = FAINT * square * square * (double)(length - lag);
         double sum = pe_search_may_continue(self->runner) ? 0 : INFINITY;
         for (uint64_t i = 0; i < lines; i++)
             sum += correlate_line(self->entries + i * step, stride, length, lag, least);
