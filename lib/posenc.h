@@ -977,10 +977,9 @@ typedef struct pe_misfits {
     uint64_t count; /* entries in all */
     uint64_t far;   /* of these, such as are off by many times what is allowed */
     uint64_t row_count, column_count;
-    uint64_t zeros;        /* entries of the table that are 0, whether they fit or not */
-    uint64_t vain;         /* others, not exact, that 0 would fit as well */
-    uint64_t zero_rows;    /* how many rows that do not fit are all zero in the table */
-    uint64_t in_zero_rows; /* entries of `count` that are in such rows */
+    uint64_t zeros;     /* entries of the table that are 0, whether they fit or not */
+    uint64_t vain;      /* others, not exact, that 0 would fit as well */
+    uint64_t zero_rows; /* how many of the rows that do not fit are all zero in the table */
     size_t entry_count;
     uint64_t rows[PE_MISFITS_MAX], columns[PE_MISFITS_MAX], entries[PE_MISFITS_MAX];
 } pe_misfits;

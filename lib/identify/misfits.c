@@ -43,15 +43,15 @@ void pe_misfits_end_row(pe_misfit_counts *counts, uint64_t zeros)
     pe_misfits *found = &counts->found;
     found->count += counts->in_row;
     found->zeros += zeros;
-    if (zeros == counts->columns) {
-        found->in_zero_rows += counts->in_row;
-        found->zero_rows += counts->in_row > 0;
-    }
-    if (2 * counts->in_row <= counts->columns ||
-        counts->columns == 1) /* a vector has entries */
+    /* a row of zeros in place of sines and cosines of 0 has half of them; a vector has entries
+     */
+    if (2 * counts->in_row < counts->columns || counts->columns == 1 || counts->in_row == 0) {
         note_entries(counts);
-    else if (found->row_count++ < PE_COUNT(found->rows))
-        found->rows[found->row_count - 1] = counts->rows;
+    } else {
+        found->zero_rows += zeros == counts->columns;
+        if (found->row_count++ < PE_COUNT(found->rows))
+            found->rows[found->row_count - 1] = counts->rows;
+    }
     counts->in_row = 0;
     counts->rows++;
 }
