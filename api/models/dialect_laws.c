@@ -70,7 +70,7 @@ static double read_llama3(const model_reading *r, double pair, double width)
 {
     double theta = read_number(r, "rope_theta", 10000);
     return model_llama3_divisor(
-        2 * 3.14159265358979323846 * pow(theta, 2 * pair / width),
+        2 * 3.14159265358979323846 * pe_power_double(theta, 2 * pair / width),
         read_number(r, "rope_scaling.factor", 8),
         read_number(r, "rope_scaling.original_max_position_embeddings", 8192));
 }
@@ -112,7 +112,8 @@ void model_own_gte(model_reading *r)
         return;
     json_t *divisors = json_array();
     for (unsigned i = 1; i <= (unsigned)width / 2; i++)
-        json_array_append_new(divisors, json_real(pow(factor, pow(2.0 * i / width, mixed))));
+        json_array_append_new(divisors, json_real(pe_power_double(
+                                            factor, pe_power_double(2.0 * i / width, mixed))));
     set_divisors(r, divisors, "rope_scaling.factor");
 }
 

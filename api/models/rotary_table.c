@@ -136,7 +136,7 @@ static void add_first_position(const model_config *config, api_model_part *part)
 static void add_odd_columns(const model_config *config, const rotary_keys *keys, double width,
                             api_model_part *part)
 {
-    double theta = pow(keys->theta.value, (width + 1) / width);
+    double theta = pe_power_double(keys->theta.value, (width + 1) / width);
     model_argument_number(part, "dim", width + 1,
                           model_add_remark(config, keys->partial.from, ", one column more"));
     model_argument_number(

@@ -49,6 +49,8 @@ static void place_columns(const matching *self, const double *entry, placed_colu
         for (uint64_t c = 0; c < self->columns; c++, entry++)
             placed[c].place += isfinite(*entry) ? weight * *entry : 1e30;
     }
+    for (uint64_t c = 0; c < self->columns; c++)
+        placed[c].place = isfinite(placed[c].place) ? placed[c].place : 0;
     qsort(placed, (size_t)self->columns, sizeof *placed, by_place);
 }
 

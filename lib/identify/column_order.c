@@ -51,6 +51,12 @@ static int smaller_first(const void *a, const void *b)
     return one->index < other->index ? -1 : one->index > other->index;
 }
 
+static double square_entry(const pe_observation *seen, size_t row, uint64_t column)
+{
+    const double entry = pe_observation_entry(seen, row, column);
+    return entry * entry;
+}
+
 /* Pair each of the larger columns with one of the smaller ones whose squares add up to the same
  * with its own in all rows, unless most have none. False: memory ran out. */
 static bool pair_columns(matrix *self, column_size *sizes, double *squares)
@@ -64,15 +70,15 @@ static bool pair_columns(matrix *self, column_size *sizes, double *squares)
     for (uint16_t c = 0; c < columns; c++) {
         sizes[c] = (column_size){.index = c};
         for (uint64_t row = 0; row < rows; row++)
-            sizes[c].square += pow(pe_observation_entry(seen, row * distance, c), 2);
+            sizes[c].square += square_entry(seen, row * distance, c);
         mean += sizes[c].square / (double)(rows * columns);
     }
     qsort(sizes, (size_t)columns, sizeof *sizes, smaller_first);
     for (uint64_t i = 0; i < rows * half; i++) {
         const uint64_t row = i / half * distance, place = i % half;
-        squares[i] = pow(pe_observation_entry(seen, row, sizes[place].index), 2);
+        squares[i] = square_entry(seen, row, sizes[place].index);
         squares[rows * half + i] =
-            2 * mean - pow(pe_observation_entry(seen, row, sizes[other + place].index), 2);
+            2 * mean - square_entry(seen, row, sizes[other + place].index);
     }
     if (!pe_match_entries(squares, squares + rows * half, rows, half,
                           mean * (NEARLY + seen->view.grain), partners, &self->paired))
@@ -124,8 +130,10 @@ static void measure_pair(const pe_observation *line, wave *own)
         if (fabs(own->frequency) * (double)lag > 1)
             break;
     }
-    if (own->frequency >= 0)
+    if (!(own->frequency < 0)) {
+        own->frequency = fmax(own->frequency, 0); /* of entries that are not finite */
         return;
+    }
     const uint16_t behind = own->cosine;
     own->cosine = own->sine;
     own->sine = behind;
@@ -276,6 +284,14 @@ static bool is_from_zero(const matrix *self)
     return others == 0;
 }
 
+static bool is_finite(const pe_observation *seen)
+{
+    size_t i = 0;
+    while (i < seen->sampled * seen->columns && isfinite(seen->sample[i]))
+        i++;
+    return i == seen->sampled * seen->columns;
+}
+
 /* Write the orders by entries. Returns how many there are. */
 static size_t order_entries(matrix *self,
                             uint16_t ret_orders[PE_COLUMN_ORDERS][PE_IDENTITY_COLUMNS_MAX])
@@ -313,10 +329,12 @@ bool pe_column_orders_find(const pe_view *view, const pe_observed_wave *waves,
         view->shape[0] < LEAST_ROWS)
         return true;
     self.waves = calloc((size_t)self.columns, sizeof *self.waves);
-    bool good = self.waves && pe_observation_begin(&self.seen, view) && find_pairs(&self);
-    if (good && !self.paired)
+    bool good = self.waves && pe_observation_begin(&self.seen, view);
+    const bool finite = good && is_finite(&self.seen); /* others have no order */
+    good = good && (!finite || find_pairs(&self));
+    if (good && finite && !self.paired)
         *ret_count = order_entries(&self, ret_orders);
-    if (good && (self.paired || !is_smooth(&self))) {
+    if (good && finite && (self.paired || !is_smooth(&self))) {
         *ret_count = !self.paired && is_from_zero(&self) ? 2 : 0;
         good = look_at_waves(&self, waves, &are_waves);
     }

@@ -65,7 +65,7 @@ bool pe_undo_decimals(pe_layers *layers, const pe_layer *layer)
     if (!pe_view_find_decimals(&layer->view, &decimals, &found))
         return false;
     if (found)
-        step = pow(10, -decimals);
+        step = pe_power_double(10, -decimals);
     else if (!find_step(&layer->view, &step))
         return false;
     if (step == 0 || (!found && !has_step(&layer->view, step)) ||

@@ -280,9 +280,13 @@ static bool fit_steps(double *entries, size_t count, point *points, line *ret_li
 {
     size_t known = 0;
     trend own;
-    qsort(entries, count, sizeof *entries, smaller_first);
+    size_t finite = 0;
     for (size_t i = 0; i < count; i++)
-        if (isfinite(entries[i]) && (known == 0 || entries[i] != entries[known - 1]))
+        if (isfinite(entries[i]))
+            entries[finite++] = entries[i];
+    qsort(entries, finite, sizeof *entries, smaller_first);
+    for (size_t i = 0; i < finite; i++)
+        if (known == 0 || entries[i] != entries[known - 1])
             entries[known++] = entries[i];
     if (known > WHOLE_MAX || !count_steps(entries, known, points))
         return false;

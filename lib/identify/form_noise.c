@@ -43,7 +43,7 @@ static double estimate_noise(double *entries, size_t count)
         const size_t left = count - order;
         for (size_t i = 0; i < left; i++) {
             entries[i] = entries[i + 1] - entries[i];
-            bends[i] = fabs(entries[i]);
+            bends[i] = isnan(entries[i]) ? INFINITY : fabs(entries[i]); /* it overflowed */
         }
         square *= (double)(4 * order - 2) / (double)order; /* of the coefficients, summed */
         qsort(bends, left, sizeof *bends, smaller_first);

@@ -248,7 +248,8 @@ static bool move_bound(pe_trial *trial, const char *query, const char *name, dou
         !pe_trial_read_value(trial, "dim", &dim, text) ||
         !pe_trial_read_value(trial, "partial_rotary_factor", &part, text))
         return false;
-    pe_print_number(text, beta.real * pow(theta.real, -2 * steps / (dim.real * part.real)));
+    pe_print_number(text, beta.real *
+                              pe_power_double(theta.real, -2 * steps / (dim.real * part.real)));
     pe_change_query(query, name, text, dst);
     return true;
 }

@@ -59,8 +59,8 @@ bool pe_refine_number(const pe_judge *judge, const pe_scheme *scheme,
     }
     number = pe_find_decimal(number, LIKELY * error);
     pe_print_number(text, number);
-    const double digit =
-        pow(10, floor(log10(fabs(number))) + 1 - (double)pe_count_significant(text));
+    const double digit = pe_power_double(10, floor(log10(fabs(number))) + 1 -
+                                                 (double)pe_count_significant(text));
     pe_change_query(proposal->query, row->name, text, dst);
     return fabs(off) <= error && digit >= APART * error * fabs(number);
 }

@@ -140,3 +140,8 @@ dd pe_apply_exponent(pe_scaled number)
     return (dd){ldexp(number.value.hi, number.exponent),
                 ldexp(number.value.lo, number.exponent)};
 }
+
+double pe_power_double(double x, double p)
+{
+    return pe_apply_exponent(pe_power(x, p)).hi;
+}

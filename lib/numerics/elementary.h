@@ -10,6 +10,7 @@
 #define PE_ELEMENTARY_H
 
 #include "numerics/dd.h"
+#include "posenc.h"
 
 /* ln x, for a normal x > 0. */
 dd pe_log(dd x);
@@ -34,7 +35,7 @@ pe_scaled pe_power(double x, double p);
 /* The number as a double-double, which must be in its range. */
 dd pe_apply_exponent(pe_scaled number);
 
-/* ---- the same from double to double ---- */
+/* ---- the same from double to double, as pe_power_double ---- */
 
 static inline double pe_log_double(double x)
 {
@@ -48,11 +49,6 @@ static inline double pe_exp_double(double x)
     if (fabs(x) <= 700)
         return pe_apply_exponent(pe_exp((dd){x, 0})).hi;
     return x > 0 ? INFINITY : x < 0 ? 0 : x;
-}
-
-static inline double pe_power_double(double x, double p)
-{
-    return pe_apply_exponent(pe_power(x, p)).hi;
 }
 
 #endif
