@@ -93,7 +93,7 @@ PYTEST = $(call pytest,$(BUILD))
 WORKERS  = $(shell nproc)
 PARALLEL = --dist loadscope -n $(if $(TEST),0,$(WORKERS))
 # HTTP tests whose exchanges are asked of the module as well, as far as it has what the server has
-REPLAYED := $(patsubst %,tests/http/test_%.py,batch compare convert csv errors models negotiation pictures post \
+REPLAYED := $(patsubst %,tests/http/test_%.py,batch compare convert csv errors model_dialects models negotiation pictures post \
     ranges refusals representations routing rules schemes service sets streams trained write_rules)
 COMPUTING := tests/unit tests/fuzz tests/digits tests/buckets tests/golden tests/support/hardening.sh
 

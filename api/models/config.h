@@ -42,7 +42,8 @@ struct model_config {
 /* Keep a text, which is consumed, as long as the plan. "" without memory. */
 const char *model_keep(model_planner *planner, json_t *text);
 
-/* Read JSON of a row, which is kept as long as the plan. NULL without memory. */
+/* Read JSON of a row, which is kept as long as the plan. NULL without memory: there is no
+ * answer then. */
 json_t *model_keep_json(model_planner *planner, const char *text);
 
 /* Whether one of several words, joined by blanks, is this one. */

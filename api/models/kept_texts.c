@@ -1,8 +1,8 @@
 /* Texts of a plan: keeping them, lists of words, paths as problems show them; where values came
  * from, the words for that, and which keys count as used. */
 #include "models/types.h"
+#include "json/document.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -14,9 +14,9 @@ const char *model_keep(model_planner *planner, json_t *text)
 
 json_t *model_keep_json(model_planner *planner, const char *text)
 {
-    json_error_t problem;
-    json_t *value = json_loads(text, JSON_DECODE_INT_AS_REAL, &problem);
-    assert(value || json_error_code(&problem) == json_error_out_of_memory);
+    json_t *value = json_loads(text, JSON_DECODE_INT_AS_REAL, NULL);
+    if (!value)
+        api_document_spoil();
     json_array_append_new(planner->plan->kept, value);
     return value;
 }
