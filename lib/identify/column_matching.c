@@ -124,11 +124,11 @@ bool pe_match_entries(const double *given, const double *wanted, uint64_t rows,
                      .rows = rows,
                      .found = given,
                      .exact = wanted,
-                     .given = placed,
-                     .wanted = placed + columns,
                      .least = (double)rows * least * least};
     if (!placed)
         return false;
+    self.given = placed;
+    self.wanted = placed + columns;
     place_columns(&self, given, self.given);
     place_columns(&self, wanted, self.wanted);
     for (size_t i = 0; i < PE_COUNT(FAR); i++)

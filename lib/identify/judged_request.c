@@ -190,36 +190,38 @@ static bool are_close_lines(const trial *self)
 }
 
 /* Judge the request by the table that the judge sees. */
-static bool judge_seen(trial *self, pe_identity *found)
+static bool judge_seen(const trial *given, pe_identity *found)
 {
     pe_exact_waves waves;
+    trial self = *given;
     bool good = true;
     /* what has an angle was proposed without measuring waves */
-    if (self->proposal->angle > 0 && pe_exact_waves_read(&waves, self->request, self->tensor))
-        self->waves = &waves;
-    if (are_close_lines(self))
-        good = compare_request(self, found);
-    if (self->waves)
+    if (self.proposal->angle > 0 && pe_exact_waves_read(&waves, self.request, self.tensor))
+        self.waves = &waves;
+    if (are_close_lines(&self))
+        good = compare_request(&self, found);
+    if (self.waves)
         pe_exact_waves_done(&waves);
     return good;
 }
 
 /* Judge the request by the table with its columns in the request's order. */
-static bool judge_ordered(trial *self, pe_identity *found)
+static bool judge_ordered(const trial *given, pe_identity *found)
 {
+    trial self = *given;
     pe_ordered_view ordered;
     pe_observation seen;
     pe_view view;
-    pe_judge judge = *self->judge;
-    if (!pe_match_columns(self->request, self->tensor, judge.seen, found->columns))
+    pe_judge judge = *given->judge;
+    if (!pe_match_columns(self.request, self.tensor, judge.seen, found->columns))
         return true;
     bool good = pe_ordered_view_init(&ordered, &judge.seen->view, found->columns, &view);
     if (good && pe_observation_begin(&seen, &view)) {
         pe_observation_waves(&seen); /* by which it is judged */
         seen.runner = judge.seen->runner;
         judge.seen = &seen;
-        self->judge = &judge;
-        good = judge_seen(self, found);
+        self.judge = &judge;
+        good = judge_seen(&self, found);
         found->column_count = seen.columns;
         pe_observation_end(&seen);
     } else {
