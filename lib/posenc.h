@@ -162,7 +162,8 @@ size_t pe_print_element(char *dst, pe_dtype dtype, const void *element);
 /* The same for a double that is an argument: integers have no point. */
 size_t pe_print_number(char *dst, double number);
 
-/* x^p with the same bits on every machine, for a normal x > 0 and |p| <= 2^20; else NaN. */
+/* x^p with the same bits on every machine, for a normal x > 0 and |p| <= 2^20; of any others,
+ * as people send them, what pow gives. */
 double pe_power_double(double x, double p);
 
 /* Print `count` consecutive elements separated by commas, without a NUL. `dst` has room for

@@ -143,5 +143,7 @@ dd pe_apply_exponent(pe_scaled number)
 
 double pe_power_double(double x, double p)
 {
-    return pe_apply_exponent(pe_power(x, p)).hi;
+    if (x >= DBL_MIN && x <= DBL_MAX && fabs(p) <= 0x1p20)
+        return pe_apply_exponent(pe_power(x, p)).hi;
+    return pow(x, p);
 }

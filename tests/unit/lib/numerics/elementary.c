@@ -153,13 +153,16 @@ START_TEST(numbers_without_a_logarithm_choose_no_row_of_a_table)
 }
 END_TEST
 
-START_TEST(exponentials_from_double_to_double_take_any_number)
+START_TEST(exponentials_and_powers_of_doubles_take_any_number)
 {
     static const double LARGE[] = {701, 0x1p29, 1e300, INFINITY};
     for (size_t i = 0; i < UNIT_COUNT(LARGE); i++)
         unit_assert(pe_exp_double(LARGE[i]) == INFINITY && pe_exp_double(-LARGE[i]) == 0);
     unit_assert(isnan(pe_exp_double(NAN)) && pe_exp_double(0) == 1);
     unit_assert(pe_exp_double(700) > 1e304 && pe_exp_double(-700) < 1e-304);
+    unit_assert(pe_power_double(0, 2) == 0 && pe_power_double(-2, 3) == -8);
+    unit_assert(pe_power_double(2, 0x1p21) == INFINITY && isnan(pe_power_double(-2, 0.5)));
+    unit_assert(pe_power_double(2, 0.5) == sqrt(2) && isnan(pe_power_double(NAN, 2)));
 }
 END_TEST
 
@@ -172,7 +175,7 @@ Suite *elementary_suite(void)
                                   powers_are_those_of_mpmath,
                                   powers_of_few_bits_are_exact_when_snapped,
                                   logarithms_undo_exponentials,
-                                  exponentials_from_double_to_double_take_any_number,
+                                  exponentials_and_powers_of_doubles_take_any_number,
                                   NULL};
     return unit_suite("elementary", tests);
 }
