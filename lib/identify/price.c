@@ -1,6 +1,6 @@
 #include "identify/price.h"
 
-#include "numerics/decimal.h"
+#include "recognise/proposal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +20,7 @@
 
 static double price_decimal(double number)
 {
-    char text[PE_PRINT_MAX];
-    pe_print_number(text, number);
-    return DIGIT_BITS * (double)pe_count_significant(text) + EXPONENT_BITS + (number < 0);
+    return DIGIT_BITS * pe_count_digits(number) + EXPONENT_BITS + (number < 0);
 }
 
 double pe_price_number(double number)
