@@ -123,10 +123,18 @@ static bool is_same_form(const pe_transform *one, const pe_transform *other)
            one->constant == other->constant;
 }
 
+static bool has_same_columns(const pe_layer *one, const pe_layer *other)
+{
+    const uint64_t count = one->order ? one->view.shape[one->view.rank - 1] : 0;
+    return one->order == other->order ||
+           (one->order && other->order && count == other->view.shape[other->view.rank - 1] &&
+            memcmp(one->order, other->order, (size_t)count * sizeof *one->order) == 0);
+}
+
 /* Whether the same forms have been undone, in whatever order. */
 static bool has_same_forms(const pe_layer *one, const pe_layer *other)
 {
-    bool same = one->count == other->count && one->order == other->order;
+    bool same = one->count == other->count && has_same_columns(one, other);
     for (size_t i = 0; same && i < one->count; i++) {
         same = false;
         for (size_t j = 0; !same && j < other->count; j++)

@@ -10,17 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEPS   4    /* of least squares */
-#define CHANGE  1e-7 /* relative: by which the slope is measured */
-#define FAR     0.03 /* relative: more than a number may be moved by at once */
-#define LIKELY  2.5  /* errors: how far off a number may be */
-#define SETTLED 0.1  /* errors: a smaller step is the last one */
-#define APART   100  /* errors: between decimals of as many digits: few are near by chance */
+#define STEPS    5  /* of least squares */
+#define TRIED    16 /* lines, before a number is measured in MEASURED of them */
+#define MEASURED 256
+#define CHANGE   1e-7 /* relative: by which the slope is measured */
+#define FAR      0.03 /* relative: more than a number may be moved by at once */
+#define LIKELY   2.5  /* errors: how far off a number may be */
+#define SETTLED  0.1  /* errors: a smaller step is the last one */
+#define APART    100  /* errors: between decimals of as many digits: few are near by chance */
 
-/* Measure by how much a number is off, relative, and what that may be off by. */
+/* Measure by how much a number is off in some lines, relative, and what that may be off by. */
 static bool measure_number(const pe_judge *judge, const pe_scheme *scheme,
                            const pe_proposal *proposal, const char *name, double number,
-                           double *ret_off, double *ret_error)
+                           uint64_t lines, double *ret_off, double *ret_error)
 {
     const double numbers[] = {number, number * (1 + CHANGE)};
     char query[PE_IDENTITY_QUERY_MAX], text[PE_PRINT_MAX];
@@ -36,7 +38,7 @@ static bool measure_number(const pe_judge *judge, const pe_scheme *scheme,
     const bool good =
         tensor >= 0 &&
         pe_residual_measure_change(requests[0], requests[1], (size_t)tensor, &judge->seen->view,
-                                   &judge->runner->own, ret_off, ret_error);
+                                   lines, &judge->runner->own, ret_off, ret_error);
     *ret_off *= CHANGE;
     *ret_error *= CHANGE;
     pe_request_unref(requests[0]);
@@ -51,8 +53,9 @@ bool pe_refine_number(const pe_judge *judge, const pe_scheme *scheme,
     char text[PE_PRINT_MAX];
     double off = INFINITY, error = 0;
     double number = strtod(pe_find_query_text(proposal->query, row->name, dst), NULL);
-    for (size_t i = 0; i < STEPS && fabs(off) > SETTLED * error; i++) {
-        if (!measure_number(judge, scheme, proposal, row->name, number, &off, &error) ||
+    for (size_t i = 0; i < STEPS && (i < 2 || fabs(off) > SETTLED * error); i++) {
+        if (!measure_number(judge, scheme, proposal, row->name, number,
+                            i == 0 ? TRIED : MEASURED, &off, &error) ||
             !(fabs(off) < FAR))
             return false;
         number *= 1 + off;

@@ -6,11 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ENOUGH   32 /* entries that tell a mean square within a factor of ... */
-#define UNLIKE   3
-#define TIED     4.5  /* standard deviations of a correlation */
-#define WEAK     0.01 /* at most, of the squares of the tensor */
-#define MEASURED 256  /* lines, of which a change is */
+#define ENOUGH 32 /* entries that tell a mean square within a factor of ... */
+#define UNLIKE 3
+#define TIED   4.5  /* standard deviations of a correlation */
+#define WEAK   0.01 /* at most, of the squares of the tensor */
 
 /* A table on its way beside the tensor. */
 typedef struct residual {
@@ -153,14 +152,14 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
 }
 
 bool pe_residual_measure_change(pe_request *request, pe_request *changed, size_t tensor,
-                                const pe_view *view, const pe_runner *runner, double *ret_part,
-                                double *ret_error)
+                                const pe_view *view, uint64_t lines, const pe_runner *runner,
+                                double *ret_part, double *ret_error)
 {
     residual self, other;
     double left = 0, both = 0, change = 0, count = 0;
     bool good = residual_begin(&self, request, tensor, view, runner);
     good = residual_begin(&other, changed, tensor, view, runner) && good;
-    for (uint64_t line = 0; good && line < self.lines; line += 1 + self.lines / MEASURED) {
+    for (uint64_t line = 0; good && line < self.lines; line += 1 + self.lines / lines) {
         good = read_line(&self, line) && read_line(&other, line);
         for (uint64_t c = 0; good && c < self.columns; c++) {
             const double own = self.left[c], step = other.exact[c] - self.exact[c];

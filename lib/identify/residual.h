@@ -13,12 +13,12 @@ bool pe_residual_is_noise(pe_request *request, size_t tensor, const pe_view *vie
                           const pe_runner *runner, double *ret_size);
 
 /* Measure how far what is left of `request` is the change to another one, by least squares: 1
- * if that is all. *ret_error: what that may be off by, as far as the rest is noise. False as
- * above.
+ * if that is all; in about so many lines. *ret_error: what that may be off by, as far as the
+ * rest is noise. False as above.
  */
 bool pe_residual_measure_change(pe_request *request, pe_request *changed, size_t tensor,
-                                const pe_view *view, const pe_runner *runner, double *ret_part,
-                                double *ret_error);
+                                const pe_view *view, uint64_t lines, const pe_runner *runner,
+                                double *ret_part, double *ret_error);
 
 /* The first line with an entry that is off by more than `far`, of a table that was compared
  * with the tensor; 0 if there is none. */

@@ -236,11 +236,16 @@ double pe_observation_wave_error(const pe_observation *seen, const pe_observed_w
     return RECIPE_ERROR + 4 * off / (angle * part * part);
 }
 
+#define ROUNDINGS 1e-14 /* relative: of digits that are found in doubles */
+
 double pe_find_decimal(double number, double relative)
 {
-    double decimal = number;
-    for (int digits = 1; digits <= 17; digits++) {
+    const double size = fabs(number);
+    double decimal = number, leading = size / pow(10, floor(log10(size)));
+    for (int digits = 1; digits <= 17; digits++, leading *= 10) {
         char text[PE_PRINT_MAX];
+        if (fabs(rint(leading) - leading) > (relative + ROUNDINGS) * leading)
+            continue; /* it is far from all numbers of so many digits */
         snprintf(text, sizeof text, "%.*g", digits, number);
         decimal = strtod(text, NULL);
         if (fabs(decimal - number) <= relative * fabs(number))

@@ -2,6 +2,7 @@
 
 #include "numerics/decimal.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,17 @@ void pe_propose_positions(char *dst, size_t size, double offset, double step, do
 
 int pe_count_digits(double number)
 {
-    char text[PE_PRINT_MAX];
-    pe_print_number(text, number);
-    return pe_count_significant(text);
+    uint64_t bits, digits;
+    int count = 0;
+    if (!isfinite(number))
+        return 0;
+    pe_print_prepare();
+    number = fabs(number);
+    memcpy(&bits, &number, sizeof bits);
+    digits = pe_find_shortest_decimal(bits, (pe_binary_format){52, 11}).digits;
+    while (digits > 0 && digits % 10 == 0)
+        digits /= 10;
+    for (; digits > 0; digits /= 10)
+        count++;
+    return count;
 }

@@ -197,7 +197,11 @@ static void search_laws(pe_rotary_trial *self)
 size_t pe_rotary_search(const pe_rotary_observation *seen,
                         pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT])
 {
-    pe_rotary_trial self = {.seen = seen, .ranking = {.seen = seen, .laws = ret_laws}};
+    pe_rotary_trial self = {
+        .seen = seen,
+        .ranking = {.seen = seen,
+                    .attention = pe_find_decimal(seen->amplitude, seen->amplitude_error),
+                    .laws = ret_laws}};
     if (seen->count < 2 || !pe_rotary_spend(seen, 0))
         return 0;
     self.base = calloc(5 * seen->count, sizeof *self.base);

@@ -142,8 +142,7 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
         }
     if (best < error)
         return chosen;
-    law->law.attention = pe_find_decimal(found, error);
-    return law->law.attention;
+    return law->law.attention = self->attention;
 }
 
 /* ---- the best laws ---- */
@@ -227,10 +226,11 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     law.offset = pe_wave_offset(seen->ladder->offset * law.step);
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
+    if (!(law.distance < FARTHEST))
+        return;
     law.digits = count_digits(&law);
     law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) +
                (seen->grain > 0 ? DIGIT_NATS / entries : DIGIT) * law.digits -
                (seen->row_count > 0 && law.distance < CERTAIN);
-    if (law.distance < FARTHEST)
-        keep_best_law(self, &law);
+    keep_best_law(self, &law);
 }

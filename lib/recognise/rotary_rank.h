@@ -14,7 +14,8 @@ typedef struct pe_rotary_column {
 
 typedef struct pe_rotary_ranking {
     const pe_rotary_observation *seen;
-    double step; /* a decimal near the first frequency, which most laws leave as it is */
+    double step;      /* a decimal near the first frequency, which most laws leave as it is */
+    double attention; /* a decimal near the amplitude */
     double *frequencies, *errors; /* [count], of the ladder; 0 where no wave was measured */
     double *predicted; /* [count]: radians per position, of the law that is considered next */
     pe_rotary_column *columns; /* [2^PE_ROTARY_KNOWN_BITS], zeroed: those known already */
