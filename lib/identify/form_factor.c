@@ -39,6 +39,7 @@ typedef struct sample {
     size_t rows, columns;
     uint64_t distance;  /* between two rows */
     double unit, grain; /* that entries are known to */
+    double noise;       /* mean square, of entries */
     double *entries;    /* [rows, columns] */
     double *sorted;     /* room for as many */
     point *points;      /* room for as many */
@@ -113,14 +114,16 @@ static bool fit_squares(const sample *seen, size_t count, double size, line *ret
     trend own;
     if (!fit_trend(seen->points, count, 0.8, &own))
         return false;
+    const double times = seen->noise > 0 ? 2 : 1; /* sums of entries have noise, too */
     const double constant = own.slope / 2;
     const double square = 2 * ((own.y - own.slope * own.x) / size + constant * constant);
     const double factor = sqrt(square);
     *ret_line = (line){.factor = factor,
                        .constant = constant,
-                       .constant_error = own.slope == 0 ? 0 : own.tilt / 2};
+                       .constant_error = own.slope == 0 ? 0 : times * own.tilt / 2};
     ret_line->factor_error =
-        (own.error / size + fabs(own.x / size - constant) * ret_line->constant_error) / factor;
+        (times * own.error / size + fabs(own.x / size - constant) * ret_line->constant_error) /
+        factor;
     return isnormal(factor) &&
            own.spread <=
                (4 * seen->unit * (square + constant * constant) + 2 * seen->grain * factor) *
@@ -138,23 +141,29 @@ static size_t add_groups(const sample *seen, size_t size, size_t from, size_t st
         *sum = (point){0, 0, 1};
         for (size_t c = 0; c < size; c++) {
             sum->x += moved ? first[c * step] : 0;
-            sum->y += first[c * step] * first[c * step];
+            sum->y += first[c * step] * first[c * step] - seen->noise;
         }
     }
     return seen->rows * groups;
 }
 
 /* The factor and the constant of rows that have cosines and sines of the same angles; of few
- * rows it matters where these are. */
+ * rows it matters where these are. Noise hides whether there is a constant, unless it is
+ * measured. */
 static bool fit_circle(const sample *seen, line *ret_line)
 {
     const size_t all = seen->columns;
+    const bool noisy = seen->noise > 0;
     bool found = false;
-    for (int moved = 0; all % 2 == 0 && !found && moved < 2; moved++)
+    for (int i = 0; all % 2 == 0 && !found && i < 2; i++) {
+        const bool moved = noisy == (i == 0);
         found =
             fit_squares(seen, add_groups(seen, all, all, 1, moved), (double)all, ret_line) ||
             fit_squares(seen, add_groups(seen, 2, 1, all / 2, moved), 2, ret_line) ||
             fit_squares(seen, add_groups(seen, 2, 2, 1, moved), 2, ret_line);
+        if (noisy && moved && fabs(ret_line->constant) <= 2 * ret_line->constant_error)
+            found = false;
+    }
     return found;
 }
 
@@ -361,7 +370,7 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, pe_mapping mapp
     pe_layer beneath = pe_layer_beneath(layer);
     pe_view *scaled[] = {&beneath.view, &beneath.other};
     if (pe_layer_has(layer, PE_TRANSFORM_NOISE) &&
-        (found.constant != 0 || pe_price_number(found.factor) > NOISY_BITS))
+        fmax(pe_price_number(found.factor), pe_price_number(found.constant)) > NOISY_BITS)
         return true; /* noise leaves few digits */
     if ((fabs(found.factor - 1) < 1e-5 && found.constant == 0) ||
         !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_FACTOR,
@@ -445,6 +454,7 @@ static bool read_sample(const pe_layer *layer, sample *seen)
     const uint64_t lines = pe_view_lines(&layer->view), columns = pe_view_columns(&layer->view);
     const size_t tensors = layer->is == PE_OTHER_NONE ? 1 : 2;
     seen->grain = layer->view.grain;
+    seen->noise = pe_layer_has(layer, PE_TRANSFORM_NOISE) ? seen->grain * seen->grain / 25 : 0;
     seen->unit = fmax(pe_observation_unit(&layer->view), 1e-7);
     seen->columns = tensors * (size_t)columns;
     seen->rows = ENTRIES_MAX / seen->columns < lines ? ENTRIES_MAX / seen->columns : lines;
@@ -578,8 +588,8 @@ bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_f
     while (form < layer->count && layer->transforms[form].kind != PE_TRANSFORM_FACTOR)
         form++;
     if (form == layer->count || layer->transforms[form].constant == 0 ||
-        pe_layer_has(layer, PE_TRANSFORM_ANGLES) || layer->is == PE_OTHER_TABLE ||
-        pe_observation_unit(&layer->view) < SHORT_UNIT)
+        pe_layer_has(layer, PE_TRANSFORM_ANGLES) || pe_layer_has(layer, PE_TRANSFORM_NOISE) ||
+        layer->is == PE_OTHER_TABLE || pe_observation_unit(&layer->view) < SHORT_UNIT)
         return true;
     const double beside = layer->transforms[form].constant / layer->transforms[form].value;
     bool good = read_sample(layer, &seen);

@@ -158,11 +158,13 @@ class Forms(ServerCase):
             (-distance * slopes, "heads=8&"),
             (numpy.where(at < at.T, 0, (1 - slopes / 16) ** distance), "heads=8&"),
             (numpy.cos(at * 1e4**to_last), "unknown"),
+            (sines + 0.5, "; plus 0.5;"),
+            (3.7 * sines - 0.25, "; times 3.7, plus -0.25;"),
         ):
             noise = 1e-3 * abs(table).max() * draw.normal(size=table.shape)
             said = self.identify((table + noise).astype(F))
             url = said["request"]["url"] + "&" if said["status"] == "near" else "unknown"
-            self.assertIn(wanted, url, said["summary"])
+            self.assertIn(wanted, url + said["summary"])
 
     def test_a_wrong_entry_of_what_is_there_twice_does_not_fit(self):
         source = Source(numpy.random.default_rng(1))
