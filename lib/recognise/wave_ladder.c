@@ -192,19 +192,20 @@ static double use_phase(pe_ladder_line *own, const pe_rung *rung, bool geometric
 static double place_rows(const pe_rung *rungs, size_t count, const pe_rung *from, int turns,
                          bool geometric, double limit, pe_ladder_line *own)
 {
+    const size_t allowed = count_allowed(count);
     size_t bad = 0, silent = 0;
     double worst = 0;
     own->at[2] = (wrap_angle(from->phase) + turns * PE_TURN) / from->frequency;
     own->covariance[2][2] = 0.5 / (from->frequency * from->frequency);
     if (use_phase(own, from, geometric) < 0)
         return limit;
-    for (size_t i = 0; i < count && worst < limit; i++) {
+    for (size_t i = 0; i < count && worst < limit && bad <= allowed; i++) {
         const double far = &rungs[i] == from ? 0 : use_phase(own, &rungs[i], geometric);
         silent += far < 0;
         bad += far > FAR;
         worst = far > FAR ? worst : fmax(worst, far);
     }
-    return bad > count_allowed(count) || (silent > 0 && silent + 2 > count) ? limit : worst;
+    return bad > allowed || (silent > 0 && silent + 2 > count) ? limit : worst;
 }
 
 /* Find the position of the middle row: by the slowest wave, or the next one if that is bad.
