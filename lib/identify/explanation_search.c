@@ -386,16 +386,19 @@ static bool search_view(search *self, const pe_view *view, const pe_view *other,
     pe_observation seen;
     if (!begin_view(self, view, &seen))
         return false;
+    seen.waves = layer ? layer->waves : NULL;
     bool good = pe_candidates_collect(&self->candidates, self->terms->only, &seen);
     if (!good)
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
     good = good && judge_candidates(self, &seen, other, forms, best);
-    if (good && layer) {
-        layer->waves = seen.columns > 0 ? pe_observation_waves(&seen) : NULL;
-        note_waves(layer, &seen, best);
-        if (seen.waves && !pe_layers_keep(&self->layers, seen.waves, free))
-            good = false;
+    if (good && layer && !layer->waves && seen.columns > 0 && pe_observation_waves(&seen)) {
+        layer->waves = pe_layers_keep(&self->layers, seen.waves, free);
+        good = layer->waves != NULL;
         seen.waves = NULL;
+    }
+    if (layer) {
+        seen.waves = layer->waves ? NULL : seen.waves; /* they are the layer's */
+        note_waves(layer, &seen, best);
     }
     pe_candidates_done(&self->candidates);
     pe_observation_end(&seen);

@@ -26,10 +26,10 @@ typedef struct pe_layer {
     uint64_t differing, copies; /* entries of the given table that are not those of the same
                                  * place in the view, which it has so often */
     pe_other is;
-    pe_view other;                 /* unless that is PE_OTHER_NONE */
-    uint16_t *order;               /* of columns, if they are in another one; or NULL */
-    bool is_rough;                 /* of most columns it is right, and others are anywhere */
-    const pe_observed_wave *waves; /* of its columns; NULL: none were measured */
+    pe_view other;           /* unless that is PE_OTHER_NONE */
+    uint16_t *order;         /* of columns, if they are in another one; or NULL */
+    bool is_rough;           /* of most columns it is right, and others are anywhere */
+    pe_observed_wave *waves; /* of its columns; NULL: none were measured */
     bool examined;
 } pe_layer;
 

@@ -23,6 +23,16 @@ static void release_columns(void *memory)
     free(columns);
 }
 
+/* Order the waves that columns of a layer have; NULL, and a problem, without memory. */
+static pe_observed_wave *order_waves(pe_layers *layers, const pe_layer *layer,
+                                     const uint16_t *order, uint64_t count)
+{
+    pe_observed_wave *waves = pe_layers_hold(layers, (size_t)count * sizeof *waves);
+    for (uint64_t c = 0; waves && c < count; c++)
+        waves[c] = layer->waves[order[c]];
+    return waves;
+}
+
 /* Add the layer whose columns are in an order. */
 static bool add_ordered(pe_layers *layers, const pe_layer *layer, const uint16_t *order,
                         bool halves)
@@ -41,6 +51,8 @@ static bool add_ordered(pe_layers *layers, const pe_layer *layer, const uint16_t
         return false;
     memcpy(columns->order, order, (size_t)count * sizeof *order);
     beneath.order = columns->order;
+    if (layer->waves && !(beneath.waves = order_waves(layers, layer, order, count)))
+        return false;
     beneath.is_rough = !halves;
     if (!pe_ordered_view_init(&columns->views[0], &layer->view, columns->order,
                               &beneath.view) ||
