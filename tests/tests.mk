@@ -347,6 +347,9 @@ analyze: ## gcc -fanalyzer, clang-tidy and cppcheck over lib, api and server
 analyze-quick: ## the same without clang-tidy, which takes most of the time
 	$(PYTHON) -B tests/analysis/analyze.py quick
 
+# at once, since most of it waits for the network
+npm = printf '%s\n' $(1) | xargs -n 1 -P 4 sh tests/support/npm.sh
+
 # part of `check`, which asks clang-format
 DEPS_LINT := black mypy pyflakes3 python3 python3-numpy shellcheck
 .PHONY: lint deps-lint
@@ -357,7 +360,7 @@ lint: ## Python, JavaScript, style sheets, shell scripts: formatting, long lines
 deps-ci: deps-lint deps-bare deps-wasm
 deps-lint: ## install what `make lint` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_LINT)
-	@sh tests/support/npm.sh server/visualiser tests/lint
+	@$(call npm,server/visualiser tests/lint)
 
 format: ## format C, Python, JavaScript and style sheets in place
 	clang-format -i $(FORMATTED)
@@ -370,7 +373,7 @@ deps-test: ## install what `make test` needs, as far as it is missing
 
 deps-ci: ## install what `make ci` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_CI)
-	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract tests/kubernetes tests/wasm
+	@$(call npm,tests/contract tests/browser tests/kubernetes tests/wasm)
 
 deps-image: ## install what `make check-image` needs, as far as it is missing
 	@sh tests/support/deps.sh debootstrap podman runc binutils

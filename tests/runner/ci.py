@@ -3,9 +3,9 @@
 Tests wait for servers, browsers and time to pass; compilers and analysers only compute. So
 tests run one after the other, and what computes runs beside them in two lanes, since some of it
 keeps one processor busy or waits for packages. When nothing is left to compute, these lanes
-take tests, too, the last ones first. All have the same priority: what computes would stand
-still for hours beside other work. Each part is a target of make, whose output goes to
-LOGS/TARGET.log; what failed is shown last."""
+take tests, too, from the end of the list: what takes longest does not come last. All have the
+same priority: what computes would stand still for hours beside other work. Each part is a
+target of make, whose output goes to LOGS/TARGET.log; what failed is shown last."""
 
 import os
 import re
@@ -19,12 +19,12 @@ from pathlib import Path
 TESTS = (
     "browser",
     "sanitize",
-    "rest",
-    "postgres",
-    "fleet",
-    "installed",
     "kubernetes",
+    "installed",
+    "fleet",
+    "postgres",
     "test-wasm",
+    "rest",
 )
 # what others wait for first, then the longest
 COMPUTING = (
