@@ -67,13 +67,12 @@ def measure_waves(columns, frequencies):
     return numpy.array(left)
 
 
-def is_wave(column, lowest, highest):
-    """Whether a wave of a frequency in between meets 7 of 8 numbers within 1 %."""
-    tried = numpy.geomspace(lowest * 0.97, highest * 1.03, 600)
+def is_wave(column, tried, best):
+    """Whether a wave of a frequency beside the best one meets 7 of 8 numbers within 1 %."""
     for _ in range(8):
-        best = measure_waves(column[:, None], tried)[:, 0].argmin()
         low, high = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
         tried = numpy.linspace(low, high, 9)
+        best = measure_waves(column[:, None], tried)[:, 0].argmin()
     at, frequency, kept = numpy.arange(len(column)), tried[4], numpy.isfinite(column)
     for _ in range(9):  # numbers far off do not count, for the frequency neither
         cosine, sine = numpy.cos(frequency * at), numpy.sin(frequency * at)
@@ -90,12 +89,13 @@ def is_wave(column, lowest, highest):
 
 def has_waves(table, rows, count, columns, lowest, highest=None):
     """Of wide tables some columns are looked at."""
-    lowest, highest = float(lowest), float(highest or lowest)
+    tried = numpy.geomspace(float(lowest) * 0.97, float(highest or lowest) * 1.03, 600)
     if int(columns) != rows.shape[1] or int(count) > rows.shape[1]:
         return False
-    looked = rows[:512].astype("f8")
     step = -(-rows.shape[1] // 48)
-    found = [is_wave(column, lowest, highest) for column in looked.T[::step]]
+    looked = rows[:512, ::step].astype("f8")
+    bests = measure_waves(looked, tried).argmin(0)
+    found = [is_wave(column, tried, best) for column, best in zip(looked.T, bests)]
     return sum(found) >= 0.8 * int(count) / step - 1
 
 
