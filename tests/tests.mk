@@ -25,7 +25,7 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) $(DEPS_PYTHON) python3-venv postgresql 
 .PHONY: test test-programs ci ci-programs rest bits bits-wasm test-wasm wasm-programs apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds clang-warnings hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment same-answers digests confusion strangers cost \
-        check-arm64 check-image check-dist check-deb check-page check-bare check-bare-next peers peers-dialects peers-conversions deps-test deps-ci deps-image \
+        check-arm64 check-image check-dist check-deb check-page check-bare check-bare-all peers peers-dialects peers-conversions deps-test deps-ci deps-image \
         deps-bench deps-bare deps-peers
 
 # ---- programs ----
@@ -390,11 +390,11 @@ check-page: ## the bundle that git tracks is what the pages' sources give
 
 # Debian's release after that of this machine
 NEXT_DEBIAN := trixie
-check-bare: check-dist ## README.md's first commands on a bare machine, and the first of them, in the archive, on Debian 13 (BARE_ONLY=run: everywhere)
-	$(PYTHON) -B tests/support/bare.py $(BUILD)
-	BARE_RELEASE=$(NEXT_DEBIAN) BARE_ONLY=run $(PYTHON) -B tests/support/bare.py $(BUILD) $(ARCHIVE)
+check-bare: check-dist ## README.md's first commands, in the archive, on a bare Debian 13 (BARE_ONLY=run: the first of them)
+	BARE_RELEASE=$(NEXT_DEBIAN) $(PYTHON) -B tests/support/bare.py $(BUILD) $(ARCHIVE)
 
-check-bare-next: ## both commands, with all tests, on Debian 13
+check-bare-all: ## both commands, with all tests, in clones on this machine's Debian and on Debian 13
+	BARE_SHARE=1 $(PYTHON) -B tests/support/bare.py $(BUILD)
 	BARE_RELEASE=$(NEXT_DEBIAN) BARE_SHARE=1 $(PYTHON) -B tests/support/bare.py $(BUILD)
 
 DEPS_BARE := mmdebstrap git curl python3

@@ -6,9 +6,9 @@ git, make and ca-certificates, no node and no name localhost. Its mirror is the 
 machine uses. The commands run in it by chroot, in namespaces whose mounts and processes end
 with this program. BARE_ONLY=run leaves the second command out. Of the tests it runs a share
 (BARE_SHARE=1: all), since what is tried here is whether they find what they need: at least one
-of each file runs. For the same reason make finds flags in its environment, by which the build
-has no debug information. What is kept is BUILD/bare/root.tar, for the next time; each run
-unpacks it anew."""
+of each file runs. For the same reason make finds flags in its environment: the Makefile's own,
+by which another compiler warns, without debug information. What is kept is
+BUILD/bare/root.tar, for the next time; each run unpacks it anew."""
 
 import json
 import os
@@ -40,11 +40,7 @@ PATIENCE = 7200  # seconds: what takes longer hangs; beside two whole runs the t
 SHARE = os.environ.get("BARE_SHARE", "0.02")  # of the tests
 SPLIT = ("TARGET", "AR", "INSTRUCTION_SETS")  # what make asks the compiler
 RELEASE = os.environ.get("BARE_RELEASE") or own_release()
-# The Makefile's own flags without debug information, since another compiler warns of other
-# things; that of this machine has built with them, so that here it may be quick.
 FLAGS = {"CFLAGS": "-O2"}
-if RELEASE == own_release():
-    FLAGS = {"CFLAGS": "-O1", "KERNEL_CFLAGS": "-O1"}
 OWN_LINES = re.compile(r"^(?!make(?:\[\d+\])?: ).+", re.MULTILINE)  # those that are not make's
 
 
