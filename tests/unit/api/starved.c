@@ -1,5 +1,5 @@
 /* Whole requests without memory: the k-th allocation or mapping fails, or every one from the
- * k-th on, for a third of the k, drawn by the seed, or for every k if thorough. The answer must
+ * k-th on, for a sixth of the k, drawn by the seed, or for every k if thorough. The answer must
  * be right or a 503, and the next one must be right. */
 #include "formats/registry.h"
 #include "unit.h"
@@ -401,7 +401,7 @@ static size_t next_of(size_t k, size_t fineness)
 {
     const size_t step = 1 + (fineness ? k / fineness : 0);
     const bool is_drawn = k >= 32 && !unit_thorough();
-    return k + step * (is_drawn ? 1 + (size_t)(unit_random(&random_state) % 5) : 1);
+    return k + step * (is_drawn ? 1 + (size_t)(unit_random(&random_state) % 11) : 1);
 }
 
 static void starve(const starved_case *tested, uint64_t table_bytes)
