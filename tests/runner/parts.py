@@ -50,7 +50,7 @@ PLAIN = {
     "http/test_price.py": "seconds of processors",
     "http/test_same_answers.py": "a program that compares two builds",
     "http/test_stability.py": "digests of tables, which hold for every build",
-    "unit/suites.def::footprint": "bytes that are held, which a sanitizer's allocator does not say",
+    "unit/suites.def::footprint": "bytes that are held, which no sanitizer counts",
     "unit/suites.def::price": "loops that are counted",
     "unit/suites.def::rounding": "entries that are counted",
 }
