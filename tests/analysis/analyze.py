@@ -48,7 +48,7 @@ def gcc(source):
             "-Wall",
             "-Wextra",
             "-fanalyzer",
-            "-c",
+            "-S",
             "-o",
             os.devnull,
             source,
