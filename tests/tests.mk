@@ -99,11 +99,11 @@ COMPUTING := tests/unit tests/fuzz tests/digits tests/buckets tests/golden tests
 
 test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/faults.so
 
-test sanitize: WORKERS = $(shell expr $$(nproc) + 1) # some tests wait, for clocks and for processes that end
+test rest sanitize: WORKERS = $(shell expr $$(nproc) + 1) # some tests wait, for clocks and for processes that end
 test: ## the tests to run after every change (SEED= draws the same samples again)
 	+$(BUILDING) test-programs
 	@$(PYTEST) $(PARALLEL) --part test --name test --leaves-out "not run: browser, other compilers, sanitizers, analysers, \
-	contract, PostgreSQL, fleets, packages, torch, most tables to identify and failing allocations. make deps-ci ci runs them" $(COMPUTING) tests/http tests/interop
+	contract, PostgreSQL, fleets, packages, torch, growth of work, most tables to identify and failing allocations. make deps-ci ci runs them" $(COMPUTING) tests/http tests/interop
 
 ci-programs: all $(BUILD)/unit-tests $(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server $(BUILD)/faults.so
 

@@ -6,6 +6,9 @@ import random
 # What `make ci` runs and `make test` does not, by what it needs beyond deps-test, or takes.
 LATER = {
     "http/test_confusion.py": "half a minute",
+    "http/test_linear.py": "twenty seconds",
+    "http/test_model_keys.py::Used": "every key of every config",
+    "http/test_peers.py": "hundreds of configs",
     "interop/test_files.py::TorchTest": "torch",
     "interop/test_identify_arithmetic.py": "torch",
     "interop/test_identify_resized.py": "torch",
@@ -24,9 +27,12 @@ LATER = {
 # Programs that draw: `make test` has a short form, `make ci` a longer one.
 DRAWN = ("digits/",)
 
-# Hundreds of tables to identify, and thousands of allocations that fail: `make test` runs some
-# of these tests, `make ci` all.
+# Hundreds of tables to identify, sentences about them, and thousands of allocations that fail:
+# `make test` runs some of these tests, `make ci` all.
 MANY = (
+    "http/test_claims.py",
+    "http/test_identify_forms.py",
+    "http/test_identify_laws.py",
     "http/test_identify_tables.py",
     "http/test_identify_relative.py",
     "http/test_memory.py",
@@ -59,13 +65,10 @@ REPEATED = (
     *MANY,
     "http/test_apply_kernels.py",
     "http/test_apply_layouts.py",
-    "http/test_claims.py",
     "http/test_compare_explained.py",
     "http/test_compare_verdicts.py",
     "http/test_event_threads.py",
     "http/test_identify.py",
-    "http/test_identify_forms.py",
-    "http/test_identify_laws.py",
     "http/test_identify_stored.py",
     "http/test_mistakes.py",
 )
@@ -82,6 +85,12 @@ OVERALL = float(os.environ.get("TEST_SHARE", "1"))
 LONG = (
     "http/test_confusion.py",
     "unit/suites.def::starved",
+    "contract/test_clients.py",
+    "http/test_claims.py",
+    "http/test_linear.py",
+    "http/test_peers.py",
+    "http/test_identify_forms.py",
+    "golden/swin_v2",
     "interop/test_readme.py::Examples",
     "http/test_identify_tables.py",
     "http/test_memory.py::Stored",
@@ -97,7 +106,6 @@ LONG = (
     "http/test_identify.py",
     "http/test_deadlines.py",
     "fuzz/identify.c",
-    "buckets/",
 )
 
 PARTS = {
