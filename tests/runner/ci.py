@@ -16,16 +16,7 @@ import time
 from collections import deque
 from pathlib import Path
 
-TESTS = (
-    "browser",
-    "sanitize",
-    "kubernetes",
-    "installed",
-    "fleet",
-    "postgres",
-    "test-wasm",
-    "rest",
-)
+TESTS = "browser sanitize kubernetes installed fleet postgres test-wasm rest".split()
 # what others wait for first, then the longest
 COMPUTING = (
     "sanitize-build",

@@ -31,7 +31,6 @@ OUTSIDE = {
     "test_confusion": "hundreds of random tables, on sockets of its own",
     "test_identify_tables": "hundreds of tables, whose answers are as those in test_identify",
     "test_identify_relative": "the same for tables of relative positions",
-    "test_convert.LongForms": "forms of 32 MiB, of which the proxy is sent a beginning",
     "test_compare.LongBodies": "bodies of 32 MiB, in chunks, and clients that leave in the "
     "middle",
     "test_floater.Load": "how long a hit may take beside a long computation",

@@ -40,7 +40,6 @@ PATIENCE = 7200  # seconds: what takes longer hangs; beside two whole runs the t
 SHARE = os.environ.get("BARE_SHARE", "0.02")  # of the tests
 SPLIT = ("TARGET", "AR", "INSTRUCTION_SETS")  # what make asks the compiler
 RELEASE = os.environ.get("BARE_RELEASE") or own_release()
-FLAGS = {"CFLAGS": "-O2"}
 OWN_LINES = re.compile(r"^(?!make(?:\[\d+\])?: ).+", re.MULTILINE)  # those that are not make's
 
 
@@ -119,7 +118,7 @@ class Bare:
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/root",
             "LANG": "C.UTF-8",
-            **FLAGS,
+            "CFLAGS": "-O2",
             **{name: os.environ[name] for name in os.environ if name.endswith("_proxy")},
         }
 
