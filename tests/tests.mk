@@ -191,8 +191,7 @@ check: all ## architecture, registration, headers, formatting
 	@clang-format --dry-run --Werror $(FORMATTED)
 
 hardening: all ## what the built programs say of their protection
-	sh tests/support/hardening.sh $(BUILD)/posenc-server
-	sh tests/support/hardening.sh $(BUILD)/posenc
+	@for program in posenc-server posenc; do sh tests/support/hardening.sh $(BUILD)/$$program || exit 1; done
 
 # what other flags could change: numbers and the bits of entries
 BITS_SUITES := number print print_rows dd limbs wide fixed phase angle correct rng exact elementary blend bits lines applying sum \
