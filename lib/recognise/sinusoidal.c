@@ -49,14 +49,14 @@ typedef struct published {
  * some may be padding; 0: there is none. */
 static double measure_scale(const published *self)
 {
-    const double unit = pe_observation_unit(&self->seen->view);
+    const double error = pe_observation_unit(&self->seen->view) + self->seen->view.grain;
     double scale = 0;
     for (size_t row = 0; scale == 0 && row < self->seen->sampled && row < SCALE_ROWS; row++) {
         const double sine = pe_observation_entry(self->seen, row, self->sines.first);
         const double cosine = pe_observation_entry(self->seen, row, self->cosines.first);
         scale = sqrt(sine * sine + cosine * cosine);
     }
-    return fabs(scale - 1) <= 2 * unit ? 1 : isnormal(scale) ? scale : 0;
+    return fabs(scale - 1) <= 2 * error ? 1 : isnormal(scale) ? scale : 0;
 }
 
 static void try_base(published *self, double base, bool to_last)
@@ -76,7 +76,8 @@ static void try_base(published *self, double base, bool to_last)
     self->found = true;
     self->proposals->angle =
         (self->positions.farthest + 1) * fmax(1, self->frequencies[half - 1]);
-    write_scale(self->amplitude, (double)self->seen->columns, fmax(4 * unit, 1e-9), scale);
+    write_scale(self->amplitude, (double)self->seen->columns,
+                fmax(4 * (unit + self->seen->view.grain / self->amplitude), 1e-9), scale);
     pe_propose_number(text, sizeof text, "base", base, 0, "10000");
     pe_propose_request(self->proposals, "encoding", "%s&dim=%llu%s%s%s%s%s",
                        self->positions.rows, (unsigned long long)self->seen->columns,

@@ -197,6 +197,9 @@ class Forms(ServerCase):
             self.assert_made_by(twice, f"{said}&dim=64&tensor=cos")
             self.assert_made_by(half(twice, "bf16"), f"{said}&dim=64&tensor=cos&dtype=bf16")
             self.assert_made_by(numpy.concatenate([sine, cosine], 1), f"{said}&layout=concat")
+            exact = numpy.asarray(positions)[:, None] * 1e4 ** (numpy.arange(32) / -32)
+            exact = numpy.concatenate([numpy.sin(exact), numpy.cos(exact)], 1)
+            self.assert_made_by(exact.round(8), f"{said}&layout=concat")
 
     def test_values_that_were_rounded_before_they_were_stored(self):
         table = hugging_face(100, 64)
