@@ -272,7 +272,7 @@ def check_places(places, left, exact):
     )
     zeros = "which is zero" in places or "which are zero" in places
     return (
-        (not row or 2 * lines[int(row[1])].sum() > lines.shape[1])
+        (not row or 2 * lines[int(row[1])].sum() >= lines.shape[1])
         and (not zeros or not left.reshape(lines.shape)[int(row[1])].any())
         and (not column or lines[:, int(column[1])].any())
         and (not entry or bool(differ[tuple(int(i) for i in entry[1].split(","))]))

@@ -168,17 +168,30 @@ JOIN = {
 # ---- one table ----
 
 
+def with_heads_first(change):
+    """The change of a bias whose heads may lie last."""
+
+    def changed(values, form, said):
+        axes = order(values.ndim, said)
+        values = change(values.transpose(axes), form, said)
+        return values.transpose(numpy.argsort(axes))
+
+    return changed
+
+
+@with_heads_first
 def masked(values, form, said):
     """Keys after the query have what the tensor has, or what the last query has; those beyond a
     window go on as the keys beside them do. An entry that is not the mask's stays."""
     before, after = unseen(values, form)
     wrong = ~numpy.isclose(values, float(form["value"]), rtol=1e-5) & (not form.get("added"))
     confirm(said, values[..., before | after] <= 0)
-    values = values.copy()
+    own, values = values.dtype, values.astype("f8")
     for query, key in numpy.argwhere(before)[::-1]:
         values[..., query, key] = 2 * values[..., query, key + 1] - values[..., query, key + 2]
     for query, key in numpy.argwhere(after) if form.get("count") else ():
         values[..., query, key] = 2 * values[..., query, key - 1] - values[..., query, key - 2]
+    values = values.astype(own)
     if form.get("count"):
         return values
     url = said["request"]["url"]
@@ -237,6 +250,7 @@ UNDO = {
 }
 
 
+@with_heads_first
 def with_mask(values, form, _):
     """`added` is for one who tries both: an answer does not say which of the two it means."""
     before, after = unseen(values, form)
