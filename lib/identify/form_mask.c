@@ -21,7 +21,8 @@ typedef struct mask {
     const pe_view *view; /* [heads, queries, keys] or [queries, keys] */
     uint64_t queries, keys;
     double number;  /* of the last key of a query */
-    double nearest; /* of the first masked key after it: what is added has the bias beside it */
+    bool added;     /* it is, to a bias: the first masked key after the query has another one */
+    double value;   /* what is added, or the number */
     bool symmetric; /* keys on both sides are seen */
     bool decays;    /* entries are powers, not multiples, of a number */
     uint64_t window; /* keys on one side, with the query's own; 0: all */
@@ -72,7 +73,9 @@ static bool find_mask(mask *self, double *line, bool *ret_found)
     while (self->number != 0 && first < own && is_masked(self, line[first]))
         first++;
     self->decays = line[own] > 0;
-    self->nearest = line[end < self->keys ? end : self->keys - 1];
+    const double nearest = line[end < self->keys ? end : self->keys - 1];
+    self->added = nearest != self->number;
+    self->value = self->added ? pe_find_decimal(nearest, 0.02) : self->number;
     self->symmetric = end > own + 1;
     self->window = first > 0 ? own + 1 - first : 0;
     *ret_found = (first == 0 || self->window >= WINDOW_LEAST) &&
@@ -82,6 +85,15 @@ static bool find_mask(mask *self, double *line, bool *ret_found)
 
 /* ---- what is beneath ---- */
 
+/* Put a number in place of an element that the mask makes of it; others stay. */
+static void unmask(const mask *self, double number, double *element)
+{
+    const double masked = self->added ? number + self->value : self->number;
+    const double most = fmax(pe_observation_unit(self->view), 1e-7) * fabs(self->number);
+    if (*element == masked || fabs(*element - masked) <= most)
+        *element = number;
+}
+
 /* Continue what is seen of a line in its window on both sides. */
 static void continue_line(const mask *self, uint64_t query, filling how, const double *last,
                           double *line)
@@ -89,12 +101,14 @@ static void continue_line(const mask *self, uint64_t query, filling how, const d
     uint64_t first, end;
     find_seen(self, query, &first, &end);
     for (uint64_t key = first; self->window > 0 && key-- > 0;)
-        line[key] = 2 * line[key + 1] - line[key + 2];
+        unmask(self, 2 * line[key + 1] - line[key + 2], &line[key]);
     for (uint64_t key = end; key < self->keys; key++)
-        line[key] = self->symmetric      ? 2 * line[key - 1] - line[key - 2]
-                    : how == FILL_BY_KEY ? last[key]
-                    : self->decays       ? 0
-                                         : -INFINITY;
+        unmask(self,
+               self->symmetric      ? 2 * line[key - 1] - line[key - 2]
+               : how == FILL_BY_KEY ? last[key]
+               : self->decays       ? 0
+                                    : -INFINITY,
+               &line[key]);
 }
 
 /* Whether a line is masked where the mask says so, and nowhere else. */
@@ -134,13 +148,11 @@ static bool fill_lines(const mask *self, filling how, pe_dtype dtype, double *li
 static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, filling how,
                        double *lines)
 {
-    const bool added = self->nearest != self->number;
     const pe_transform form = {.kind = PE_TRANSFORM_MASKED,
                                .first = self->window,
                                .count = self->symmetric,
-                               .value =
-                                   added ? pe_find_decimal(self->nearest, 0.02) : self->number,
-                               .constant = added};
+                               .value = self->value,
+                               .constant = self->added};
     pe_layer beneath = pe_layer_beneath(layer);
     pe_dtype dtype;
     bool fits = false;
@@ -178,7 +190,7 @@ bool pe_undo_mask(pe_layers *layers, const pe_layer *layer)
         return true;
     /* -inf after the query is what the scheme's own mask has, whatever is added to it */
     const bool own = self.window == 0 && !self.symmetric && !self.decays &&
-                     (isinf(self.number) || self.nearest != self.number);
+                     (isinf(self.number) || self.added);
     return (own || add_filled(layers, layer, &self, FILL_OWN, lines)) &&
            (self.symmetric || add_filled(layers, layer, &self, FILL_BY_KEY, lines));
 }

@@ -179,6 +179,13 @@ class Forms(ServerCase):
                 misfits = said["misfits"] + said.get("second", {}).get("misfits", 0)
                 self.assertEqual((said["status"], misfits), ("near", 1), (name, place))
 
+    def test_a_wrong_entry_of_what_is_masked_does_not_fit(self):
+        decay = self.fetch("/v1/encodings/retnet?length=40&heads=8&dim=8&tensor=mask")
+        masked = numpy.where(numpy.triu(numpy.ones((40, 40), bool), 1), -1e4, decay).astype(F)
+        masked[2, 7, 31] += F(0.35)
+        said = self.identify(masked)
+        self.assertEqual((said["status"], said["misfits"]), ("near", 1), said["summary"])
+
     def assert_made_by(self, table, said):
         found = self.identify(table)
         self.assertIn(found["status"], ("exact", "match"), (said, found["summary"]))
