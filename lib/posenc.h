@@ -715,15 +715,15 @@ typedef struct pe_view {
     void *context;
     uint64_t offset; /* of the element [0, …, 0], in bytes */
     pe_element element;
-    bool swapped;  /* bytes of an element come in the other order than this machine's */
-    double unit;   /* in the last place at 1, of numbers that were rounded to fewer digits than
-                    * their elements have; else 0 */
-    double grain;  /* what numbers may be off by besides, that were rounded to decimals, or
-                    * beside a constant; else 0 */
-    double beside; /* the constant that numbers had when they were rounded to their unit, if
-                    * that is known well; else 0 */
-    bool is_complex; /* the last axis has two reals, the parts of a number */
-    size_t rank;     /* 0: one element */
+    bool swapped; /* bytes of an element come in the other order than this machine's */
+    double unit;  /* in the last place at 1, of numbers that were rounded to fewer digits than
+                   * their elements have; else 0 */
+    double grain; /* what numbers may be off by besides, that were rounded to decimals, or
+                   * beside a constant; else 0 */
+    double factor, constant; /* by which numbers were multiplied, and then moved, when they were
+                              * rounded to their unit; 0: by none */
+    bool is_complex;         /* the last axis has two reals, the parts of a number */
+    size_t rank;             /* 0: one element */
     uint64_t shape[PE_VIEW_RANK_MAX], strides[PE_VIEW_RANK_MAX];
 } pe_view;
 

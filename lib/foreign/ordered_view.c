@@ -68,6 +68,8 @@ bool pe_ordered_view_init(pe_ordered_view *ordered, const pe_view *source,
                           .element = source->element,
                           .unit = source->unit,
                           .grain = source->grain,
+                          .factor = source->factor,
+                          .constant = source->constant,
                           .rank = 2,
                           .shape = {source->shape[0], source->shape[1]}};
     pe_view_set_row_major(ret_view);

@@ -57,22 +57,31 @@ static double compute_bound(turned at, double exact, double unit)
     return (4 * at.angle + 8 + at.roundings) * unit * find_larger(fabs(exact), at.amplitude);
 }
 
-/* Of the table's dtype: numbers below 2 to this power have fewer digits. */
-static int least_exponent(const pe_view *view)
+/* How the numbers of a table were rounded: times a factor, and moved by a constant, beside
+ * which the grain is no other one. */
+typedef struct rounding {
+    double unit, factor, constant, grain;
+    int least; /* numbers below 2 to this power have fewer digits */
+} rounding;
+
+static rounding find_rounding(const pe_view *view)
 {
     pe_dtype dtype;
-    bool half = pe_element_is_real(view->element, &dtype) && dtype == PE_F16;
-    return pe_dtypes[half ? PE_F16 : PE_F32].least_exponent;
+    const bool half = pe_element_is_real(view->element, &dtype) && dtype == PE_F16;
+    const double unit = pe_observation_unit(view);
+    const double factor = view->factor != 0 ? view->factor : 1;
+    return (rounding){unit, factor, view->constant,
+                      find_larger(view->grain - 0.5 * unit * fabs(view->constant / factor), 0),
+                      pe_dtypes[half ? PE_F16 : PE_F32].least_exponent};
 }
 
-/* How far an entry may be off by arithmetic with this unit, and by rounding to the table's
- * dtype.
- */
-static double bound_error(double found, double exact, turned at, double unit, double rounding,
-                          double grain, double least)
+/* How far an entry may be off by arithmetic with this unit, and by rounding it so often. */
+static double bound_error(const rounding *own, double found, double exact, turned at,
+                          double unit, double times)
 {
-    return compute_bound(at, exact, unit) + 0.5 * rounding * find_larger(fabs(found), least) +
-           grain;
+    const double beside = own->constant / own->factor;
+    return compute_bound(at, exact, unit) + own->grain +
+           0.5 * times * own->unit * find_larger(fabs(found + beside), ldexp(1, own->least));
 }
 
 /* How far an entry is off, in what it may be off by. */
@@ -109,8 +118,7 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
 {
     const pe_observation *seen = lines->bound->seen;
     uint64_t columns = seen->flat.shape[1], far = 0;
-    const double rounding = 2 * pe_observation_unit(&seen->view); /* both are rounded */
-    const double least = ldexp(1, least_exponent(&seen->view));
+    const rounding own = find_rounding(&seen->view);
     size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
     const double *found = read_found(lines, line);
     *ret_read = *ret_read && found;
@@ -119,8 +127,8 @@ static bool is_close_line(line_reader *lines, uint64_t line, bool *ret_read)
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns && far <= columns / 8; column++) {
         const double allowed = bound_error(
-            found[column], lines->values[column], find_turned(lines->bound, line, column),
-            lines->bound->low_precision ? 0x1p-7 : 0x1p-23, rounding, seen->view.grain, least);
+            &own, found[column], lines->values[column], find_turned(lines->bound, line, column),
+            lines->bound->low_precision ? 0x1p-7 : 0x1p-23, 2); /* both are */
         far += !(measure_error(found[column], lines->values[column], allowed) <= 1);
     }
     return far <= columns / 8;
@@ -168,18 +176,19 @@ typedef struct counts {
     bool is_f64;               /* all entries are what float64 arithmetic gives, rounded once */
 } counts;
 
-/* The most that rounding to the table's dtype, whose unit at 1 and least exponent these are,
- * has moved a number of at most the size `most` that became `found`. */
-static double bound_rounding(double found, double most, double unit, int least)
+/* The most that rounding has moved a number, which was at most `most` off the exact one, and
+ * became `found`. */
+static double bound_rounding(const rounding *own, double found, double exact, double most)
 {
     int exponent;
-    double fraction = frexp(fabs(found), &exponent);
-    if (found == 0 || exponent - 1 <= least)
-        exponent = least + 1;
-    else if (fraction == 0.5 &&
-             most < fabs(found)) /* it came from below, where floats are denser */
-        exponent--;
-    return ldexp(0.5 * unit, exponent - 1);
+    const double number = fabs(found * own->factor + own->constant);
+    const double size = fabs(exact * own->factor + own->constant);
+    const double fraction = frexp(number, &exponent);
+    if (number == 0 || exponent - 1 <= own->least)
+        exponent = own->least + 1;
+    else if (fraction == 0.5 && size + most * fabs(own->factor) < number)
+        exponent--; /* it came from below, where floats are denser */
+    return ldexp(0.5 * own->unit, exponent - 1) / fabs(own->factor);
 }
 
 /* How far off float64 arithmetic leaves an entry of this size: the angle's relative error,
@@ -191,13 +200,11 @@ static double bound_computed(turned at, double size)
 }
 
 /* How far an entry may be off by float64 arithmetic and one rounding to the table's dtype. */
-static double bound_error_f64(double found, double exact, turned at, double unit, int least,
-                              double grain)
+static double bound_error_f64(const rounding *own, double found, double exact, turned at)
 {
     const double computed = bound_computed(at, fabs(exact));
-    const double once =
-        unit == F64_UNIT ? 0 : bound_rounding(found, fabs(exact) + computed, unit, least);
-    return once + computed + grain;
+    const double once = own->unit == F64_UNIT ? 0 : bound_rounding(own, found, exact, computed);
+    return once + computed + own->grain;
 }
 
 /* Count an entry that is not the exact one. False: it does not fit. */
@@ -216,10 +223,8 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
                           bool rounded, const double *found, const double *exact, counts *ret)
 {
     const uint64_t columns = bound->seen->flat.shape[1];
-    const double rounding = pe_observation_unit(&bound->seen->view);
-    const double beside = bound->seen->view.beside;
-    const double grain = beside != 0 ? 0 : bound->seen->view.grain;
-    const int least = least_exponent(&bound->seen->view);
+    const rounding own = find_rounding(&bound->seen->view);
+    const double times = rounded && bound->seen->view.factor == 0 ? 2 : 1;
     for (uint64_t row = 0, i = 0; row < rows; row++) {
         uint64_t zeros = 0;
         for (uint64_t column = 0; column < columns; column++, i++) {
@@ -228,12 +233,10 @@ static void count_in_rows(const pe_error_bound *bound, uint64_t first, uint64_t 
                 continue;
             turned at = find_turned(bound, first + row, column);
             count_entry(&ret->f32, column, found[i], exact[i],
-                        bound_error(found[i] + beside, exact[i], at, 0x1p-23,
-                                    (rounded ? 2 : 1) * rounding, grain, ldexp(1, least)));
-            if (!ret->is_f64 && rounding != F64_UNIT)
+                        bound_error(&own, found[i], exact[i], at, 0x1p-23, times));
+            if (!ret->is_f64 && own.unit != F64_UNIT)
                 continue; /* how many there are is not asked */
-            const double allowed =
-                bound_error_f64(found[i], exact[i], at, rounding, least, grain);
+            const double allowed = bound_error_f64(&own, found[i], exact[i], at);
             if (!count_entry(&ret->f64, column, found[i], exact[i], allowed))
                 ret->is_f64 = false;
         }

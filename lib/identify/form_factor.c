@@ -19,6 +19,8 @@
 #define LEAST_ERROR 0x1p-51           /* relative, of sums of doubles */
 #define FEWEST      8                 /* points of a trend */
 #define FAR_OFF     0.02 /* relative: what lies so far from a trend is none of it */
+#define SIDE        0.25 /* of a unit: how far off a factor may be by that of rounding */
+#define SURE_DIGITS 2    /* of a number that no measured one has by chance */
 #define WHOLE_MAX   4096
 #define WHOLE_TRIED 512 /* entries, before all of them */
 
@@ -26,6 +28,7 @@
 typedef struct line {
     double factor, constant, factor_error, constant_error;
     double centre; /* the number whose entry is told best, as the constant is of the factor */
+    bool sure;     /* the factor has a name, or few digits, and no error */
 } line;
 
 /* A point of a trend, and what it is known to. */
@@ -301,7 +304,7 @@ static bool fit_steps(double *entries, size_t count, point *points, line *ret_li
         return false;
     if (!fit_trend(points, known, 0.8, &own))
         return known < FEWEST && count <= WHOLE_TRIED; /* too few to tell */
-    *ret_line = (line){own.slope, own.y - own.slope * own.x, own.tilt, own.error, own.x};
+    *ret_line = (line){own.slope, own.y - own.slope * own.x, own.tilt, own.error, own.x, false};
     return true;
 }
 
@@ -327,23 +330,27 @@ static bool fit_whole(const sample *seen, line *ret_line)
 /* ---- layers ---- */
 
 /* The number that a measured one is taken for: the root of the width of a table, as what is
- * multiplied by that has, or the cheapest within its error. */
-static double choose_number(double number, double error, const pe_view *view)
+ * multiplied by that has, or the cheapest within its error. Entries of few digits may all have
+ * been rounded to the same side. */
+static double choose_number(double number, double error, const pe_view *view, bool *ret_sure)
 {
-    const double square = number * number;
+    const double square = number * number, unit = pe_observation_unit(view);
     const double width = sqrt((double)view->shape[view->rank - 1]);
-    const double numbers[] = {sqrt(rint(square)), 1 / sqrt(rint(1 / square)), PE_LOG2_E,
-                              1 / PE_LOG2_E};
+    const double numbers[] = {PE_LOG2_E, 1 / PE_LOG2_E, sqrt(rint(square)),
+                              1 / sqrt(rint(1 / square))};
     /* the number itself was rounded, too */
-    const double near =
-        fmax(2 * error, fmin(pe_observation_unit(view), pe_dtypes[PE_F32].unit)) * number;
+    const double near = fmax(2 * error, fmin(unit, pe_dtypes[PE_F32].unit)) * number;
+    const double likely = fmax(near, SIDE * unit * number);
     double chosen = pe_find_decimal(number, error);
-    if (fabs(width - number) <= near)
+    *ret_sure = fabs(width - number) <= likely || pe_count_digits(chosen) <= SURE_DIGITS;
+    if (fabs(width - number) <= likely)
         return width;
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
-        if (fabs(numbers[i] - number) <= near &&
-            pe_price_number(numbers[i]) < pe_price_number(chosen))
+        if (fabs(numbers[i] - number) <= (i < 2 ? likely : near) &&
+            pe_price_number(numbers[i]) < pe_price_number(chosen)) {
             chosen = numbers[i];
+            *ret_sure = true;
+        }
     return chosen;
 }
 
@@ -353,8 +360,8 @@ static line choose_line(const line *own, double unit, const pe_view *view)
     const double least = fmax(unit / 64, LEAST_ERROR) * fabs(own->factor);
     line chosen = *own;
     chosen.constant_error = fmax(4 * own->constant_error, least);
-    chosen.factor =
-        choose_number(own->factor, fmax(2 * own->factor_error, least) / own->factor, view);
+    chosen.factor = choose_number(own->factor, fmax(2 * own->factor_error, least) / own->factor,
+                                  view, &chosen.sure);
     chosen.constant += own->centre * (own->factor - chosen.factor);
     chosen.constant = fabs(own->constant) <= chosen.constant_error
                           ? 0
@@ -383,15 +390,16 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, pe_mapping mapp
         if (!mapped || !pe_mapped_view_init(&mapped[i], views[i], mapping, found.factor,
                                             found.constant, scaled[i]))
             return false;
-        const double beside = 1 + fabs(found.constant / found.factor);
-        if (found.constant != 0 && mapping == PE_MAP_SCALE)
-            scaled[i]->unit = 2 * beside * pe_observation_unit(views[i]);
+        const double unit = pe_observation_unit(views[i]);
+        if (found.constant == 0 && !found.sure)
+            scaled[i]->unit *= 1 + 2 * SIDE;
         if (found.constant != 0) /* beside which it was rounded */
-            scaled[i]->grain += beside * pe_observation_unit(views[i]) +
-                                found.constant_error / fabs(found.factor);
+            scaled[i]->grain +=
+                (unit * (fabs(found.factor) + fabs(found.constant)) + found.constant_error) /
+                fabs(found.factor);
         else if (mapping == PE_MAP_WHOLE &&
                  pe_round_number(found.factor, PE_F32) != found.factor)
-            scaled[i]->grain += pe_observation_unit(views[i]); /* it was rounded, too */
+            scaled[i]->grain += unit; /* it was rounded, too */
     }
     pe_layers_add(layers, &beneath);
     return true;
@@ -399,52 +407,51 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, pe_mapping mapp
 
 /* The slope of the last line of a head of a bias; 0: it is not straight. False: the view cannot
  * be read. */
-static bool find_slope(const pe_view *view, uint64_t head, double *ret_slope)
+static bool find_slope(const pe_view *view, uint64_t head, const sample *seen,
+                       double *ret_slope)
 {
     pe_view row = pe_view_at(view, 0, head);
-    double first, middle, last;
+    trend own;
     while (row.rank > 1)
         row = pe_view_at(&row, 0, row.shape[0] - 1);
-    const uint64_t end = row.shape[0] - 1, half = end / 2;
-    *ret_slope = 0;
-    if (end < 3)
-        return true;
-    if (!pe_view_read(&row, 0, 1, &first) || !pe_view_read(&row, half, 1, &middle) ||
-        !pe_view_read(&row, end, 1, &last))
+    const size_t count = row.shape[0] < seen->columns ? (size_t)row.shape[0] : seen->columns;
+    if (!pe_view_read(&row, 0, count, seen->sorted))
         return false;
-    const double slope = (last - first) / (double)end;
-    if (fabs(first + slope * (double)half - middle) <= 1e-2 * fabs(last - first))
-        *ret_slope = fabs(slope);
+    for (size_t i = 0; i < count; i++)
+        seen->points[i] = (point){(double)i, seen->sorted[i], 1};
+    *ret_slope = fit_trend(seen->points, count, 0.8, &own) &&
+                         own.spread <= 4 * seen->unit * (double)count * fabs(own.slope)
+                     ? fabs(own.slope)
+                     : 0;
     return true;
 }
 
 /* What slopes of a bias are of those of ALiBi, which are powers of the first one; 0: they are
  * none. False: the view cannot be read. */
-static bool find_slope_factor(const pe_view *view, double *ret_factor)
+static bool find_slope_factor(const pe_view *view, const sample *seen, double *ret_factor)
 {
-    double first, second;
-    *ret_factor = 0;
-    if (view->rank < 2 || view->shape[0] < 2)
-        return true;
-    if (!find_slope(view, 0, &first) || !find_slope(view, 1, &second))
-        return false;
-    if (second > 0)
-        *ret_factor = first * first / second;
-    return true;
+    double slopes[2] = {0, 0};
+    bool good = true;
+    for (uint64_t i = 0; good && view->rank > 1 && view->shape[0] > 1 && i < 2; i++)
+        good = find_slope(view, i, seen, &slopes[i]);
+    *ret_factor = slopes[1] > 0 ? slopes[0] * slopes[0] / slopes[1] : 0;
+    return good;
 }
 
 /* Factors of tables that have an entry of 1 first, or slopes of ALiBi's. */
-static bool undo_others(pe_layers *layers, const pe_layer *layer, double first)
+static bool undo_others(pe_layers *layers, const pe_layer *layer, const sample *seen)
 {
-    const double error = fmax(pe_observation_unit(&layer->view), 1e-7);
-    double factors[2] = {first};
-    if (!find_slope_factor(&layer->view, &factors[1]))
+    const double error = fmax(pe_observation_unit(&layer->view) / 8, 1e-7);
+    double factors[2] = {seen->entries[0]};
+    if (!find_slope_factor(&layer->view, seen, &factors[1]))
         return false;
     for (size_t i = 0; i < PE_COUNT(factors); i++)
-        if (isnormal(factors[i]) && factors[i] > 0 &&
-            !add_scaled(layers, layer, PE_MAP_SCALE,
-                        (line){.factor = choose_number(factors[i], error, &layer->view)}))
-            return false;
+        if (isnormal(factors[i]) && factors[i] > 0) {
+            line found = {0};
+            found.factor = choose_number(factors[i], error, &layer->view, &found.sure);
+            if (!add_scaled(layers, layer, PE_MAP_SCALE, found))
+                return false;
+        }
     return true;
 }
 
@@ -490,7 +497,7 @@ static bool undo_sample(pe_layers *layers, const pe_layer *layer, const sample *
         if (FITS[i](seen, &found))
             return add_scaled(layers, layer, FITS[i] == fit_whole ? PE_MAP_WHOLE : PE_MAP_SCALE,
                               choose_line(&found, unit, &layer->view));
-    return layer->is != PE_OTHER_NONE || undo_others(layers, layer, seen->entries[0]);
+    return layer->is != PE_OTHER_NONE || undo_others(layers, layer, seen);
 }
 
 bool pe_undo_factor(pe_layers *layers, const pe_layer *layer)
@@ -573,8 +580,10 @@ static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
             !pe_mapped_view_init(&mapped[i], views[i], PE_MAP_SCALE, chosen.factor / own.value,
                                  (chosen.constant - own.constant) / own.value, scaled[i]))
             return false;
-        scaled[i]->beside = chosen.constant / chosen.factor;
-        scaled[i]->unit /= 1 + fabs(own.constant / own.value);
+        scaled[i]->unit *= chosen.sure ? 1 : 1 + 2 * SIDE;
+        scaled[i]->grain =
+            (chosen.constant_error + 0.5 * scaled[i]->unit * fabs(chosen.constant)) /
+            fabs(chosen.factor);
     }
     pe_layers_add(layers, &better);
     return true;

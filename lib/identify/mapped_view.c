@@ -77,14 +77,19 @@ bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     if (!pe_element_is_real(source->element, &mapped->dtype))
         return false;
     mapped->unit = source->unit > 0 ? source->unit : pe_dtypes[mapped->dtype].unit;
+    if (mapping == PE_MAP_NEGATE || mapping == PE_MAP_NEGATE_FINITE)
+        ret_view->factor = -source->factor;
     if (mapping != PE_MAP_SCALE && mapping != PE_MAP_WHOLE)
         return true;
-    /* a number of few digits has more when it is divided, between other powers of two */
-    if (pe_dtype_size(mapped->dtype) < sizeof(float)) {
-        ret_view->unit = mapping == PE_MAP_WHOLE ? 0 : 2 * mapped->unit;
-        mapped->dtype = PE_F32;
-        ret_view->element = PE_ELEMENT_F32;
-    }
     ret_view->grain = source->grain / fabs(factor);
+    if (mapped->unit <= pe_dtypes[PE_F32].unit)
+        return true;
+    /* a number of few digits has more when it is divided */
+    const double before = source->factor != 0 ? source->factor : 1;
+    ret_view->factor = factor * before;
+    ret_view->constant = source->constant + constant * before;
+    ret_view->unit = mapping == PE_MAP_WHOLE ? 0 : mapped->unit;
+    mapped->dtype = PE_F32;
+    ret_view->element = PE_ELEMENT_F32;
     return true;
 }

@@ -132,6 +132,15 @@ class Forms(ServerCase):
                 self.assertEqual(said["request"]["scheme"], scheme, said["summary"])
                 self.assertIn("factor", [form["kind"] for form in said["forms"]])
 
+    def test_a_factor_leaves_one_rounding(self):
+        """By two, a preset of another factor fits."""
+        scaled = "rope_theta=500000&rope_type=llama3&factor=2&low_freq_factor=1"
+        scaled += "&high_freq_factor=4&original_max_position_embeddings=8192"
+        query = f"length=60&step=0.5&dim=128&table=half_width&{scaled}&tensor=cos"
+        table = self.fetch(f"/v1/encodings/rope?{query}") * numpy.log2(numpy.e)
+        said = self.identify(table.astype("f2"))
+        self.assertIn("rope_type=llama3&factor=2&", said["request"]["url"])
+
     def test_a_law_is_not_told_of_columns_that_noise_or_misfits_hide(self):
         """Half of the columns do not turn: rope_theta=1e8 fits, too, but for noise."""
         draw = numpy.random.default_rng(8)
