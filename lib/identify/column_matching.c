@@ -10,6 +10,8 @@
 #define ENTRIES    ((uint64_t)1 << 19) /* of more columns fewer rows are compared */
 #define NEIGHBOURS 12                  /* that are looked at on either side */
 #define ODD_PART   8                   /* one column in so many may be near none */
+#define SAME       0.01 /* of what entries may be apart: columns of less are equal */
+#define APART      1.5  /* the same of columns of which noise leaves no doubt */
 
 /* What two columns may be apart, as a part of their size: the nearest ones are matched first,
  * and in the end all. */
@@ -29,6 +31,7 @@ typedef struct matching {
     const double *found, *exact;   /* [rows, columns] */
     placed_column *given, *wanted; /* [columns] */
     double least;                  /* the square that columns may be apart */
+    double noise;                  /* that entries may be apart by */
 } matching;
 
 static int by_place(const void *a, const void *b)
@@ -115,8 +118,24 @@ static uint64_t match_near_columns(matching *self, double part, uint16_t *ret_or
     return count;
 }
 
+/* Whether the table's noise hides which is which of two exact columns that are not the same. */
+static bool are_hidden(const matching *self)
+{
+    matching own = *self;
+    own.found = own.exact;
+    for (uint64_t c = 0; c < own.columns; c++)
+        for (uint64_t i = c + 1; i < own.columns && i <= c + NEIGHBOURS; i++) {
+            const double most = APART * APART * self->noise * self->noise;
+            const double far = add_squares(&own, own.wanted[c].index, &own.wanted[i], most);
+            if (far > SAME * SAME * self->noise * self->noise && far <= most)
+                return true;
+        }
+    return false;
+}
+
 bool pe_match_entries(const double *given, const double *wanted, uint64_t rows,
-                      uint64_t columns, double least, uint16_t *ret_order, bool *ret_near)
+                      uint64_t columns, double least, double noise, uint16_t *ret_order,
+                      bool *ret_near)
 {
     placed_column *placed = malloc((size_t)(2 * columns) * sizeof *placed);
     uint64_t near = 0;
@@ -124,7 +143,8 @@ bool pe_match_entries(const double *given, const double *wanted, uint64_t rows,
                      .rows = rows,
                      .found = given,
                      .exact = wanted,
-                     .least = (double)rows * least * least};
+                     .least = (double)rows * least * least,
+                     .noise = noise};
     if (!placed)
         return false;
     self.given = placed;
@@ -134,14 +154,14 @@ bool pe_match_entries(const double *given, const double *wanted, uint64_t rows,
     for (size_t i = 0; i < PE_COUNT(FAR); i++)
         if (isfinite(FAR[i]) || ODD_PART * (columns - near) <= columns)
             near += match_near_columns(&self, FAR[i], ret_order);
+    *ret_near = near == columns && !(noise > 0 && are_hidden(&self));
     free(placed);
-    *ret_near = near == columns;
     return true;
 }
 
 /* Match columns by rows that are spread over both sides, so many at most. */
-static bool match_rows(const pe_observation *seen, uint64_t most, pe_stream *stream,
-                       pe_dtype dtype, uint16_t *ret_order)
+static bool match_rows(const pe_observation *seen, uint64_t most, double noise,
+                       pe_stream *stream, pe_dtype dtype, uint16_t *ret_order)
 {
     const size_t columns = (size_t)seen->columns, size = columns * pe_dtype_size(dtype);
     const uint64_t distance = (seen->rows - 1) / most + 1;
@@ -159,13 +179,13 @@ static bool match_rows(const pe_observation *seen, uint64_t most, pe_stream *str
             pe_read_row(found + entries + i * columns, dtype, elements, columns);
     }
     good = good && pe_match_entries(found, found + entries, spread.shape[0], columns, least,
-                                    ret_order, &near);
+                                    noise, ret_order, &near);
     free(found);
     return good && near;
 }
 
 bool pe_match_columns(pe_request *request, size_t tensor, const pe_observation *seen,
-                      uint16_t *ret_order)
+                      double noise, uint16_t *ret_order)
 {
     const uint64_t columns = seen->columns;
     const uint64_t most = ENTRIES / columns < MOST_ROWS ? ENTRIES / columns : MOST_ROWS;
@@ -174,8 +194,8 @@ bool pe_match_columns(pe_request *request, size_t tensor, const pe_observation *
     pe_error error;
     const bool good = pe_stream_new(request, tensor, (size_t)columns * pe_dtype_size(dtype),
                                     seen->runner, &stream, &error) == PE_OK &&
-                      match_rows(seen, FEW_ROWS, stream, dtype, ret_order) &&
-                      match_rows(seen, most, stream, dtype, ret_order);
+                      match_rows(seen, FEW_ROWS, 0, stream, dtype, ret_order) &&
+                      match_rows(seen, most, noise, stream, dtype, ret_order);
     pe_stream_free(stream);
     return good;
 }

@@ -81,7 +81,7 @@ static bool pair_columns(matrix *self, column_size *sizes, double *squares)
             2 * mean - square_entry(seen, row, sizes[other + place].index);
     }
     if (!pe_match_entries(squares, squares + rows * half, rows, half,
-                          mean * (NEARLY + seen->view.grain), partners, &self->paired))
+                          mean * (NEARLY + seen->view.grain), 0, partners, &self->paired))
         return false;
     if (!self->paired)
         return true;

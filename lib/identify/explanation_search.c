@@ -257,28 +257,30 @@ static void keep_cheaper(search *self, pe_identity *found, pe_identity *best, do
     best->compared = compared;
 }
 
-/* Whether the real numbers of a request have one digit each, but for an offset and *ret_number,
- * NULL if there is none, and it has few others beside a list of positions: noise hides more,
- * and leaves room for other laws. */
+/* Whether the real numbers of a request have one digit each, but for those of its positions, or
+ * it has but one of more, *ret_number, and it has few others beside a list of positions: noise
+ * hides more, and leaves room for other laws. */
 static bool shows_through_noise(const pe_candidate *candidate, const pe_parameter **ret_number)
 {
     const pe_scheme_info *info = pe_scheme_describe(candidate->scheme);
     const char *query = candidate->proposal->query;
     char text[PE_IDENTITY_QUERY_MAX];
     double bits = candidate->bits;
+    size_t count = 0;
     *ret_number = NULL;
     if (pe_find_query_text(query, "offset", text))
         bits -= pe_price_number(strtod(text, NULL));
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         const pe_parameter *row = pe_parameter_at(info, i);
         if (row->type != PE_REAL || strcmp(row->name, "offset") == 0 ||
-            !pe_find_query_text(query, row->name, text) || pe_count_significant(text) <= 1)
+            !pe_find_query_text(query, row->name, text))
             continue;
-        if (*ret_number)
+        count += strcmp(row->name, "step") != 0;
+        if (pe_count_significant(text) > 1 && *ret_number)
             return false;
-        *ret_number = row;
+        *ret_number = pe_count_significant(text) > 1 ? row : *ret_number;
     }
-    return bits <= SIMPLE_BITS || strstr(query, "positions=");
+    return (count <= 1 || !*ret_number) && (bits <= SIMPLE_BITS || strstr(query, "positions="));
 }
 
 /* Whether a candidate may be told beneath noise: its number of several digits, if it has one,

@@ -213,7 +213,8 @@ static bool judge_ordered(const trial *given, pe_identity *found)
     pe_observation seen;
     pe_view view;
     pe_judge judge = *given->judge;
-    if (!pe_match_columns(self.request, self.tensor, judge.seen, found->columns))
+    if (!pe_match_columns(self.request, self.tensor, judge.seen,
+                          judge.noisy ? judge.seen->view.grain : 0, found->columns))
         return true;
     bool good = pe_ordered_view_init(&ordered, &judge.seen->view, found->columns, &view);
     if (good && pe_observation_begin(&seen, &view)) {

@@ -142,12 +142,24 @@ class Forms(ServerCase):
         self.assertIn("rope_type=llama3&factor=2&", said["request"]["url"])
 
     def test_a_law_is_not_told_of_columns_that_noise_or_misfits_hide(self):
-        """Half of the columns do not turn: rope_theta=1e8 fits, too, but for noise."""
+        """Half of the columns do not turn: rope_theta=1e8 fits, too, but for noise; of slow
+        cosines noise hides the order; a base of 7334958 is nearly that of a factor of 2.4."""
         draw = numpy.random.default_rng(8)
         angles = 2 * numpy.arange(88, dtype=F)[:, None] * frequencies(128)
         angles = numpy.concatenate([angles, numpy.zeros_like(angles)], 1)
-        noisy = numpy.cos(angles) + F(1e-3) * draw.normal(size=angles.shape).astype(F)
-        self.assertEqual(self.identify(noisy)["status"], "unknown")
+        y, x = (1 + axis.reshape(-1, 1) for axis in numpy.indices((9, 10)))
+        slow = 1e4 ** (numpy.arange(8) / -8)
+        parts = [turn(at * slow) for at in (x, y) for turn in (numpy.sin, numpy.cos)]
+        order = draw.permutation(32)
+        turned = (2 + numpy.arange(85))[:, None] * 7334958 ** (numpy.arange(48) / -48)
+        turned = numpy.stack([numpy.cos(turned), numpy.sin(turned)], -1)
+        for table in (
+            numpy.cos(angles),
+            numpy.stack(parts, 2).reshape(90, 32)[:, order],
+            turned,
+        ):
+            noisy = (table + 1e-3 * draw.normal(size=table.shape)).astype(F)
+            self.assertEqual(self.identify(noisy)["status"], "unknown")
 
     def test_a_law_shows_through_noise(self):
         """And a number of several digits, if noise leaves but one: with the last law of

@@ -65,7 +65,7 @@ static bool match(const unit_held *table, const char *scheme, const char *query,
     pe_request *request = unit_legal_request(scheme, query);
     pe_observation seen;
     ck_assert(pe_observation_begin(&seen, &table->view));
-    const bool matched = pe_match_columns(request, 0, &seen, ret_order);
+    const bool matched = pe_match_columns(request, 0, &seen, 0, ret_order);
     pe_observation_end(&seen);
     pe_request_unref(request);
     return matched;
