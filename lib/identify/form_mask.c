@@ -90,7 +90,7 @@ static void unmask(const mask *self, double number, double *element)
 {
     const double masked = self->added ? number + self->value : self->number;
     const double most = fmax(pe_observation_unit(self->view), 1e-7) * fabs(self->number);
-    if (*element == masked || fabs(*element - masked) <= most)
+    if (*element == masked || (self->added && fabs(*element - masked) <= most))
         *element = number;
 }
 

@@ -206,6 +206,10 @@ class Forms(ServerCase):
         masked[2, 7, 31] += F(0.35)
         said = self.identify(masked)
         self.assertEqual((said["status"], said["misfits"]), ("near", 1), said["summary"])
+        alibi = self.fetch("/v1/encodings/alibi?length=27&heads=12&mask=symmetric")
+        moved = alibi - 1e4 * numpy.triu(numpy.ones((27, 27)), 1)
+        said = self.identify(half(moved.astype(F), "bf16"))
+        self.assertNotEqual(said["status"], "exact", said["summary"])
 
     def assert_made_by(self, table, said):
         found = self.identify(table)
