@@ -7,10 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FEW       4   /* rows, that many requests make */
-#define ALIKE     0.7 /* the correlation of neighbouring rows */
-#define SOME      8   /* one in so many columns tells something */
-#define WAVE_ROWS 12  /* of which no numbers by chance are a wave */
+#define FEW        4   /* rows, that many requests make */
+#define ALIKE      0.7 /* the correlation of neighbouring rows */
+#define SOME       8   /* one in so many columns tells something */
+#define WAVE_ROWS  12  /* of which no numbers by chance are a wave */
+#define SEEN_ANGLE 1.0 /* radians: of less any slow change is nearly a wave */
 
 /* ---- claims, each evaluated: whether it holds, and with which numbers ---- */
 
@@ -52,7 +53,7 @@ static pe_observed_wave fit_column(const pe_first_rows *table, uint64_t column, 
 {
     const double *first = table->entries + column;
     const size_t columns = (size_t)table->columns;
-    pe_observed_wave wave = pe_fit_wave(first, columns, rows, PE_LEAST_ANGLE);
+    pe_observed_wave wave = pe_fit_wave(first, columns, rows, SEEN_ANGLE);
     for (size_t row = 0; !wave.found && row + 1 < rows; row++)
         differences[row] = first[(row + 1) * columns] - first[row * columns];
     return wave.found ? wave : pe_fit_wave(differences, 1, rows - 1, PE_TURN / 2);

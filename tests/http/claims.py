@@ -305,7 +305,10 @@ def check_found(said, table, fetch):
         "apart": lambda: parts["apart"] == in_words(said["second"]["url"]),
         "nearly": lambda: bool(parts["nearly"]) == (said["status"] == "near"),
         "as": lambda: (
-            parts["as"] == "the law of" or (said["status"] != "near" and not len(far))
+            parts["as"] == "the law of"
+            or (
+                said["status"] != "near" and (finite <= FAR * numpy.maximum(1, abs(left))).all()
+            )
         )
         and parts["preset"] in said["request"]["presets"],
         "arithmetic": lambda: check_arithmetic(parts, said, table, wide, errors, unit, left),
