@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOISY       2 /* errors of a trend that noise moves it by */
 #define NOISY_BITS  18
 #define ENTRIES_MAX ((size_t)1 << 15) /* that are looked at */
 #define SHORT_UNIT  0x1p-18           /* of numbers by which a table tells a constant badly */
@@ -117,7 +118,7 @@ static bool fit_squares(const sample *seen, size_t count, double size, line *ret
     trend own;
     if (!fit_trend(seen->points, count, 0.8, &own))
         return false;
-    const double times = seen->noise > 0 ? 2 : 1; /* sums of entries have noise, too */
+    const double times = seen->noise > 0 ? NOISY : 1;
     const double constant = own.slope / 2;
     const double square = 2 * ((own.y - own.slope * own.x) / size + constant * constant);
     const double factor = sqrt(square);
@@ -549,8 +550,9 @@ static bool fit_exact(const pe_factor_fit *fit, const pe_layer *layer, double be
         return false;
     for (size_t i = 0; i < seen->rows * seen->columns; i++) {
         const bool negative = i % seen->columns >= half && found->second.negative;
-        seen->points[i] = (point){negative ? -seen->sorted[i] : seen->sorted[i],
-                                  seen->entries[i], hypot(seen->entries[i] + beside, 1e-6)};
+        seen->points[i] =
+            (point){negative ? -seen->sorted[i] : seen->sorted[i], seen->entries[i],
+                    seen->noise > 0 ? 1 : hypot(seen->entries[i] + beside, 1e-6)};
     }
     return fit_trend(seen->points, seen->rows * seen->columns, 0.8, ret_trend);
 }
@@ -560,11 +562,13 @@ static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
                        const trend *exact)
 {
     const pe_transform own = layer->transforms[form];
+    const bool noisy = pe_layer_has(layer, PE_TRANSFORM_NOISE);
+    const double size = fabs(own.value) * (noisy ? NOISY : 1);
     const line fit = {.factor = own.value * exact->slope,
                       .constant =
                           own.value * (exact->y - exact->slope * exact->x) + own.constant,
-                      .factor_error = fabs(own.value) * exact->tilt,
-                      .constant_error = fabs(own.value) * exact->error,
+                      .factor_error = size * exact->tilt,
+                      .constant_error = size * exact->error,
                       .centre = exact->x};
     const line chosen = choose_line(&fit, 0, &layer->view);
     const pe_view *views[] = {&layer->view, &layer->other};
@@ -580,6 +584,8 @@ static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
             !pe_mapped_view_init(&mapped[i], views[i], PE_MAP_SCALE, chosen.factor / own.value,
                                  (chosen.constant - own.constant) / own.value, scaled[i]))
             return false;
+        if (noisy)
+            continue;
         scaled[i]->unit *= chosen.sure ? 1 : 1 + 2 * SIDE;
         scaled[i]->grain =
             (chosen.constant_error + 0.5 * scaled[i]->unit * fabs(chosen.constant)) /
@@ -597,8 +603,8 @@ bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_f
     while (form < layer->count && layer->transforms[form].kind != PE_TRANSFORM_FACTOR)
         form++;
     if (form == layer->count || layer->transforms[form].constant == 0 ||
-        pe_layer_has(layer, PE_TRANSFORM_ANGLES) || pe_layer_has(layer, PE_TRANSFORM_NOISE) ||
-        layer->is == PE_OTHER_TABLE || pe_observation_unit(&layer->view) < SHORT_UNIT)
+        pe_layer_has(layer, PE_TRANSFORM_ANGLES) || layer->is == PE_OTHER_TABLE ||
+        pe_observation_unit(&layer->view) < SHORT_UNIT)
         return true;
     const double beside = layer->transforms[form].constant / layer->transforms[form].value;
     bool good = read_sample(layer, &seen);
