@@ -896,17 +896,17 @@ typedef enum pe_transform_kind {
     PE_TRANSFORM_COLUMNS,        /* the columns are in another order, as of pe_identity; if
                                   * `value` is 1, their halves are exchanged */
     PE_TRANSFORM_PAIR,           /* `axis` has two tensors, of its indices 0 and 1 */
-    PE_TRANSFORM_HALVES,         /* the halves of the last axis are two tensors */
-    PE_TRANSFORM_ALTERNATING,    /* its even and its odd indices are two tensors */
-    PE_TRANSFORM_MATRICES, /* the last two axes are matrices [[cos, -sin], [sin, cos]]; the
-                            * transposed ones if the second tensor has the other sign */
-    PE_TRANSFORM_ANGLES,   /* the cosines and the sines of its entries are two tensors */
+    PE_TRANSFORM_PARTS,  /* `axis` has two tables of unlike requests, at its indices 0 and 1 */
+    PE_TRANSFORM_HALVES, /* the halves of the last axis are two tensors */
+    PE_TRANSFORM_ALTERNATING, /* its even and its odd indices are two tensors */
+    PE_TRANSFORM_MATRICES,    /* the last two axes are matrices [[cos, -sin], [sin, cos]]; the
+                               * transposed ones if the second tensor has the other sign */
+    PE_TRANSFORM_ANGLES,      /* the cosines and the sines of its entries are two tensors */
     PE_TRANSFORM_OPPOSITE, /* the halves of the last axis are the table, the first one with the
                             * other sign */
-    PE_TRANSFORM_PARTS,  /* `axis` has two tables of unlike requests, at its indices 0 and 1 */
-    PE_TRANSFORM_MASKED, /* keys after the query, or beyond a window of `first` keys (0: none;
-                          * on both sides if `count` is 1), have `value`; if `constant` is not
-                          * 0, it was added to theirs */
+    PE_TRANSFORM_MASKED,   /* keys after the query, or beyond a window of `first` keys (0: none;
+                            * on both sides if `count` is 1), have `value`; if `constant` is not
+                            * 0, it was added to theirs */
     PE_TRANSFORM_MASKED_KEYS,  /* the last `count` indices of `axis`, from `first` on, have
                                 * `value`, or, if that is no number, less than -1000 */
     PE_TRANSFORM_ZERO_ROWS,    /* `count` rows from row `first` on are zero */

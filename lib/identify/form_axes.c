@@ -81,15 +81,9 @@ static bool has_waves(const pe_layer *layer)
 
 bool pe_undo_transposition(pe_layers *layers, const pe_layer *layer)
 {
-    pe_layer beneath = pe_layer_beneath(layer);
-    if (layer->view.rank != 2 || layer->is != PE_OTHER_NONE ||
-        pe_layer_has(layer, PE_TRANSFORM_TRANSPOSED) || has_waves(layer) ||
-        !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_TRANSPOSED}))
-        return true;
-    beneath.view = pe_view_transposed(&layer->view, 0, 1);
-    beneath.axes[0] = layer->axes[1];
-    beneath.axes[1] = layer->axes[0];
-    pe_layers_add(layers, &beneath);
+    if (layer->view.rank == 2 && layer->is == PE_OTHER_NONE &&
+        !pe_layer_has(layer, PE_TRANSFORM_TRANSPOSED) && !has_waves(layer))
+        add_rotated(layers, layer, (pe_transform){.kind = PE_TRANSFORM_TRANSPOSED}, 1);
     return true;
 }
 

@@ -330,28 +330,26 @@ static bool fit_whole(const sample *seen, line *ret_line)
 
 /* ---- layers ---- */
 
-/* The number that a measured one is taken for: the root of the width of a table, as what is
+/* The factor that a measured one is taken for: the root of the width of a table, as what is
  * multiplied by that has, or the cheapest within its error. Entries of few digits may all have
  * been rounded to the same side. */
-static double choose_number(double number, double error, const pe_view *view, bool *ret_sure)
+static line choose_factor(double number, double error, const pe_view *view)
 {
     const double square = number * number, unit = pe_observation_unit(view);
-    const double width = sqrt((double)view->shape[view->rank - 1]);
-    const double numbers[] = {PE_LOG2_E, 1 / PE_LOG2_E, sqrt(rint(square)),
-                              1 / sqrt(rint(1 / square))};
     /* the number itself was rounded, too */
     const double near = fmax(2 * error, fmin(unit, pe_dtypes[PE_F32].unit)) * number;
     const double likely = fmax(near, SIDE * unit * number);
-    double chosen = pe_find_decimal(number, error);
-    *ret_sure = fabs(width - number) <= likely || pe_count_digits(chosen) <= SURE_DIGITS;
+    const double width = sqrt((double)view->shape[view->rank - 1]),
+                 numbers[] = {PE_LOG2_E, 1 / PE_LOG2_E, sqrt(rint(square)),
+                              1 / sqrt(rint(1 / square))};
+    line chosen = {.factor = pe_find_decimal(number, error)};
+    chosen.sure = pe_count_digits(chosen.factor) <= SURE_DIGITS;
     if (fabs(width - number) <= likely)
-        return width;
+        return (line){.factor = width, .sure = true};
     for (size_t i = 0; i < PE_COUNT(numbers); i++)
         if (fabs(numbers[i] - number) <= (i < 2 ? likely : near) &&
-            pe_price_number(numbers[i]) < pe_price_number(chosen)) {
-            chosen = numbers[i];
-            *ret_sure = true;
-        }
+            pe_price_number(numbers[i]) < pe_price_number(chosen.factor))
+            chosen = (line){.factor = numbers[i], .sure = true};
     return chosen;
 }
 
@@ -359,15 +357,14 @@ static double choose_number(double number, double error, const pe_view *view, bo
 static line choose_line(const line *own, double unit, const pe_view *view)
 {
     const double least = fmax(unit / 64, LEAST_ERROR) * fabs(own->factor);
-    line chosen = *own;
+    line chosen =
+        choose_factor(own->factor, fmax(2 * own->factor_error, least) / own->factor, view);
     chosen.constant_error = fmax(4 * own->constant_error, least);
-    chosen.factor = choose_number(own->factor, fmax(2 * own->factor_error, least) / own->factor,
-                                  view, &chosen.sure);
-    chosen.constant += own->centre * (own->factor - chosen.factor);
-    chosen.constant = fabs(own->constant) <= chosen.constant_error
-                          ? 0
-                          : pe_find_decimal(chosen.constant,
-                                            chosen.constant_error / 2 / fabs(chosen.constant));
+    if (fabs(own->constant) <= chosen.constant_error)
+        return chosen;
+    chosen.constant = own->constant + own->centre * (own->factor - chosen.factor);
+    chosen.constant =
+        pe_find_decimal(chosen.constant, chosen.constant_error / 2 / fabs(chosen.constant));
     return chosen;
 }
 
@@ -406,37 +403,26 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, pe_mapping mapp
     return true;
 }
 
-/* The slope of the last line of a head of a bias; 0: it is not straight. False: the view cannot
- * be read. */
-static bool find_slope(const pe_view *view, uint64_t head, const sample *seen,
-                       double *ret_slope)
-{
-    pe_view row = pe_view_at(view, 0, head);
-    trend own;
-    while (row.rank > 1)
-        row = pe_view_at(&row, 0, row.shape[0] - 1);
-    const size_t count = row.shape[0] < seen->columns ? (size_t)row.shape[0] : seen->columns;
-    if (!pe_view_read(&row, 0, count, seen->sorted))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        seen->points[i] = (point){(double)i, seen->sorted[i], 1};
-    *ret_slope = fit_trend(seen->points, count, 0.8, &own) &&
-                         own.spread <= 4 * seen->unit * (double)count * fabs(own.slope)
-                     ? fabs(own.slope)
-                     : 0;
-    return true;
-}
-
-/* What slopes of a bias are of those of ALiBi, which are powers of the first one; 0: they are
- * none. False: the view cannot be read. */
+/* What slopes of a bias are of those of ALiBi, which are powers of the first one, by the last
+ * line of both first heads; 0: they are none. False: the view cannot be read. */
 static bool find_slope_factor(const pe_view *view, const sample *seen, double *ret_factor)
 {
     double slopes[2] = {0, 0};
-    bool good = true;
-    for (uint64_t i = 0; good && view->rank > 1 && view->shape[0] > 1 && i < 2; i++)
-        good = find_slope(view, i, seen, &slopes[i]);
+    for (uint64_t head = 0; view->rank > 1 && view->shape[0] > 1 && head < 2; head++) {
+        pe_view row = pe_view_at(view, 0, head);
+        trend own;
+        while (row.rank > 1)
+            row = pe_view_at(&row, 0, row.shape[0] - 1);
+        if (!pe_view_read(&row, 0, seen->columns, seen->sorted))
+            return false;
+        for (size_t i = 0; i < seen->columns; i++)
+            seen->points[i] = (point){(double)i, seen->sorted[i], 1};
+        if (fit_trend(seen->points, seen->columns, 0.8, &own) &&
+            own.spread <= 4 * seen->unit * fabs(own.slope) * (double)seen->columns)
+            slopes[head] = fabs(own.slope);
+    }
     *ret_factor = slopes[1] > 0 ? slopes[0] * slopes[0] / slopes[1] : 0;
-    return good;
+    return true;
 }
 
 /* Factors of tables that have an entry of 1 first, or slopes of ALiBi's. */
@@ -447,12 +433,10 @@ static bool undo_others(pe_layers *layers, const pe_layer *layer, const sample *
     if (!find_slope_factor(&layer->view, seen, &factors[1]))
         return false;
     for (size_t i = 0; i < PE_COUNT(factors); i++)
-        if (isnormal(factors[i]) && factors[i] > 0) {
-            line found = {0};
-            found.factor = choose_number(factors[i], error, &layer->view, &found.sure);
-            if (!add_scaled(layers, layer, PE_MAP_SCALE, found))
-                return false;
-        }
+        if (isnormal(factors[i]) && factors[i] > 0 &&
+            !add_scaled(layers, layer, PE_MAP_SCALE,
+                        choose_factor(factors[i], error, &layer->view)))
+            return false;
     return true;
 }
 

@@ -11,12 +11,6 @@
 #define LEAST_MASK       (-1000.0)
 #define WINDOW_LEAST     3 /* keys by which those outside are continued */
 
-/* What stands for masked entries in the table beneath. */
-typedef enum filling {
-    FILL_OWN,   /* of keys after the query, what a bias or a decay has there itself */
-    FILL_BY_KEY /* what the last query has of the key */
-} filling;
-
 typedef struct mask {
     const pe_view *view; /* [heads, queries, keys] or [queries, keys] */
     uint64_t queries, keys;
@@ -94,8 +88,9 @@ static void unmask(const mask *self, double number, double *element)
         *element = number;
 }
 
-/* Continue what is seen of a line in its window on both sides. */
-static void continue_line(const mask *self, uint64_t query, filling how, const double *last,
+/* Continue what is seen of a line in its window on both sides; keys after the query have what
+ * the last one has of them, or what a bias or a decay has there itself. */
+static void continue_line(const mask *self, uint64_t query, bool by_key, const double *last,
                           double *line)
 {
     uint64_t first, end;
@@ -104,10 +99,10 @@ static void continue_line(const mask *self, uint64_t query, filling how, const d
         unmask(self, 2 * line[key + 1] - line[key + 2], &line[key]);
     for (uint64_t key = end; key < self->keys; key++)
         unmask(self,
-               self->symmetric      ? 2 * line[key - 1] - line[key - 2]
-               : how == FILL_BY_KEY ? last[key]
-               : self->decays       ? 0
-                                    : -INFINITY,
+               self->symmetric ? 2 * line[key - 1] - line[key - 2]
+               : by_key        ? last[key]
+               : self->decays  ? 0
+                               : -INFINITY,
                &line[key]);
 }
 
@@ -124,7 +119,7 @@ static bool has_mask(const mask *self, uint64_t query, const double *line)
 }
 
 /* Fill all lines. *ret_fits: they all have the mask. False: the view cannot be read. */
-static bool fill_lines(const mask *self, filling how, pe_dtype dtype, double *lines,
+static bool fill_lines(const mask *self, bool by_key, pe_dtype dtype, double *lines,
                        unsigned char *dst, bool *ret_fits)
 {
     const uint64_t heads = self->view->rank == 3 ? self->view->shape[0] : 1;
@@ -138,14 +133,14 @@ static bool fill_lines(const mask *self, filling how, pe_dtype dtype, double *li
             if (!read_line(self, head, query, lines))
                 return false;
             *ret_fits = has_mask(self, query, lines);
-            continue_line(self, query, how, last, lines);
+            continue_line(self, query, by_key, last, lines);
             pe_round_row(dtype, lines, (size_t)self->keys, dst);
         }
     }
     return true;
 }
 
-static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, filling how,
+static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, bool by_key,
                        double *lines)
 {
     const pe_transform form = {.kind = PE_TRANSFORM_MASKED,
@@ -161,7 +156,7 @@ static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *sel
         return true;
     unsigned char *elements =
         pe_layers_hold(layers, (size_t)pe_view_elements(self->view) * pe_dtype_size(dtype));
-    if (!elements || !fill_lines(self, how, dtype, lines, elements, &fits))
+    if (!elements || !fill_lines(self, by_key, dtype, lines, elements, &fits))
         return false;
     beneath.view = pe_view_held(&layer->view, elements);
     if (fits)
@@ -191,8 +186,8 @@ bool pe_undo_mask(pe_layers *layers, const pe_layer *layer)
     /* -inf after the query is what the scheme's own mask has, whatever is added to it */
     const bool own = self.window == 0 && !self.symmetric && !self.decays &&
                      (isinf(self.number) || self.added);
-    return (own || add_filled(layers, layer, &self, FILL_OWN, lines)) &&
-           (self.symmetric || add_filled(layers, layer, &self, FILL_BY_KEY, lines));
+    return (own || add_filled(layers, layer, &self, false, lines)) &&
+           (self.symmetric || add_filled(layers, layer, &self, true, lines));
 }
 
 void pe_write_mask(const pe_identity *identity, const pe_transform *form,

@@ -1,5 +1,6 @@
 /* The forms of a table that has two tensors of a request, the cosines and the sines of a
- * rotation: along an axis, in halves or alternating, as matrices, or as their angles. */
+ * rotation: along an axis, in halves or alternating, as matrices, or as their angles; and of
+ * two tables in one axis, each of its own request. */
 #include "identify/form.h"
 
 #include "foreign/repeats.h"
@@ -73,12 +74,7 @@ pe_view pe_view_half(const pe_view *view, bool alternating, uint64_t which)
 
 /* ---- undoing ---- */
 
-static void add_tensors(pe_layers *layers, const pe_layer *layer, pe_transform form,
-                        const pe_view views[2])
-{
-    pe_layers_add_two(layers, layer, form, PE_OTHER_TENSOR, views);
-}
-
+/* What is no cosines and sines may be two tables. */
 bool pe_undo_pair(pe_layers *layers, const pe_layer *layer)
 {
     bool read = true;
@@ -87,9 +83,13 @@ bool pe_undo_pair(pe_layers *layers, const pe_layer *layer)
             continue;
         const pe_view views[] = {pe_view_at(&layer->view, axis, 0),
                                  pe_view_at(&layer->view, axis, 1)};
-        if (pe_views_are_turned(views, &read))
-            add_tensors(layers, layer, (pe_transform){.kind = PE_TRANSFORM_PAIR, .axis = axis},
-                        views);
+        const bool turned = pe_views_are_turned(views, &read);
+        if (turned || (read && layer->view.rank > 2))
+            pe_layers_add_two(
+                layers, layer,
+                (pe_transform){.kind = turned ? PE_TRANSFORM_PAIR : PE_TRANSFORM_PARTS,
+                               .axis = axis},
+                turned ? PE_OTHER_TENSOR : PE_OTHER_TABLE, views);
     }
     return read;
 }
@@ -105,11 +105,11 @@ bool pe_undo_halves(pe_layers *layers, const pe_layer *layer)
         const pe_view views[] = {pe_view_half(&layer->view, alternating, 0),
                                  pe_view_half(&layer->view, alternating, 1)};
         if (pe_views_are_turned(views, &read))
-            add_tensors(layers, layer,
-                        (pe_transform){.kind = alternating ? PE_TRANSFORM_ALTERNATING
-                                                           : PE_TRANSFORM_HALVES,
-                                       .axis = rank - 1},
-                        views);
+            pe_layers_add_two(layers, layer,
+                              (pe_transform){.kind = alternating ? PE_TRANSFORM_ALTERNATING
+                                                                 : PE_TRANSFORM_HALVES,
+                                             .axis = rank - 1},
+                              PE_OTHER_TENSOR, views);
     }
     return read;
 }
@@ -161,9 +161,9 @@ bool pe_undo_matrices(pe_layers *layers, const pe_layer *layer)
         !pe_views_compare(&negated, &corners[2], &same, &own.differing))
         return false;
     if (same)
-        add_tensors(layers, &own,
-                    (pe_transform){.kind = PE_TRANSFORM_MATRICES, .axis = view->rank - 1},
-                    views);
+        pe_layers_add_two(layers, &own,
+                          (pe_transform){.kind = PE_TRANSFORM_MATRICES, .axis = view->rank - 1},
+                          PE_OTHER_TENSOR, views);
     return true;
 }
 
@@ -207,7 +207,8 @@ bool pe_undo_angles(pe_layers *layers, const pe_layer *layer)
         if (!pe_mapped_view_init(&mapped[i], &layer->view, i == 0 ? PE_MAP_SINE : PE_MAP_COSINE,
                                  1, 0, &views[i]))
             return false;
-    add_tensors(layers, layer, (pe_transform){.kind = PE_TRANSFORM_ANGLES}, views);
+    pe_layers_add_two(layers, layer, (pe_transform){.kind = PE_TRANSFORM_ANGLES},
+                      PE_OTHER_TENSOR, views);
     return true;
 }
 
@@ -227,6 +228,13 @@ void pe_write_pair(const pe_identity *identity, const pe_transform *form,
     else
         snprintf(dst, PE_FORM_TEXT, "axis %zu has %s, then %s%s", form->axis, identity->tensor,
                  sign_of_second(identity), identity->second.tensor);
+}
+
+void pe_write_parts(const pe_identity *identity, const pe_transform *form,
+                    char dst[PE_FORM_TEXT])
+{
+    (void)identity;
+    snprintf(dst, PE_FORM_TEXT, "axis %zu has two tables", form->axis);
 }
 
 void pe_write_opposite(const pe_identity *identity, const pe_transform *form,

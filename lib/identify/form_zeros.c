@@ -66,12 +66,6 @@ static uint64_t count_filled(const pe_view *view, size_t axis, bool last, bool m
     return *ret_read && count < extent ? count : 0;
 }
 
-static uint64_t count_zeros(const pe_view *view, size_t axis, bool last, bool *ret_read)
-{
-    double value;
-    return count_filled(view, axis, last, false, &value, ret_read);
-}
-
 bool pe_undo_masked_keys(pe_layers *layers, const pe_layer *layer)
 {
     const size_t last = layer->view.rank - 1;
@@ -106,7 +100,8 @@ bool pe_undo_zero_columns(pe_layers *layers, const pe_layer *layer)
         (noisy && layer->view.shape[layer->view.rank - 1] > 2))
         return true;
     for (size_t axis = layer->view.rank - 1; read && noted && axis > 0; axis--) {
-        const uint64_t columns = count_zeros(&beneath.view, axis, true, &read);
+        const uint64_t columns =
+            count_filled(&beneath.view, axis, true, false, &(double){0}, &read);
         const uint64_t left = layer->view.shape[axis] - columns;
         if (!read || columns == 0)
             continue;
@@ -125,17 +120,16 @@ bool pe_undo_zero_rows(pe_layers *layers, const pe_layer *layer)
     bool read = true, noted = true;
     if (!has_room(layer) || pe_layer_has(layer, PE_TRANSFORM_ZERO_ROWS))
         return true;
-    const uint64_t before = count_zeros(&layer->view, 0, false, &read);
-    const uint64_t after = read ? count_zeros(&layer->view, 0, true, &read) : 0;
+    const uint64_t before = count_filled(&layer->view, 0, false, false, &(double){0}, &read);
+    const uint64_t after =
+        read ? count_filled(&layer->view, 0, true, false, &(double){0}, &read) : 0;
     if (!read || before + after == 0 || before + after >= layer->view.shape[0])
         return read;
     const uint64_t rows = layer->view.shape[0] - before - after;
-    if (before > 0)
-        noted =
-            pe_layer_note(&beneath, (pe_transform){PE_TRANSFORM_ZERO_ROWS, 0, 0, before, 0, 0});
-    if (after > 0)
-        noted = noted && pe_layer_note(&beneath, (pe_transform){PE_TRANSFORM_ZERO_ROWS, 0,
-                                                                before + rows, after, 0, 0});
+    const pe_transform zeros[] = {{PE_TRANSFORM_ZERO_ROWS, 0, 0, before, 0, 0},
+                                  {PE_TRANSFORM_ZERO_ROWS, 0, before + rows, after, 0, 0}};
+    for (size_t i = 0; i < PE_COUNT(zeros); i++)
+        noted = noted && (zeros[i].count == 0 || pe_layer_note(&beneath, zeros[i]));
     beneath.view = pe_view_part(&layer->view, 0, before, rows);
     if (noted)
         pe_layers_add(layers, &beneath);
