@@ -428,7 +428,7 @@ static bool find_slope_factor(const pe_view *view, const sample *seen, double *r
 /* Factors of tables that have an entry of 1 first, or slopes of ALiBi's. */
 static bool undo_others(pe_layers *layers, const pe_layer *layer, const sample *seen)
 {
-    const double error = fmax(pe_observation_unit(&layer->view) / 8, 1e-7);
+    const double error = fmax(pe_observation_unit(&layer->view) / 2, 1e-7);
     double factors[2] = {seen->entries[0]};
     if (!find_slope_factor(&layer->view, seen, &factors[1]))
         return false;
