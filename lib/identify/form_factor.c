@@ -485,13 +485,24 @@ static bool undo_sample(pe_layers *layers, const pe_layer *layer, const sample *
     return layer->is != PE_OTHER_NONE || undo_others(layers, layer, seen);
 }
 
+/* Whether a sample is one number, which tells neither a factor nor a constant. */
+static bool is_one_number(const sample *seen)
+{
+    const size_t count = seen->rows * seen->columns;
+    size_t same = 1;
+    while (same < count && seen->entries[same] == seen->entries[0])
+        same++;
+    return same >= count;
+}
+
 bool pe_undo_factor(pe_layers *layers, const pe_layer *layer)
 {
     sample seen = {.rows = 0};
     if (layer->is == PE_OTHER_TABLE || pe_layer_has(layer, PE_TRANSFORM_FACTOR) ||
         layer->view.rank < 1 || pe_view_columns(&layer->view) > ENTRIES_MAX / 2)
         return true;
-    const bool good = read_sample(layer, &seen) && undo_sample(layers, layer, &seen);
+    const bool good = read_sample(layer, &seen) &&
+                      (is_one_number(&seen) || undo_sample(layers, layer, &seen));
     free_sample(&seen);
     return good;
 }
