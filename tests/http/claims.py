@@ -279,6 +279,28 @@ def check_places(places, left, exact):
     )
 
 
+NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
+
+
+def is_of_form(form, said):
+    """Whether the numbers of a form's text are its own, or rows of others, as %g prints them,
+    and its tensors those of the answer."""
+    first, count = form.get("first", 0), form.get("count", 0)
+    own = [form[name] for name in ("axis", "value", "constant") if name in form]
+    own += [first, count, first + count - 1, said.get("noise", 0)]
+    own += [each["count"] for each in said["forms"] if each["kind"] == "other_rows"]
+    own = [float(each) for each in own if numpy.isfinite(float(each))]
+    digits = 2 if form["kind"] == "noise" else 6
+    for number in re.findall(NUMBER, form["text"].replace("less than -1000", "")):
+        if not any(near(number, each, digits) for each in own):
+            return False
+    if form["kind"] in ("pair", "halves", "alternating"):
+        sign = "-" if said["second"].get("negative") else ""
+        one, two = said["request"]["tensor"], sign + said["second"]["tensor"]
+        return f" {one}, " in form["text"] and form["text"].endswith(f" {two}")
+    return True
+
+
 def check_found(said, table, fetch):
     """The parts of the sentence about the request that do not hold, by name."""
     sentence = said["summary"].split(". All entries are ")[0].rstrip(".") + "."
@@ -314,7 +336,8 @@ def check_found(said, table, fetch):
         "arithmetic": lambda: check_arithmetic(parts, said, table, wide, errors, unit, left),
         "first_off": lambda: len(far) > 0 and far[0][0] == int(parts["first_off"]),
         "forms": lambda: parts["forms"]
-        == "".join("; " + form["text"] for form in said["forms"]),
+        == "".join("; " + form["text"] for form in said["forms"])
+        and all(is_of_form(form, said) for form in said["forms"]),
         "noise": lambda: near(parts["noise"], numpy.sqrt((errors**2).mean()))
         and is_noise(left - exact),
         "error": lambda: unit > 0 or near(parts["error"], finite.max()),

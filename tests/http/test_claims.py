@@ -4,10 +4,11 @@ and every sentence about tables of many kinds, checked by numpy (claims.py)."""
 import io
 import os
 import pathlib
+import re
 
 import numpy
 
-from claims import check
+from claims import NUMBER, check, is_of_form
 from library_tables import half
 from server import ServerCase
 from test_compare import NPY, npy
@@ -257,6 +258,11 @@ class Claims(ServerCase):
         for name, make in ROWS.items():
             said = self.checked(make(source)[1], (name, seed))
             counts[said["status"]] = counts.get(said["status"], 0) + 1
+            for form in said.get("forms", []):  # each number of a text is looked at
+                for at in re.finditer(NUMBER, form["text"]):
+                    other = f"{13 * float(at[0]) + 7919:g}"
+                    false = form["text"][: at.start()] + other + form["text"][at.end() :]
+                    self.assertFalse(is_of_form({**form, "text": false}, said), false)
         print(f"claims: {counts}")
         self.assertGreater(counts["match"], 0)
         self.assertGreater(counts["unknown"], 0)
