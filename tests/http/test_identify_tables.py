@@ -111,19 +111,8 @@ class Tables(IdentifyCase):
         generator = numpy.random.default_rng(14)
         for good in (annotated(300, 64), hugging_face(300, 64), gpt_j(300, 128)):
             order = generator.permutation(64)
-            changed = {
-                name: good[:, order].copy()
-                for name in (
-                    "an entry",
-                    "a row",
-                    "a column",
-                    "noise",
-                    "row 0",
-                    "scaled",
-                    "nan",
-                    "a column twice",
-                )
-            }
+            names = "an entry,a row,a column,noise,row 0,scaled,nan,a column twice"
+            changed = {name: good[:, order].copy() for name in names.split(",")}
             changed["an entry"][150, 5] += F(0.01)
             changed["a row"][100] = changed["a row"][101]
             changed["a column"][:, 7] = generator.normal(size=300)
