@@ -29,6 +29,7 @@
 #define PRICE_MAX   0.5    /* of an explanation, of the table's own bits */
 #define SIMPLE_BITS 48     /* of a request beside which noise or a wrong column may stand */
 #define TIE_BITS    12 /* by which another law that fits is dearer, or noise tells neither */
+#define OPEN_BITS   4  /* less of one with a number of which noise leaves several */
 
 /* The search for what made one table. */
 typedef struct search {
@@ -285,17 +286,19 @@ static bool shows_through_noise(const pe_candidate *candidate, const pe_paramete
 
 /* Whether a candidate may be told beneath noise: its number of several digits, if it has one,
  * is refined first. */
-static bool show_through_noise(search *self, const pe_judge *judge, pe_candidate *candidate)
+static bool show_through_noise(search *self, const pe_judge *judge, pe_candidate *candidate,
+                               bool *ret_told)
 {
     const pe_proposal *given = candidate->proposal;
     const pe_parameter *number;
     char query[PE_IDENTITY_QUERY_MAX];
     if (!shows_through_noise(candidate, &number))
         return false;
+    *ret_told = true;
     if (!number)
         return true;
     self->left -= REFINED * (double)pe_view_elements(&judge->seen->view);
-    if (!pe_refine_number(judge, candidate->scheme, given, number, query) ||
+    if (!pe_refine_number(judge, candidate->scheme, given, number, query, ret_told) ||
         strcmp(query, self->refined.query) == 0)
         return false; /* it is known */
     memcpy(&self->refined, given, offsetof(pe_proposal, query));
@@ -337,7 +340,8 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
         pe_candidate candidate = self->candidates.items[i];
         if (forms + candidate.bits >= bound_price(best))
             break;
-        if (self->noisy && !show_through_noise(self, &judge, &candidate))
+        bool is_told = true;
+        if (self->noisy && !show_through_noise(self, &judge, &candidate, &is_told))
             continue;
         if (!pe_search_may_continue(self->runner) ||
             !pe_judge_request(&judge, candidate.scheme, candidate.proposal,
@@ -353,7 +357,11 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
             if (other && !check_counterpart(self, &candidate, other, entries))
                 return false;
         }
-        keep_cheaper(self, self->found, best, table);
+        self->found->price.request += is_told ? 0 : OPEN_BITS;
+        if (is_told)
+            keep_cheaper(self, self->found, best, table);
+        else
+            note_rival(self, self->found, best);
     }
     return true;
 }

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOISY       2 /* errors of a trend that noise moves it by */
+#define NOISY       2    /* errors of a trend of sums that noise moves it by */
+#define NOISY_FIT   1.75 /* the same of entries */
 #define NOISY_BITS  18
 #define ENTRIES_MAX ((size_t)1 << 15) /* that are looked at */
 #define SHORT_UNIT  0x1p-18           /* of numbers by which a table tells a constant badly */
@@ -558,7 +559,7 @@ static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
 {
     const pe_transform own = layer->transforms[form];
     const bool noisy = pe_layer_has(layer, PE_TRANSFORM_NOISE);
-    const double size = fabs(own.value) * (noisy ? NOISY : 1);
+    const double size = fabs(own.value) * (noisy ? NOISY_FIT : 1);
     const line fit = {.factor = own.value * exact->slope,
                       .constant =
                           own.value * (exact->y - exact->slope * exact->x) + own.constant,
@@ -597,7 +598,8 @@ bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_f
     size_t form = 0;
     while (form < layer->count && layer->transforms[form].kind != PE_TRANSFORM_FACTOR)
         form++;
-    if (form == layer->count || layer->transforms[form].constant == 0 ||
+    if (form == layer->count ||
+        (layer->transforms[form].constant == 0 && !pe_layer_has(layer, PE_TRANSFORM_NOISE)) ||
         pe_layer_has(layer, PE_TRANSFORM_ANGLES) || layer->is == PE_OTHER_TABLE ||
         pe_observation_unit(&layer->view) < SHORT_UNIT)
         return true;

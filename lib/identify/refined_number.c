@@ -48,7 +48,7 @@ static bool measure_number(const pe_judge *judge, const pe_scheme *scheme,
 
 bool pe_refine_number(const pe_judge *judge, const pe_scheme *scheme,
                       const pe_proposal *proposal, const pe_parameter *row,
-                      char dst[PE_IDENTITY_QUERY_MAX])
+                      char dst[PE_IDENTITY_QUERY_MAX], bool *ret_told)
 {
     char text[PE_PRINT_MAX];
     double off = INFINITY, error = 0;
@@ -65,5 +65,6 @@ bool pe_refine_number(const pe_judge *judge, const pe_scheme *scheme,
     const double digit = pe_power_double(10, floor(log10(fabs(number))) + 1 -
                                                  (double)pe_count_significant(text));
     pe_change_query(proposal->query, row->name, text, dst);
-    return fabs(off) <= error && digit >= APART * error * fabs(number);
+    *ret_told = digit >= APART * error * fabs(number);
+    return fabs(off) <= error;
 }

@@ -82,7 +82,8 @@ class Stranger:
     def unsure(self):
         """How far off, of the largest entry, a number that was estimated may make entries."""
         unit = {"bf16": 2.0**-9, "f16": 2.0**-12}.get(self.dtype, 0)
-        return max(1e-8, 0.05 * unit, 0.05 * self.made.noise)
+        told = max(0.05, 4 / numpy.sqrt(self.sent.size))  # by least squares
+        return max(1e-8, 0.05 * unit, told * self.made.noise)
 
 
 class Asker:

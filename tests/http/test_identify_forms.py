@@ -169,13 +169,13 @@ class Forms(ServerCase):
         distance = abs(at - at.T)
         y, x = (axis.reshape(-1, 1) for axis in numpy.indices((12, 14)).astype("f8"))
         to_last = numpy.arange(32) / -31
-        grid = [f(each * 1e3**to_last) for each in (x, y) for f in (numpy.sin, numpy.cos)]
+        grid = [f(each * 1e4**to_last) for each in (x, y) for f in (numpy.sin, numpy.cos)]
         angles = (at + 100) * 777 ** (numpy.arange(24) / -24)
         sines = numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
         slopes = 2.0 ** -numpy.arange(1, 9)[:, None, None]
         for table, wanted in (
             (sines, "base=777&"),
-            (numpy.concatenate(grid, 1), "base=1000&"),
+            (numpy.concatenate(grid, 1), "preset=simple_vit&"),
             (-distance * slopes, "heads=8&"),
             (numpy.where(at < at.T, 0, (1 - slopes / 16) ** distance), "heads=8&"),
             (numpy.cos(at * 1e4**to_last), "unknown"),
