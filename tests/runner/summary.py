@@ -50,7 +50,7 @@ def named_case(_, message=None, **parameters):
     try:
         yield
     except Exception as error:
-        told = [message] if message else []
+        told = [str(message)] if message else []
         told += [f"{name}={value!r}" for name, value in parameters.items()]
         error.add_note(f"in {', '.join(told)}")
         raise
