@@ -27,7 +27,7 @@ EXACT_FACTOR = (
     2000  # where numbers make every sum exact; a worker does it, and it has a deadline
 )
 BYTE = 20e-9  # of a body or an answer: reading, printing, sending
-BASE = 0.4  # of any request, beside other tests; finding what is wrong with a table takes 0.1 alone
+BASE = 0.4  # of any request: what explains a wrong table takes 0.1, more beside other tests
 
 ENDLESS = (
     "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
