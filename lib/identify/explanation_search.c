@@ -284,8 +284,8 @@ static bool shows_through_noise(const pe_candidate *candidate, const pe_paramete
     return (count <= 1 || !*ret_number) && (bits <= SIMPLE_BITS || strstr(query, "positions="));
 }
 
-/* Whether a candidate may be told beneath noise: its number of several digits, if it has one,
- * is refined first. */
+/* Whether a candidate may be judged beneath noise: its number of several digits, if it has one,
+ * is refined first. *ret_told is left as it is without one. */
 static bool show_through_noise(search *self, const pe_judge *judge, pe_candidate *candidate,
                                bool *ret_told)
 {
@@ -294,7 +294,6 @@ static bool show_through_noise(search *self, const pe_judge *judge, pe_candidate
     char query[PE_IDENTITY_QUERY_MAX];
     if (!shows_through_noise(candidate, &number))
         return false;
-    *ret_told = true;
     if (!number)
         return true;
     self->left -= REFINED * (double)pe_view_elements(&judge->seen->view);
@@ -358,10 +357,7 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
                 return false;
         }
         self->found->price.request += is_told ? 0 : OPEN_BITS;
-        if (is_told)
-            keep_cheaper(self, self->found, best, table);
-        else
-            note_rival(self, self->found, best);
+        keep_cheaper(self, self->found, best, is_told ? table : 0);
     }
     return true;
 }
