@@ -244,7 +244,7 @@ static void note_rival(search *self, const pe_identity *found, const pe_identity
 }
 
 /* Keep what was found if it is cheaper than the best, and than what it explains of the table,
- * of which what 0 would fit as well is none; `table`: the bits of that. */
+ * of which what 0 would fit as well is none; `table`: the bits of that, 0 of a mere rival. */
 static void keep_cheaper(search *self, pe_identity *found, pe_identity *best, double table)
 {
     const size_t proposed = best->proposed + found->proposed;
