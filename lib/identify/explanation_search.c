@@ -113,8 +113,8 @@ static bool judge_counterpart(search *self, const pe_candidate *candidate, const
     pe_mapped_view mapped;
     pe_view negated = *view;
     pe_observation seen;
-    if (negative && !pe_mapped_view_init(&mapped, view, PE_MAP_NEGATE, 1, 0, &negated))
-        return true;
+    if (negative)
+        pe_mapped_view_init(&mapped, view, PE_MAP_NEGATE, 1, 0, &negated);
     if (!begin_view(self, &negated, &seen))
         return false;
     pe_observation_waves(&seen); /* by which it is judged */

@@ -19,6 +19,7 @@
 #define ENTRIES_MAX ((size_t)1 << 15) /* that are looked at */
 #define SHORT_UNIT  0x1p-18           /* of numbers by which a table tells a constant badly */
 #define LEAST_ERROR 0x1p-51           /* relative, of sums of doubles */
+#define LEAST_FAR   0x1p-32           /* of points that lie on a trend */
 #define FEWEST      8                 /* points of a trend */
 #define FAR_OFF     0.02 /* relative: what lies so far from a trend is none of it */
 #define SIDE        0.25 /* of a unit: how far off a factor may be by that of rounding */
@@ -94,7 +95,7 @@ static bool improve_trend(const point *points, size_t count, trend *own)
     for (size_t i = 0; i < count; i++)
         if (measure_distance(&last, points[i]) <= last.most)
             own->spread += measure_distance(own, points[i]) / (double)own->used;
-    own->most = 3 * own->spread;
+    own->most = 3 * own->spread + LEAST_FAR;
     own->error = own->spread / sqrt(weights);
     own->tilt = own->spread / sqrt(xx);
     return true;
@@ -290,7 +291,7 @@ static bool count_steps(const double *numbers, size_t count, point *points)
 
 /* Whether so many entries are whole numbers times a factor, from a constant on. They are
  * sorted. */
-static bool fit_steps(double *entries, size_t count, point *points, line *ret_line)
+static bool fit_steps(double *entries, size_t count, double unit, point *points, line *ret_line)
 {
     size_t known = 0;
     trend own;
@@ -304,9 +305,16 @@ static bool fit_steps(double *entries, size_t count, point *points, line *ret_li
             entries[known++] = entries[i];
     if (known > WHOLE_MAX || !count_steps(entries, known, points))
         return false;
-    if (!fit_trend(points, known, 0.8, &own))
-        return known < FEWEST && count <= WHOLE_TRIED; /* too few to tell */
-    *ret_line = (line){own.slope, own.y - own.slope * own.x, own.tilt, own.error, own.x, false};
+    if (known >= FEWEST && fit_trend(points, known, 0.8, &own))
+        *ret_line =
+            (line){own.slope, own.y - own.slope * own.x, own.tilt, own.error, own.x, false};
+    else if (known > 1 && known < FEWEST) /* which tell it if they are the numbers' own */
+        *ret_line = (line){.factor = (entries[known - 1] - entries[0]) / points[known - 1].x,
+                           .constant = entries[0],
+                           .factor_error = unit / 4 * hypot(entries[0], entries[known - 1]),
+                           .constant_error = unit / 4 * fabs(entries[0])};
+    else
+        return false;
     return true;
 }
 
@@ -318,10 +326,11 @@ static bool fit_whole(const sample *seen, line *ret_line)
     for (size_t i = 0; i < WHOLE_TRIED; i++)
         tried[i] = seen->entries[i * (count - 1) / (WHOLE_TRIED - 1)];
     *ret_line = (line){0};
-    if (!fit_steps(tried, WHOLE_TRIED, seen->points, ret_line))
+    if (!fit_steps(tried, WHOLE_TRIED, seen->unit, seen->points, ret_line))
         return false;
     memcpy(seen->sorted, seen->entries, count * sizeof *seen->sorted);
-    if (!fit_steps(seen->sorted, count, seen->points, ret_line) || !isnormal(ret_line->factor))
+    if (!fit_steps(seen->sorted, count, seen->unit, seen->points, ret_line) ||
+        !isnormal(ret_line->factor))
         return false;
     const double first = ret_line->constant / ret_line->factor;
     if (first > -0.5 && fabs(first - rint(first)) <= 1e-3)
@@ -386,9 +395,12 @@ static bool add_scaled(pe_layers *layers, const pe_layer *layer, pe_mapping mapp
         return true;
     pe_mapped_view *mapped = pe_layers_hold(layers, 2 * sizeof *mapped);
     for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? 1 : 2); i++) {
-        if (!mapped || !pe_mapped_view_init(&mapped[i], views[i], mapping, found.factor,
-                                            found.constant, scaled[i]))
+        if (!mapped)
             return false;
+        pe_mapped_view_init(&mapped[i], views[i], mapping, found.factor, found.constant,
+                            scaled[i]);
+        if (mapping == PE_MAP_MADE)
+            continue;
         const double unit = pe_observation_unit(views[i]);
         if (found.constant == 0 && !found.sure)
             scaled[i]->unit *= 1 + 2 * SIDE;
@@ -472,18 +484,51 @@ static void free_sample(sample *seen)
     free(seen->sorted);
 }
 
-/* Undo what a sample tells: what fits first is taken for what it is. */
+/* How a sample of whole numbers is mapped: exactly, if it is made of them exactly. */
+static pe_mapping choose_mapping(const sample *seen, const line *found, pe_element element)
+{
+    pe_dtype dtype;
+    double whole;
+    bool made = true;
+    if (!pe_element_is_real(element, &dtype))
+        dtype = PE_F64;
+    for (size_t i = 0; made && i < seen->rows * seen->columns; i++)
+        made = pe_find_whole_number(seen->entries[i], found->factor, found->constant, dtype,
+                                    &whole);
+    return made ? PE_MAP_MADE : PE_MAP_WHOLE;
+}
+
+/* Add the layers of whole numbers, as many from the largest down as from the smallest up. */
+static bool add_whole(pe_layers *layers, const pe_layer *layer, const sample *seen, line found)
+{
+    const double unit = pe_observation_unit(&layer->view);
+    double most = -INFINITY;
+    for (size_t i = 0; i < seen->rows * seen->columns; i++)
+        most = isfinite(seen->entries[i]) ? fmax(most, seen->entries[i]) : most;
+    const line up = choose_line(&found, unit, &layer->view);
+    found.factor = -found.factor;
+    found.constant = rint((most - found.constant) / up.factor) * up.factor + found.constant;
+    const line down = choose_line(&found, unit, &layer->view);
+    return add_scaled(layers, layer, choose_mapping(seen, &up, layer->view.element), up) &&
+           add_scaled(layers, layer, choose_mapping(seen, &down, layer->view.element), down);
+}
+
+/* Undo what a sample tells: what fits first is taken for what it is, but whole numbers, as -1
+ * and 1 are, may have squares of the same sum. */
 static bool undo_sample(pe_layers *layers, const pe_layer *layer, const sample *seen)
 {
-    static bool (*const FITS[])(const sample *, line *) = {fit_circle, fit_whole, fit_waves,
-                                                           fit_angles};
+    static bool (*const FITS[])(const sample *, line *) = {fit_circle, fit_waves, fit_angles};
     const double unit = pe_observation_unit(&layer->view);
+    const bool alone = layer->is == PE_OTHER_NONE;
     line found;
-    for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? PE_COUNT(FITS) : 1); i++)
+    const bool whole = alone && fit_whole(seen, &found);
+    if (whole && !add_whole(layers, layer, seen, found))
+        return false;
+    for (size_t i = 0; i < (alone && !whole ? PE_COUNT(FITS) : 1); i++)
         if (FITS[i](seen, &found))
-            return add_scaled(layers, layer, FITS[i] == fit_whole ? PE_MAP_WHOLE : PE_MAP_SCALE,
+            return add_scaled(layers, layer, PE_MAP_SCALE,
                               choose_line(&found, unit, &layer->view));
-    return layer->is != PE_OTHER_NONE || undo_others(layers, layer, seen);
+    return whole || !alone || undo_others(layers, layer, seen);
 }
 
 /* Whether a sample is one number, which tells neither a factor nor a constant. */
@@ -576,10 +621,10 @@ static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
     better.transforms[form].value = chosen.factor;
     better.transforms[form].constant = chosen.constant;
     for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? 1 : 2); i++) {
-        if (!mapped ||
-            !pe_mapped_view_init(&mapped[i], views[i], PE_MAP_SCALE, chosen.factor / own.value,
-                                 (chosen.constant - own.constant) / own.value, scaled[i]))
+        if (!mapped)
             return false;
+        pe_mapped_view_init(&mapped[i], views[i], PE_MAP_SCALE, chosen.factor / own.value,
+                            (chosen.constant - own.constant) / own.value, scaled[i]);
         if (noisy)
             continue;
         scaled[i]->unit *= chosen.sure ? 1 : 1 + 2 * SIDE;

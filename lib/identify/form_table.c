@@ -43,12 +43,9 @@ static bool keep_proved(pe_layers *layers, size_t known, const pe_layer *above)
 
 bool pe_forms_undo(pe_layers *layers, const pe_layer *layer)
 {
-    pe_dtype dtype;
     bool good = true, proved = false;
     const size_t known = layers->count;
-    if (layer->view.rank == 0 || !pe_element_is_real(layer->view.element, &dtype))
-        return true;
-    for (size_t i = 0; good && !proved && i < PE_COUNT(FORMS); i++) {
+    for (size_t i = 0; layer->view.rank > 0 && good && !proved && i < PE_COUNT(FORMS); i++) {
         good = (i > 0 && FORMS[i].undo == FORMS[i - 1].undo) || FORMS[i].undo(layers, layer);
         proved = keep_proved(layers, known, layer);
     }

@@ -128,8 +128,8 @@ bool pe_undo_opposite(pe_layers *layers, const pe_layer *layer)
     const pe_view first = pe_view_half(&layer->view, false, 0);
     beneath.view = pe_view_half(&layer->view, false, 1);
     beneath.copies *= 2;
-    if (!pe_mapped_view_init(&mapped, &first, PE_MAP_NEGATE, 1, 0, &negated) ||
-        !pe_views_compare(&negated, &beneath.view, &same, &beneath.differing) ||
+    pe_mapped_view_init(&mapped, &first, PE_MAP_NEGATE, 1, 0, &negated);
+    if (!pe_views_compare(&negated, &beneath.view, &same, &beneath.differing) ||
         (same && !pe_repeats_are_constant(&beneath.view, 0, &constant)))
         return false;
     if (same && !constant)
@@ -157,8 +157,8 @@ bool pe_undo_matrices(pe_layers *layers, const pe_layer *layer)
         !pe_views_compare(&corners[0], &corners[3], &same, &own.differing) || !same)
         return read;
     pe_mapped_view mapped;
-    if (!pe_mapped_view_init(&mapped, &corners[1], PE_MAP_NEGATE, 1, 0, &negated) ||
-        !pe_views_compare(&negated, &corners[2], &same, &own.differing))
+    pe_mapped_view_init(&mapped, &corners[1], PE_MAP_NEGATE, 1, 0, &negated);
+    if (!pe_views_compare(&negated, &corners[2], &same, &own.differing))
         return false;
     if (same)
         pe_layers_add_two(layers, &own,
@@ -204,9 +204,8 @@ bool pe_undo_angles(pe_layers *layers, const pe_layer *layer)
     if (!mapped)
         return !angles;
     for (size_t i = 0; i < 2; i++)
-        if (!pe_mapped_view_init(&mapped[i], &layer->view, i == 0 ? PE_MAP_SINE : PE_MAP_COSINE,
-                                 1, 0, &views[i]))
-            return false;
+        pe_mapped_view_init(&mapped[i], &layer->view, i == 0 ? PE_MAP_SINE : PE_MAP_COSINE, 1,
+                            0, &views[i]);
     pe_layers_add_two(layers, layer, (pe_transform){.kind = PE_TRANSFORM_ANGLES},
                       PE_OTHER_TENSOR, views);
     return true;

@@ -18,6 +18,23 @@ static double find_whole(const pe_mapped_view *self, double element)
     return fabs(element - made) <= allowed ? rint(number) : number;
 }
 
+bool pe_find_whole_number(double element, double factor, double constant, pe_dtype dtype,
+                          double *ret_whole)
+{
+    *ret_whole = rint((element - constant) / factor);
+    return pe_round_number(*ret_whole * factor + constant, dtype) == element;
+}
+
+/* The same of an element that is exactly what a whole number makes; another one's is none. */
+static double find_exact_whole(const pe_mapped_view *self, double element)
+{
+    const double number = (element - self->constant) / self->factor;
+    double whole;
+    if (pe_find_whole_number(element, self->factor, self->constant, self->own, &whole))
+        return whole;
+    return number == whole ? nextafter(number, INFINITY) : number;
+}
+
 static double map_element(const pe_mapped_view *self, double element)
 {
     switch (self->mapping) {
@@ -34,6 +51,8 @@ static double map_element(const pe_mapped_view *self, double element)
         return (element - self->constant) / self->factor;
     case PE_MAP_WHOLE:
         return find_whole(self, element);
+    case PE_MAP_MADE:
+        return find_exact_whole(self, element);
     }
     return element;
 }
@@ -64,7 +83,7 @@ static bool read_mapped(void *context, uint64_t offset, void *dst, size_t bytes)
     return true;
 }
 
-bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mapping mapping,
+void pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mapping mapping,
                          double factor, double constant, pe_view *ret_view)
 {
     *mapped = (pe_mapped_view){
@@ -74,22 +93,26 @@ bool pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     ret_view->context = mapped;
     ret_view->swapped = false;
     ret_view->offset = 0;
-    if (!pe_element_is_real(source->element, &mapped->dtype))
-        return false;
-    mapped->unit = source->unit > 0 ? source->unit : pe_dtypes[mapped->dtype].unit;
+    if (!pe_element_is_real(source->element, &mapped->own)) {
+        mapped->own = PE_F64;
+        ret_view->element = PE_ELEMENT_F64;
+    }
+    mapped->dtype = mapped->own;
+    mapped->unit = source->unit > 0 ? source->unit : pe_dtypes[mapped->own].unit;
     if (mapping == PE_MAP_NEGATE || mapping == PE_MAP_NEGATE_FINITE)
         ret_view->factor = -source->factor;
-    if (mapping != PE_MAP_SCALE && mapping != PE_MAP_WHOLE)
-        return true;
+    if (mapping < PE_MAP_SCALE)
+        return;
     ret_view->grain = source->grain / fabs(factor);
     if (mapped->unit <= pe_dtypes[PE_F32].unit)
-        return true;
+        return;
+    mapped->dtype = PE_F32;
+    ret_view->element = PE_ELEMENT_F32;
+    if (mapping == PE_MAP_MADE)
+        return;
     /* a number of few digits has more when it is divided */
     const double before = source->factor != 0 ? source->factor : 1;
     ret_view->factor = factor * before;
     ret_view->constant = source->constant + constant * before;
     ret_view->unit = mapping == PE_MAP_WHOLE ? 0 : mapped->unit;
-    mapped->dtype = PE_F32;
-    ret_view->element = PE_ELEMENT_F32;
-    return true;
 }

@@ -132,6 +132,31 @@ class Forms(ServerCase):
                 self.assertEqual(said["request"]["scheme"], scheme, said["summary"])
                 self.assertIn("factor", [form["kind"] for form in said["forms"]])
 
+    def test_whole_numbers_of_every_dtype_go_through_forms(self):
+        distances = STEPS[:40] - STEPS[:24, None]
+        bits = STEPS[:, None] >> numpy.arange(6) & 1
+        for dtype in ("i8", "i4", "i2", "i1", "f4", "f2"):
+            for whole, scheme, kinds in (
+                (distances, "deberta", {"transposed"}),
+                (-abs(distances[:, :24]), "levit", {"factor"}),
+                (bits * 2 - 1, "binary", {"factor"}),
+                (1 - bits, "binary", {"factor"}),
+                (7 - 3 * bits, "binary", {"factor"}),
+            ):
+                said = self.identify(whole.astype(dtype))
+                self.check(whole.astype("f8"), said)
+                self.assertEqual(said["status"], "exact", said["summary"])
+                self.assertEqual(said["request"]["scheme"], scheme, said["summary"])
+                self.assertEqual({form["kind"] for form in said["forms"]}, kinds)
+        # one of many that is off by its last bit, between the rows that are looked at
+        table = ((numpy.arange(8192)[:, None] >> numpy.arange(12) & 1) * 0.3 - 0.1).astype(F)
+        said = self.identify(table)
+        self.assertEqual(said["status"], "exact")
+        self.assertIn("times 0.3, plus -0.1", said["summary"])
+        table[4001, 2] = numpy.nextafter(table[4001, 2], F(1))
+        said = self.identify(table)
+        self.assertEqual(said["exceptions"]["entries"], [[4001, 2]], said["summary"])
+
     def test_a_factor_leaves_one_rounding(self):
         """By two, a preset of another factor fits."""
         scaled = "rope_theta=500000&rope_type=llama3&factor=2&low_freq_factor=1"
