@@ -722,8 +722,11 @@ typedef struct pe_view {
                    * beside a constant; else 0 */
     double factor, constant; /* by which numbers were multiplied, and then moved, when they were
                               * rounded to their unit; 0: by none */
-    bool is_complex;         /* the last axis has two reals, the parts of a number */
-    size_t rank;             /* 0: one element */
+    double angle_unit; /* relative, of the angles of which elements are the sines or cosines, if
+                        * these were rounded to 16 bits; else 0 */
+    bool is_divided;   /* a factor was undone, which rounds numbers: none is told bit for bit */
+    bool is_complex;   /* the last axis has two reals, the parts of a number */
+    size_t rank;       /* 0: one element */
     uint64_t shape[PE_VIEW_RANK_MAX], strides[PE_VIEW_RANK_MAX];
 } pe_view;
 

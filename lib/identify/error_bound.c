@@ -60,7 +60,7 @@ static double compute_bound(turned at, double exact, double unit)
 /* How the numbers of a table were rounded: times a factor, and moved by a constant, beside
  * which the grain is no other one. */
 typedef struct rounding {
-    double unit, factor, constant, grain;
+    double unit, factor, constant, grain, angle_unit;
     int least; /* numbers below 2 to this power have fewer digits */
 } rounding;
 
@@ -70,9 +70,18 @@ static rounding find_rounding(const pe_view *view)
     const bool half = pe_element_is_real(view->element, &dtype) && dtype == PE_F16;
     const double unit = pe_observation_unit(view);
     const double factor = view->factor != 0 ? view->factor : 1;
-    return (rounding){unit, factor, view->constant,
+    return (rounding){unit,
+                      factor,
+                      view->constant,
                       find_larger(view->grain - 0.5 * unit * fabs(view->constant / factor), 0),
+                      view->angle_unit,
                       pe_dtypes[half ? PE_F16 : PE_F32].least_exponent};
+}
+
+/* How far an entry may be off by the rounding of its angle. */
+static double bound_angle(const rounding *own, turned at)
+{
+    return 0.5 * own->angle_unit * at.angle * at.amplitude;
 }
 
 /* How far an entry may be off by arithmetic with this unit, and by rounding it so often. */
@@ -80,7 +89,7 @@ static double bound_error(const rounding *own, double found, double exact, turne
                           double unit, double times)
 {
     const double beside = own->constant / own->factor;
-    return compute_bound(at, exact, unit) + own->grain +
+    return compute_bound(at, exact, unit) + bound_angle(own, at) + own->grain +
            0.5 * times * own->unit * find_larger(fabs(found + beside), ldexp(1, own->least));
 }
 
@@ -204,7 +213,7 @@ static double bound_error_f64(const rounding *own, double found, double exact, t
 {
     const double computed = bound_computed(at, fabs(exact));
     const double once = own->unit == F64_UNIT ? 0 : bound_rounding(own, found, exact, computed);
-    return once + computed + own->grain;
+    return once + computed + bound_angle(own, at) + own->grain;
 }
 
 /* Count an entry that is not the exact one. False: it does not fit. */

@@ -347,8 +347,9 @@ static line choose_factor(double number, double error, const pe_view *view)
 {
     const double square = number * number, unit = pe_observation_unit(view);
     /* the number itself was rounded, too */
-    const double near = fmax(2 * error, fmin(unit, pe_dtypes[PE_F32].unit)) * number;
-    const double likely = fmax(near, SIDE * unit * number);
+    const double size = fabs(number);
+    const double near = fmax(2 * error, fmin(unit, pe_dtypes[PE_F32].unit)) * size;
+    const double likely = fmax(near, SIDE * unit * size);
     const double width = sqrt((double)view->shape[view->rank - 1]),
                  numbers[] = {PE_LOG2_E, 1 / PE_LOG2_E, sqrt(rint(square)),
                               1 / sqrt(rint(1 / square))};
@@ -367,8 +368,8 @@ static line choose_factor(double number, double error, const pe_view *view)
 static line choose_line(const line *own, double unit, const pe_view *view)
 {
     const double least = fmax(unit / 64, LEAST_ERROR) * fabs(own->factor);
-    line chosen =
-        choose_factor(own->factor, fmax(2 * own->factor_error, least) / own->factor, view);
+    line chosen = choose_factor(own->factor,
+                                fmax(2 * own->factor_error, least) / fabs(own->factor), view);
     chosen.constant_error = fmax(4 * own->constant_error, least);
     if (fabs(own->constant) <= chosen.constant_error)
         return chosen;

@@ -161,7 +161,7 @@ static bool compare_request(const trial *self, pe_identity *found)
     if (judge->noisy)
         note_noise(found, size);
     else if ((found->comparison.differing + found->comparison.signs > 0 ||
-              judge->seen->view.grain > 0) &&
+              judge->seen->view.grain > 0 || judge->seen->view.is_divided) &&
              !find_arithmetic(self, found))
         return false;
     found->scheme = self->scheme;

@@ -86,6 +86,7 @@ static bool read_mapped(void *context, uint64_t offset, void *dst, size_t bytes)
 void pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mapping mapping,
                          double factor, double constant, pe_view *ret_view)
 {
+    int exponent;
     *mapped = (pe_mapped_view){
         .source = *source, .mapping = mapping, .factor = factor, .constant = constant};
     *ret_view = *source;
@@ -99,12 +100,19 @@ void pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     }
     mapped->dtype = mapped->own;
     mapped->unit = source->unit > 0 ? source->unit : pe_dtypes[mapped->own].unit;
+    if ((mapping == PE_MAP_COSINE || mapping == PE_MAP_SINE) &&
+        mapped->unit > pe_dtypes[PE_F32].unit)
+        ret_view->angle_unit = mapped->unit;
     if (mapping == PE_MAP_NEGATE || mapping == PE_MAP_NEGATE_FINITE)
         ret_view->factor = -source->factor;
     if (mapping < PE_MAP_SCALE)
         return;
     ret_view->grain = source->grain / fabs(factor);
-    if (mapped->unit <= pe_dtypes[PE_F32].unit)
+    const bool narrow = mapped->unit > pe_dtypes[PE_F32].unit;
+    const bool exact =
+        mapping == PE_MAP_MADE || (constant == 0 && frexp(fabs(factor), &exponent) == 0.5);
+    ret_view->is_divided = !exact;
+    if (!narrow)
         return;
     mapped->dtype = PE_F32;
     ret_view->element = PE_ELEMENT_F32;

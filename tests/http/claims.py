@@ -12,6 +12,7 @@ import urllib.parse
 import numpy
 
 from forms import undone
+from strange_forms import bf16, wide
 
 NUMBER = r"(-?(?:[\d.]+(?:e[-+]?\d+)?|inf|Infinity))"
 FAR = 0.1
@@ -307,9 +308,8 @@ def check_found(said, table, fetch):
     parts = FOUND.match(sentence)
     if not parts:
         return [f"not read: {sentence}"]
-    wide, exact = read_exact(said["request"]["url"], fetch)
-    left = undone(table, said)[0].astype("f8")
-    left = left.squeeze()
+    exact64, exact = read_exact(said["request"]["url"], fetch)
+    left = undone(table.astype("c16" if table.dtype.kind == "c" else "f8"), said)[0].squeeze()
     if left.shape != exact.shape:
         return [f"shape {left.shape}, not {exact.shape}"]
     with numpy.errstate(all="ignore"):
@@ -333,7 +333,7 @@ def check_found(said, table, fetch):
             )
         )
         and parts["preset"] in said["request"]["presets"],
-        "arithmetic": lambda: check_arithmetic(parts, said, table, wide, errors, unit, left),
+        "arithmetic": lambda: check_arithmetic(parts, said, table, exact64, errors, unit, left),
         "first_off": lambda: len(far) > 0 and far[0][0] == int(parts["first_off"]),
         "forms": lambda: parts["forms"]
         == "".join("; " + form["text"] for form in said["forms"])
@@ -382,14 +382,25 @@ def greatest_angle(said):
     return greatest / min(1.0, float(given.get("base", 1)))  # they rise by a base below 1
 
 
-def check_arithmetic(parts, said, table, wide, errors, unit, left):
+def multiplied(values, said):
+    """Values times the factor that is said, plus the constant, rounded as the table is."""
+    for form in said["forms"]:
+        if form["kind"] == "factor":
+            values = values * form["value"] + form.get("constant", 0)
+    short = {"f32": "f4", "f16": "f2"}.get(said["values"], "f8")
+    return wide(bf16(values)) if said["values"] == "bf16" else values.astype(short)
+
+
+def check_arithmetic(parts, said, table, exact, errors, unit, left):
     """What is said of how it was computed, but for rows whose effect is told."""
     kind = parts["arithmetic"].strip(", ")
     if kind == "bit for bit":
-        return said["status"] == "exact" and errors.max() <= unit
+        again = [multiplied(each, said) for each in (left, exact)]
+        least = numpy.finfo("f8").eps * (unit > 0)  # where a factor is undone
+        return said["status"] == "exact" and numpy.allclose(*again, least, least, True)
     if kind.startswith("computed in float64"):
-        gap = numpy.abs(left - wide)[numpy.isfinite(wide) & numpy.isfinite(left)]
-        size = numpy.abs(wide[numpy.isfinite(wide)]).max()
+        gap = numpy.abs(left - exact)
+        size = numpy.abs(exact[numpy.isfinite(exact)]).max()
         step = {"f32": 2**-24, "f16": 2**-11, "bf16": 2**-8, "tf32": 2**-11}
         step = 2.0**-50 * greatest_angle(said) + step.get(said["values"], 0)
         for form in said["forms"]:
@@ -397,9 +408,13 @@ def check_arithmetic(parts, said, table, wide, errors, unit, left):
                 step += 0.51 * form["value"]
             if form["kind"] == "factor":  # which has as many digits as the table tells
                 step *= 2
-        return gap.max() <= (1e-11 + step) * max(size, 1) + unit
+            if form["kind"] == "angles" and said["values"] in ("f16", "bf16"):
+                alone = len(said["forms"]) == 1  # these are the angles
+                step = step * (1 + (numpy.abs(table) if alone else greatest_angle(said)))
+        return numpy.nanmax(gap - (1e-11 + step) * max(size, 1)) <= unit
     if kind.startswith("as near"):
-        return said["values"] != "f64" and parts["misfits"] is None and errors.max() < FAR
+        most = FAR + 2.0**-22 * greatest_angle(said)
+        return said["values"] != "f64" and parts["misfits"] is None and errors.max() < most
     return said["status"] == "match" and (parts["first_off"] or errors.max() <= FAR)
 
 

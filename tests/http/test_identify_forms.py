@@ -258,6 +258,19 @@ class Forms(ServerCase):
             exact = numpy.concatenate([numpy.sin(exact), numpy.cos(exact)], 1)
             self.assert_made_by(exact.round(8), f"{said}&layout=concat")
 
+    def test_angles_in_16_bits(self):
+        for base, step in ((1e4, 1), (1e5, 0.5), (5e5, 1)):
+            angles = step * numpy.arange(102)[:, None] * frequencies(64, base)
+            for name in ("bf16", "f16"):
+                said = self.identify(half(angles.astype(F), name))
+                self.assertEqual(said["status"], "match", said["summary"])
+                self.assertEqual([form["kind"] for form in said["forms"]][-1], "angles")
+                exact = self.fetch(said["request"]["url"])
+                numpy.testing.assert_allclose(exact, numpy.sin(angles), 0, 1e-5)
+                off = step * numpy.arange(102)[:, None] * frequencies(64, 1.02 * base)
+                off = self.identify(half(off.astype(F), name))
+                self.assertNotEqual(off.get("request"), said["request"])
+
     def test_values_that_were_rounded_before_they_were_stored(self):
         table = hugging_face(100, 64)
         # the small ones are no float16 numbers
