@@ -8,6 +8,7 @@
 #include "replies/identity_reason.h"
 #include "json/document.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,8 +179,9 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
     const pe_deviation *most = &identity->comparison.absolute;
     const bool near = identity->status == PE_IDENTITY_NEAR;
     char whose[40];
-    const bool made = !near && identity->computation.first_off == 0; /* as presets make it */
     const pe_second *second = &identity->second;
+    const double far = PE_COMPUTATION_FAR * fmax(1, fabs(most->exact));
+    const bool made = !near && fmax(most->error, second->largest) <= far; /* as a preset does */
     const bool apart = second->tensor[0] && (second->scheme != identity->scheme ||
                                              strcmp(second->query, identity->query) != 0);
     api_text_add(text, "This is %s%s%s%s of %s with", near ? "nearly " : "", identity->tensor,

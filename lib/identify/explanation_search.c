@@ -24,6 +24,7 @@
 #define COMPARED    0x1p26 /* entries that are compared in full */
 #define LAWS        0x1p25 /* entries that are compared with rotary laws */
 #define REFINED     4      /* entries that take as long as one whose number is refined */
+#define NEAR_AMONG  4      /* entries, one of which may not fit what is near */
 #define LARGE       0x1p21 /* entries of a table of which a match is enough */
 #define DEPTH_MAX   3      /* forms that are undone one after the other */
 #define PRICE_MAX   0.5    /* of an explanation, of the table's own bits */
@@ -284,28 +285,53 @@ static bool shows_through_noise(const pe_candidate *candidate, const pe_paramete
     return (count <= 1 || !*ret_number) && (bits <= SIMPLE_BITS || strstr(query, "positions="));
 }
 
-/* Whether a candidate may be judged beneath noise: its number of several digits, if it has one,
- * is refined first. *ret_told is left as it is without one. */
-static bool show_through_noise(search *self, const pe_judge *judge, pe_candidate *candidate,
-                               bool *ret_told)
+/* Refine the number of a candidate by all entries. *ret_told is left as it is without one.
+ * False: it has no better one, or that is known. */
+static bool refine_candidate(search *self, const pe_judge *judge, const pe_parameter *number,
+                             pe_candidate *candidate, bool *ret_told)
 {
     const pe_proposal *given = candidate->proposal;
-    const pe_parameter *number;
     char query[PE_IDENTITY_QUERY_MAX];
-    if (!shows_through_noise(candidate, &number))
-        return false;
-    if (!number)
-        return true;
     self->left -= REFINED * (double)pe_view_elements(&judge->seen->view);
     if (!pe_refine_number(judge, candidate->scheme, given, number, query, ret_told) ||
         strcmp(query, self->refined.query) == 0)
-        return false; /* it is known */
+        return false;
     memcpy(&self->refined, given, offsetof(pe_proposal, query));
     snprintf(self->refined.query, sizeof self->refined.query, "%s", query);
     candidate->proposal = &self->refined;
     candidate->bits =
         pe_price_request(candidate->scheme, query, given->tensor, &judge->seen->view);
     return true;
+}
+
+/* Whether a candidate may be judged beneath noise: its number of several digits, if it has one,
+ * is refined first. */
+static bool show_through_noise(search *self, const pe_judge *judge, pe_candidate *candidate,
+                               bool *ret_told)
+{
+    const pe_parameter *number;
+    return shows_through_noise(candidate, &number) &&
+           (!number || refine_candidate(self, judge, number, candidate, ret_told));
+}
+
+/* Judge a candidate, and once more with a finer number if it is near, as one is of which
+ * entries of 16 bits tell few digits. False: the search was ended. */
+static bool judge_candidate(search *self, const pe_judge *judge, pe_candidate *candidate)
+{
+    const pe_misfits *misfits = &self->found->misfits;
+    const pe_parameter *number;
+    bool told = true;
+    if (!pe_judge_request(judge, candidate->scheme, candidate->proposal,
+                          candidate->proposal->tensor, self->found))
+        return false;
+    const bool near = self->found->status == PE_IDENTITY_UNKNOWN && misfits->count > 0 &&
+                      NEAR_AMONG * misfits->far <= misfits->count &&
+                      NEAR_AMONG * misfits->count <= self->found->comparison.entries;
+    if (self->noisy || !near || !shows_through_noise(candidate, &number) || !number ||
+        !refine_candidate(self, judge, number, candidate, &told))
+        return true;
+    return pe_judge_request(judge, candidate->scheme, candidate->proposal,
+                            candidate->proposal->tensor, self->found);
 }
 
 /* The bits below which a request may be better: one that is as dear as another and its
@@ -342,9 +368,7 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
         bool is_told = true;
         if (self->noisy && !show_through_noise(self, &judge, &candidate, &is_told))
             continue;
-        if (!pe_search_may_continue(self->runner) ||
-            !pe_judge_request(&judge, candidate.scheme, candidate.proposal,
-                              candidate.proposal->tensor, self->found))
+        if (!pe_search_may_continue(self->runner) || !judge_candidate(self, &judge, &candidate))
             return false;
         left -= self->found->compared;
         self->left -= (double)(self->found->compared * entries);

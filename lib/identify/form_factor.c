@@ -647,7 +647,7 @@ bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_f
     if (form == layer->count ||
         (layer->transforms[form].constant == 0 && !pe_layer_has(layer, PE_TRANSFORM_NOISE)) ||
         pe_layer_has(layer, PE_TRANSFORM_ANGLES) || layer->is == PE_OTHER_TABLE ||
-        pe_observation_unit(&layer->view) < SHORT_UNIT)
+        fmax(pe_observation_unit(&layer->view), layer->view.grain) < SHORT_UNIT)
         return true;
     const double beside = layer->transforms[form].constant / layer->transforms[form].value;
     bool good = read_sample(layer, &seen);

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT       64
-#define SUFFIX_MAX 8    /* rows after the cells */
-#define NEARLY     2e-3 /* relative: what a measured step may be off by */
+#define TEXT        64
+#define SUFFIX_MAX  8    /* rows after the cells */
+#define WRONG_AMONG 12   /* columns, one of which may have a wrong entry */
+#define NEARLY      2e-3 /* relative: what a measured step may be off by */
 
 typedef unsigned long long number;
 
@@ -26,22 +27,29 @@ typedef struct axial_table {
     int32_t *axis_of_column; /* [columns]; -1: it does not change */
 } axial_table;
 
-/* Read which axis turns which column: the one along which it changes. False: a column changes
- * along two, or memory ran out. */
+/* The only axis along which a column changes; -1: none, -2: more than one. */
+static int32_t find_axis(const axial_table *self, uint64_t column)
+{
+    int32_t axis = -1;
+    for (size_t a = 0; a < self->lines.axes; a++)
+        if (!pe_column_is_still(&self->lines.items[a], column))
+            axis = axis == -1 ? (int32_t)a : -2;
+    return axis;
+}
+
+/* Read which axis turns which column. A few with wrong entries may be any one's. False: many
+ * columns change along two, or memory ran out. */
 static bool find_axes_of_columns(axial_table *self)
 {
     const uint64_t columns = self->grid.seen->columns;
-    bool good = true;
+    uint64_t wrong = 0;
     self->axis_of_column = malloc((size_t)columns * sizeof *self->axis_of_column);
-    for (uint64_t c = 0; good && self->axis_of_column && c < columns; c++) {
-        self->axis_of_column[c] = -1;
-        for (size_t a = 0; good && a < self->lines.axes; a++)
-            if (!pe_column_is_still(&self->lines.items[a], c)) {
-                good = self->axis_of_column[c] < 0;
-                self->axis_of_column[c] = (int32_t)a;
-            }
+    for (uint64_t c = 0; self->axis_of_column && c < columns; c++) {
+        const int32_t axis = find_axis(self, c);
+        wrong += axis == -2;
+        self->axis_of_column[c] = axis == -2 ? -1 : axis;
     }
-    return good && self->axis_of_column;
+    return self->axis_of_column && WRONG_AMONG * wrong <= columns;
 }
 
 /* ---- frequencies and coordinates ---- */

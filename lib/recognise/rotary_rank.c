@@ -214,7 +214,8 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     const double most = self->kept < PE_ROTARY_LAWS_KEPT
                             ? FARTHEST
                             : fmax(self->laws[self->kept - 1].rank, CERTAIN);
-    if (!pe_rotary_spend(seen, (double)seen->count / PREDICTED) || self->looked >= LOOKED_MAX ||
+    if (!(rotary->theta >= 1) || /* which no request has */
+        !pe_rotary_spend(seen, (double)seen->count / PREDICTED) || self->looked >= LOOKED_MAX ||
         !frequencies_fit(self, step))
         return;
     self->looked++;

@@ -222,3 +222,34 @@ class Laws(IdentifyCase):
         table = numpy.concatenate([numpy.cos(angles), numpy.sin(angles)], 1)
         said = "length=300&dim=128&cos_sin=true&tensor=cos_sin"
         self.assert_found(table, "rope", said, DTYPES, "?scheme=rope")
+
+    def test_a_base_that_no_theta_of_a_request_grows_to(self):
+        """A theta below 1 that a published factor lets grow is none."""
+        for dim in (16, 32):
+            for factor in (2, 4, 8):
+                theta = 0.6 * factor ** (dim / (dim - 2))
+                angles = numpy.arange(56)[:, None] * theta ** (-numpy.arange(0, dim, 2) / dim)
+                said = self.identify_as(numpy.cos(angles), "f8", "")
+                self.assertIn(said["status"], ("unknown", "near", "match"), said)
+
+    def test_bases_of_few_digits_that_16_bits_or_few_rows_measure_badly(self):
+        grid = numpy.stack(numpy.indices((8, 13))[::-1], -1).reshape(-1, 2, 1)
+        angles = grid * 777 ** (-numpy.arange(24) / 24)
+        table = numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 2).reshape(104, 96)
+        said = "height=8&width=13&dim=96&layout=concat&base=777"
+        self.assert_found(table, "sinusoidal_2d", said, DTYPES)
+        theta = 777777 * 4 ** (32 / 30)
+        angles = (2 + numpy.arange(22))[:, None] * theta ** (-numpy.arange(16) / 16)
+        said = "rope_theta=777777&rope_type=ntk&factor=4&offset=2&tensor=cos"
+        self.assert_found(numpy.cos(angles), "rope", said, ("f8",))
+
+    def test_grids_of_few_cells_with_wrong_entries(self):
+        at = (2 * numpy.indices((5, 13)).T.swapaxes(0, 1) + 1) / (5, 13) - 1
+        angles = 2 * numpy.pi * at.reshape(65, 2, 1) * 100 ** (-numpy.arange(24) / 24)
+        table = numpy.cos(angles).reshape(65, 48)
+        draw = numpy.random.default_rng(7)
+        table[draw.integers(65, size=5), draw.integers(48, size=5)] = 0.25
+        table[2, 30] = 0.5  # in the first line
+        found = self.identify_as(table, "f8", "")
+        self.assertIn("coordinate_type=centres", found["request"]["url"], found["summary"])
+        self.assertEqual(found["misfits"], (table != numpy.cos(angles).reshape(65, 48)).sum())
