@@ -211,7 +211,10 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
     while (good && ret_repeats->period == extent && run < extent &&
            is_as_first(&self, view, axis, run))
         run++;
-    if (good && run > 1 && extent % run == 0 && has_run(&self, view, axis, run)) {
+    /* the first rows may differ by few entries: fewer of them are one */
+    while (good && run > 1 && (extent % run != 0 || !has_run(&self, view, axis, run)))
+        run--;
+    if (good && run > 1) {
         ret_repeats->run = run;
         ret_repeats->differing = self.differing;
     }

@@ -87,11 +87,12 @@ static double measure_angle(const pe_observation *seen, const feature_layout *la
     return pe_compute_angle(t * c - s * d, d * c + t * s);
 }
 
-/* The last of bands at equal distances from 1 on, as the line through their angles tells: 0 if
- * there is none. The first two turn by less than half a turn, the others by as much more each.
- */
-static double measure_frequency(const pe_observation *seen, const feature_layout *layout,
-                                uint64_t start, uint64_t axes, uint64_t bands)
+/* The last of bands at equal distances from 1 on, as the line through their angles tells: half
+ * a whole number that is near, if there is one, and the decimal; 0 if there is none. The first
+ * two turn by less than half a turn, the others by as much more each. */
+static void measure_frequency(const pe_observation *seen, const feature_layout *layout,
+                              uint64_t start, uint64_t axes, uint64_t bands,
+                              double ret_numbers[2])
 {
     const double last = (double)bands - 1;
     double angle = 0, before = 0, sum = 0, moment = 0; /* about the middle band */
@@ -102,18 +103,17 @@ static double measure_frequency(const pe_observation *seen, const feature_layout
         before = angle;
         angle = expected + off - PE_TURN * rint(off / PE_TURN);
         if (fabs(angle - expected) > 0.1)
-            return 0;
+            return;
         sum += angle;
         moment += angle * ((double)band - last / 2);
     }
     const double middle = sum / (last + 1), half = 6 * moment / ((last + 1) * (last + 2));
     const double first = middle - half, error = 2 * pe_observation_unit(&seen->view) / first;
     if (bands < 3 || first <= 0 || half <= 0)
-        return 0;
+        return;
     const double ratio = (middle + half) / first, nyquist = rint(2 * ratio) / 2;
-    return fabs(nyquist - ratio) <= NEAR_NYQUIST * ratio
-               ? nyquist
-               : pe_find_decimal(ratio, fmin(error, 0.05) + 1e-6);
+    ret_numbers[0] = fabs(nyquist - ratio) <= fmax(error, NEAR_NYQUIST) * ratio ? nyquist : 0;
+    ret_numbers[1] = pe_find_decimal(ratio, fmin(error, 0.05) + 1e-6);
 }
 
 /* Propose the published frequencies and layouts for points of a grid. */
@@ -142,12 +142,14 @@ static void propose_features(const pe_observation *seen, pe_proposals *proposals
             for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
                 pe_propose_request(proposals, "encoding", "%s%s%s%s%s", points, GRIDS[grid],
                                    ANGLES[i % 3], LAYOUTS[i / 3].text, INPUTS[in]);
-            const double most =
-                measure_frequency(seen, &LAYOUTS[i / 3], in == 1 ? axes : 0, axes, bands);
-            for (size_t grid = 0; most > 1 && grid < PE_COUNT(GRIDS); grid++)
-                pe_propose_request(
-                    proposals, "encoding", "%s%s&spacing=linear&max_frequency=%.17g%s%s%s",
-                    points, GRIDS[grid], most, ANGLES[i % 3], LAYOUTS[i / 3].text, INPUTS[in]);
+            double most[2] = {0, 0};
+            measure_frequency(seen, &LAYOUTS[i / 3], in == 1 ? axes : 0, axes, bands, most);
+            for (size_t k = 0; k < 2 * PE_COUNT(GRIDS); k++)
+                if (most[k % 2] > 1)
+                    pe_propose_request(proposals, "encoding",
+                                       "%s%s&spacing=linear&max_frequency=%.17g%s%s%s", points,
+                                       GRIDS[k / 2], most[k % 2], ANGLES[i % 3],
+                                       LAYOUTS[i / 3].text, INPUTS[in]);
         }
 }
 
