@@ -216,7 +216,7 @@ static void search_requests(equivalence *self, const pe_identity *identity)
     if (self->tensor == count || (!dear && !view_exact(self)))
         return;
     find_presets(self);
-    if (dear || identity->status < PE_IDENTITY_MATCH)
+    if (dear)
         return;
     if (self->most > 0 && !try_proposals(self))
         pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for requests that are alike");
