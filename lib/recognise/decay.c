@@ -25,7 +25,8 @@ static void propose_mask(const pe_observation *seen, bool has_heads, pe_proposal
     while (last > 0 && fabs(line.entries[last - 1]) <= FAINT * seen->view.grain)
         last--;
     const double factor = last > 0 ? line.entries[last - 1] : 0;
-    if (factor >= DBL_MIN && factor <= 1 + seen->view.grain) {
+    if (factor >= DBL_MIN &&
+        factor <= 1 + seen->view.grain + pe_observation_unit(&seen->view)) {
         double far = rint(pe_log_double(factor) / FIRST_DECAY);
         pe_distances_window(&line, (int64_t)last - 1 + (int64_t)far, window);
         pe_propose_request(proposals, "mask", "%s&heads=%llu&dim=2", window,
