@@ -19,7 +19,6 @@
 #define ENTRIES_MAX ((size_t)1 << 15) /* that are looked at */
 #define SHORT_UNIT  0x1p-18           /* of numbers by which a table tells a constant badly */
 #define LEAST_ERROR 0x1p-51           /* relative, of sums of doubles */
-#define LEAST_FAR   0x1p-32           /* of points that lie on a trend */
 #define FEWEST      8                 /* points of a trend */
 #define FAR_OFF     0.02 /* relative: what lies so far from a trend is none of it */
 #define SIDE        0.25 /* of a unit: how far off a factor may be by that of rounding */
@@ -59,6 +58,7 @@ typedef struct trend {
     double error, tilt; /* of y, and of the slope */
     double spread;      /* the mean of what the points are off by, in their sizes */
     double most;        /* beyond which they are far */
+    double least;       /* of that */
     size_t used;
 } trend;
 
@@ -72,7 +72,7 @@ static bool improve_trend(const point *points, size_t count, trend *own)
 {
     const trend last = *own;
     double weights = 0, xx = 0, xy = 0;
-    *own = (trend){.used = 0};
+    *own = (trend){.least = last.least};
     for (size_t i = 0; i < count; i++)
         if (measure_distance(&last, points[i]) <= last.most) {
             const double weight = 1 / (points[i].size * points[i].size);
@@ -95,16 +95,18 @@ static bool improve_trend(const point *points, size_t count, trend *own)
     for (size_t i = 0; i < count; i++)
         if (measure_distance(&last, points[i]) <= last.most)
             own->spread += measure_distance(own, points[i]) / (double)own->used;
-    own->most = 3 * own->spread + LEAST_FAR;
+    own->most = fmax(3 * own->spread, own->least);
     own->error = own->spread / sqrt(weights);
     own->tilt = own->spread / sqrt(xx);
     return true;
 }
 
-/* Fit a trend to points, of which a share must be near it. */
-static bool fit_trend(const point *points, size_t count, double share, trend *ret_trend)
+/* Fit a trend to points, of which a share must be near it, and are if they are off by `least`.
+ */
+static bool fit_trend(const point *points, size_t count, double share, double least,
+                      trend *ret_trend)
 {
-    *ret_trend = (trend){.most = INFINITY};
+    *ret_trend = (trend){.most = INFINITY, .least = least};
     for (int i = 0; i < 6; i++)
         if (!improve_trend(points, count, ret_trend))
             return false;
@@ -118,7 +120,7 @@ static bool fit_trend(const point *points, size_t count, double share, trend *re
 static bool fit_squares(const sample *seen, size_t count, double size, line *ret_line)
 {
     trend own;
-    if (!fit_trend(seen->points, count, 0.8, &own))
+    if (!fit_trend(seen->points, count, 0.8, 0, &own))
         return false;
     const double times = seen->noise > 0 ? NOISY : 1;
     const double constant = own.slope / 2;
@@ -185,7 +187,7 @@ static bool fit_column(const sample *seen, size_t column, line *ret_line)
         const double *at = entries + (i + 1) * next;
         seen->points[i] = (point){*at, at[next] - 2 * *at + *(at - next), 1};
     }
-    if (!fit_trend(seen->points, count, 0.5, &own) || !(own.slope < 0 && own.slope > -4))
+    if (!fit_trend(seen->points, count, 0.5, 0, &own) || !(own.slope < 0 && own.slope > -4))
         return false;
     const double constant = own.x - own.y / own.slope, cosine = 1 + own.slope / 2;
     for (size_t i = 0; i < count; i++)
@@ -257,7 +259,7 @@ static bool fit_angles(const sample *seen, line *ret_line)
         bent += !(fabs(first[c] + last[c] - 2 * middle[c]) <= FAR_OFF * fabs(moved));
     }
     if (half < FEWEST || 4 * bent > columns || most != last[0] - first[0] ||
-        !fit_trend(seen->points, columns, 0.8, &own) || own.spread > FAR_OFF * fabs(most))
+        !fit_trend(seen->points, columns, 0.8, 0, &own) || own.spread > FAR_OFF * fabs(most))
         return false;
     const double constant = own.y - own.slope * own.x;
     const double factor = most / (2 * (double)half * (double)seen->distance);
@@ -273,7 +275,8 @@ static int smaller_first(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* Give different numbers in order whole ones from 0 on, of which half are there. */
+/* Give different numbers in order whole ones from 0 on, of which half are there: by the step
+ * from the first one to the one before, as rounding makes the least one short. */
 static bool count_steps(const double *numbers, size_t count, point *points)
 {
     double step = INFINITY, whole = 0;
@@ -282,7 +285,10 @@ static bool count_steps(const double *numbers, size_t count, point *points)
     for (size_t i = 0; i < count; i++) {
         const double more = i > 0 ? (numbers[i] - numbers[i - 1]) / step : 0;
         whole += rint(more);
-        points[i] = (point){whole, numbers[i], hypot(numbers[i], step / 1024)};
+        step = i > 0 ? (numbers[i] - numbers[0]) / whole : step;
+        /* it may have been rounded beside the first one, a constant */
+        points[i] =
+            (point){whole, numbers[i], hypot(numbers[i], fmax(fabs(numbers[0]), step / 1024))};
         if (!(fabs(more - rint(more)) <= 0.25) || whole > 2 * (double)count)
             return false;
     }
@@ -305,7 +311,7 @@ static bool fit_steps(double *entries, size_t count, double unit, point *points,
             entries[known++] = entries[i];
     if (known > WHOLE_MAX || !count_steps(entries, known, points))
         return false;
-    if (known >= FEWEST && fit_trend(points, known, 0.8, &own))
+    if (known >= FEWEST && fit_trend(points, known, 0.8, unit, &own))
         *ret_line =
             (line){own.slope, own.y - own.slope * own.x, own.tilt, own.error, own.x, false};
     else if (known > 1 && known < FEWEST) /* which tell it if they are the numbers' own */
@@ -431,7 +437,7 @@ static bool find_slope_factor(const pe_view *view, const sample *seen, double *r
             return false;
         for (size_t i = 0; i < seen->columns; i++)
             seen->points[i] = (point){(double)i, seen->sorted[i], 1};
-        if (fit_trend(seen->points, seen->columns, 0.8, &own) &&
+        if (fit_trend(seen->points, seen->columns, 0.8, 0, &own) &&
             own.spread <= 4 * seen->unit * fabs(own.slope) * (double)seen->columns)
             slopes[head] = fabs(own.slope);
     }
@@ -596,7 +602,7 @@ static bool fit_exact(const pe_factor_fit *fit, const pe_layer *layer, double be
             (point){negative ? -seen->sorted[i] : seen->sorted[i], seen->entries[i],
                     seen->noise > 0 ? 1 : hypot(seen->entries[i] + beside, 1e-6)};
     }
-    return fit_trend(seen->points, seen->rows * seen->columns, 0.8, ret_trend);
+    return fit_trend(seen->points, seen->rows * seen->columns, 0.8, 0, ret_trend);
 }
 
 /* Add a layer whose factor and constant are better than those of a form of this one. */

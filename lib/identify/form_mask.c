@@ -13,6 +13,7 @@
 
 typedef struct mask {
     const pe_view *view; /* [heads, queries, keys] or [queries, keys] */
+    pe_dtype dtype;
     uint64_t queries, keys;
     double number;  /* of the last key of a query */
     bool added;     /* it is, to a bias: the first masked key after the query has another one */
@@ -79,30 +80,35 @@ static bool find_mask(mask *self, double *line, bool *ret_found)
 
 /* ---- what is beneath ---- */
 
+/* What keys after a query have beneath the mask: what a causal bias or a decay has there
+ * itself, what the last query has of the key, or of one as far before it. */
+typedef enum later { CAUSAL, BY_KEY, SYMMETRIC } later;
+
 /* Put a number in place of an element that the mask makes of it; others stay. */
 static void unmask(const mask *self, double number, double *element)
 {
-    const double masked = self->added ? number + self->value : self->number;
-    const double most = fmax(pe_observation_unit(self->view), 1e-7) * fabs(self->number);
-    if (*element == masked || (self->added && fabs(*element - masked) <= most))
+    const double masked =
+        self->added ? pe_round_number(number + self->value, self->dtype) : self->number;
+    if (*element == masked)
         *element = number;
 }
 
-/* Continue what is seen of a line in its window on both sides; keys after the query have what
- * the last one has of them, or what a bias or a decay has there itself. */
-static void continue_line(const mask *self, uint64_t query, bool by_key, const double *last,
+/* Continue what is seen of a line in its window on both sides. */
+static void continue_line(const mask *self, uint64_t query, later after, const double *last,
                           double *line)
 {
     uint64_t first, end;
+    const uint64_t own = query + self->keys - self->queries;
     find_seen(self, query, &first, &end);
     for (uint64_t key = first; self->window > 0 && key-- > 0;)
         unmask(self, 2 * line[key + 1] - line[key + 2], &line[key]);
     for (uint64_t key = end; key < self->keys; key++)
         unmask(self,
-               self->symmetric ? 2 * line[key - 1] - line[key - 2]
-               : by_key        ? last[key]
-               : self->decays  ? 0
-                               : -INFINITY,
+               self->symmetric      ? 2 * line[key - 1] - line[key - 2]
+               : after == BY_KEY    ? last[key]
+               : after == SYMMETRIC ? last[self->keys - 1 - (key - own)]
+               : self->decays       ? 0
+                                    : -INFINITY,
                &line[key]);
 }
 
@@ -119,11 +125,11 @@ static bool has_mask(const mask *self, uint64_t query, const double *line)
 }
 
 /* Fill all lines. *ret_fits: they all have the mask. False: the view cannot be read. */
-static bool fill_lines(const mask *self, bool by_key, pe_dtype dtype, double *lines,
-                       unsigned char *dst, bool *ret_fits)
+static bool fill_lines(const mask *self, later after, double *lines, unsigned char *dst,
+                       bool *ret_fits)
 {
     const uint64_t heads = self->view->rank == 3 ? self->view->shape[0] : 1;
-    const size_t size = (size_t)self->keys * pe_dtype_size(dtype);
+    const size_t size = (size_t)self->keys * pe_dtype_size(self->dtype);
     double *last = lines + self->keys;
     *ret_fits = true;
     for (uint64_t head = 0; head < heads; head++) {
@@ -133,14 +139,14 @@ static bool fill_lines(const mask *self, bool by_key, pe_dtype dtype, double *li
             if (!read_line(self, head, query, lines))
                 return false;
             *ret_fits = has_mask(self, query, lines);
-            continue_line(self, query, by_key, last, lines);
-            pe_round_row(dtype, lines, (size_t)self->keys, dst);
+            continue_line(self, query, after, last, lines);
+            pe_round_row(self->dtype, lines, (size_t)self->keys, dst);
         }
     }
     return true;
 }
 
-static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, bool by_key,
+static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *self, later after,
                        double *lines)
 {
     const pe_transform form = {.kind = PE_TRANSFORM_MASKED,
@@ -149,14 +155,12 @@ static bool add_filled(pe_layers *layers, const pe_layer *layer, const mask *sel
                                .value = self->value,
                                .constant = self->added};
     pe_layer beneath = pe_layer_beneath(layer);
-    pe_dtype dtype;
     bool fits = false;
-    if (!pe_element_is_real(self->view->element, &dtype) || !pe_layer_note(&beneath, form) ||
-        beneath.bits >= layers->least)
+    if (!pe_layer_note(&beneath, form) || beneath.bits >= layers->least)
         return true;
-    unsigned char *elements =
-        pe_layers_hold(layers, (size_t)pe_view_elements(self->view) * pe_dtype_size(dtype));
-    if (!elements || !fill_lines(self, by_key, dtype, lines, elements, &fits))
+    unsigned char *elements = pe_layers_hold(layers, (size_t)pe_view_elements(self->view) *
+                                                         pe_dtype_size(self->dtype));
+    if (!elements || !fill_lines(self, after, lines, elements, &fits))
         return false;
     beneath.view = pe_view_held(&layer->view, elements);
     if (fits)
@@ -170,7 +174,8 @@ bool pe_undo_mask(pe_layers *layers, const pe_layer *layer)
     mask self = {.view = &layer->view};
     bool found = false;
     if (layer->is != PE_OTHER_NONE || rank < 2 || rank > 3 ||
-        pe_layer_has(layer, PE_TRANSFORM_MASKED))
+        pe_layer_has(layer, PE_TRANSFORM_MASKED) ||
+        !pe_element_is_real(layer->view.element, &self.dtype))
         return true;
     self.queries = layer->view.shape[rank - 2];
     self.keys = layer->view.shape[rank - 1];
@@ -186,8 +191,9 @@ bool pe_undo_mask(pe_layers *layers, const pe_layer *layer)
     /* -inf after the query is what the scheme's own mask has, whatever is added to it */
     const bool own = self.window == 0 && !self.symmetric && !self.decays &&
                      (isinf(self.number) || self.added);
-    return (own || add_filled(layers, layer, &self, false, lines)) &&
-           (self.symmetric || add_filled(layers, layer, &self, true, lines));
+    return (own || add_filled(layers, layer, &self, CAUSAL, lines)) &&
+           (self.symmetric || add_filled(layers, layer, &self, BY_KEY, lines)) &&
+           (!self.added || add_filled(layers, layer, &self, SYMMETRIC, lines));
 }
 
 void pe_write_mask(const pe_identity *identity, const pe_transform *form,

@@ -19,6 +19,7 @@
 static const double LENGTHS[] = {8192,   4096,  32768, 2048,   16384,   65536, 131072, 1024,
                                  262144, 40960, 512,   524288, 1048576, 4000,  20480,  10240,
                                  12288,  6144,  24576, 3072,   256,     128};
+static const double PARTS[] = {0.25, 0.5, 0.75}; /* of the width that turns */
 static const double TURNS[][2] = {{32, 1},  {1, 1},  {64, 1}, {16, 1}, {32, 2},
                                   {128, 1}, {48, 1}, {32, 4}, {24, 1}, {8, 1}};
 static const double BANDS[][2] = {{1, 4}, {1, 1}, {1, 8}, {2, 4}, {1, 2}, {2, 8}, {1, 16}};
@@ -92,6 +93,11 @@ static void try_linear(pe_rotary_trial *self)
 static void try_proportional(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_PROPORTIONAL);
+    for (size_t i = 0; i < PE_COUNT(PARTS); i++) { /* slow cosines seem still, too */
+        rotary.still = rotary.width / 2 - (size_t)(PARTS[i] * (double)rotary.width / 2);
+        if (rotary.still < self->seen->still)
+            consider_divided(self, &rotary, choose_factor(self));
+    }
     rotary.still = self->seen->still;
     if (rotary.still > 0)
         consider_divided(self, &rotary, choose_factor(self));

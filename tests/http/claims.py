@@ -397,6 +397,9 @@ def check_arithmetic(parts, said, table, exact, errors, unit, left):
     if kind == "bit for bit":
         again = [multiplied(each, said) for each in (left, exact)]
         least = numpy.finfo("f8").eps * (unit > 0)  # where a factor is undone
+        for form in said["forms"]:  # or a number that the table was rounded with
+            if "are moved by" in form["text"]:
+                least += 2.0**-24 * abs(form["value"])
         return said["status"] == "exact" and numpy.allclose(*again, least, least, True)
     if kind.startswith("computed in float64"):
         with numpy.errstate(invalid="ignore"):
