@@ -13,9 +13,12 @@
 #include <string.h>
 
 #define SAMPLED_LINES 9
-#define NOISE_MOST    0.6  /* of the grain, which is five times the noise that was estimated */
-#define COLUMNS_MAX   2    /* of which most entries do not fit */
-#define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
+/* What a candidate may take to be computed: each entry of the table, and a small one. */
+#define ENTRY_PRICE 4096
+#define LEAST_PRICE 0x1p28
+#define NOISE_MOST  0.6  /* of the grain, which is five times the noise that was estimated */
+#define COLUMNS_MAX 2    /* of which most entries do not fit */
+#define MISFITS_MAX 0.07 /* share of entries that do not fit, of a table that is near */
 
 /* A request that is judged. */
 typedef struct trial {
@@ -244,7 +247,8 @@ bool pe_judge_request(const pe_judge *judge, const pe_scheme *scheme,
     *ret_found = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN, .proposed = 1};
     self.request = pe_parse_query(scheme, proposal->query, name, judge->limits);
     const int index = self.request ? pe_find_query_tensor(self.request, tensor, view) : -1;
-    if (index >= 0) {
+    if (index >= 0 && pe_request_price(self.request) <=
+                          ENTRY_PRICE * (double)pe_view_elements(view) + LEAST_PRICE) {
         self.tensor = (size_t)index;
         good = (judge->unordered ? judge_ordered : judge_seen)(&self, ret_found);
     }
