@@ -10,14 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEPS    5  /* of least squares */
-#define TRIED    16 /* lines, before a number is measured in MEASURED of them */
-#define MEASURED 256
-#define CHANGE   1e-7 /* relative: by which the slope is measured */
-#define FAR      0.03 /* relative: more than a number may be moved by at once */
-#define LIKELY   2.5  /* errors: how far off a number may be */
-#define SETTLED  0.1  /* errors: a smaller step is the last one */
-#define APART    100  /* errors: between decimals of as many digits: few are near by chance */
+#define STEPS        5  /* of least squares */
+#define TRIED        16 /* lines, before a number is measured in MEASURED of them */
+#define MEASURED     256
+#define CHANGE       1e-7   /* relative: by which the slope is measured */
+#define FAR          0.03   /* relative: more than a number may be moved by at once */
+#define LIKELY       2.5    /* errors: how far off a number may be */
+#define SETTLED      0.1    /* errors: a smaller step is the last one */
+#define PREPARED_MAX 0x1p25 /* price, before a number is measured */
+#define APART        100 /* errors: between decimals of as many digits: few are near by chance */
 
 /* Measure by how much a number is off in some lines, relative, and what that may be off by. */
 static bool measure_number(const pe_judge *judge, const pe_scheme *scheme,
@@ -33,7 +34,7 @@ static bool measure_number(const pe_judge *judge, const pe_scheme *scheme,
         pe_change_query(proposal->query, name, text, query);
         requests[i] = pe_parse_query(scheme, query, "f64", judge->limits);
     }
-    if (requests[0] && requests[1])
+    if (requests[0] && requests[1] && pe_request_preparation_price(requests[0]) <= PREPARED_MAX)
         tensor = pe_find_query_tensor(requests[0], proposal->tensor, &judge->seen->view);
     const bool good =
         tensor >= 0 &&
