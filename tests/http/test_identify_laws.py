@@ -223,15 +223,6 @@ class Laws(IdentifyCase):
         said = "length=300&dim=128&cos_sin=true&tensor=cos_sin"
         self.assert_found(table, "rope", said, DTYPES, "?scheme=rope")
 
-    def test_a_base_that_no_theta_of_a_request_grows_to(self):
-        """A theta below 1 that a published factor lets grow is none."""
-        for dim in (16, 32):
-            for factor in (2, 4, 8):
-                theta = 0.6 * factor ** (dim / (dim - 2))
-                angles = numpy.arange(56)[:, None] * theta ** (-numpy.arange(0, dim, 2) / dim)
-                said = self.identify_as(numpy.cos(angles), "f8", "")
-                self.assertIn(said["status"], ("unknown", "near", "match"), said)
-
     def test_bases_of_few_digits_that_16_bits_or_few_rows_measure_badly(self):
         grid = numpy.stack(numpy.indices((8, 13))[::-1], -1).reshape(-1, 2, 1)
         angles = grid * 777 ** (-numpy.arange(24) / 24)
