@@ -17,8 +17,8 @@
 #define FAR          0.03   /* relative: more than a number may be moved by at once */
 #define LIKELY       2.5    /* errors: how far off a number may be */
 #define SETTLED      0.1    /* errors: a smaller step is the last one */
-#define PREPARED_MAX 0x1p25 /* price, before a number is measured */
-#define APART        100 /* errors: between decimals of as many digits: few are near by chance */
+#define PREPARED_MAX 0x1p25 /* price, to measure a number */
+#define APART        100    /* errors: between decimals that are not near by chance */
 
 /* Measure by how much a number is off in some lines, relative, and what that may be off by. */
 static bool measure_number(const pe_judge *judge, const pe_scheme *scheme,

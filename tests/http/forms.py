@@ -181,9 +181,9 @@ def with_heads_first(change):
 
 @with_heads_first
 def masked(values, form, said):
-    """Keys after the query have what the tensor has, what they have without what was added, or
-    what the last query has; those beyond a window go on as the keys beside them do. An entry
-    that is not the mask's stays."""
+    """Keys after the query have what the tensor has, what the last query has, or, if that with
+    what was added is there, what it has as far before it; those beyond a window go on as the
+    keys beside them do. An entry that is not the mask's stays."""
     before, after = unseen(values, form)
     wrong = ~numpy.isclose(values, float(form["value"]), rtol=1e-5) & (not form.get("added"))
     confirm(said, values[..., before | after] <= 0)
@@ -197,7 +197,12 @@ def masked(values, form, said):
         return values
     url = said["request"]["url"]
     own = {"mask=causal": -numpy.inf, "/retnet?": 0.0}  # what the tensor has there itself
-    fill = values - float(form["value"]) if form.get("added") else values[..., -1:, :]
+    queries, keys = values.shape[-2:]
+    last, at = values[..., -1, :], numpy.arange(keys)
+    back = keys - 1 - numpy.maximum(at - numpy.arange(queries)[:, None] - keys + queries, 0)
+    there = numpy.where(after, last[..., back] + float(form["value"]), values)
+    mirrored = form.get("added") and numpy.allclose(there, values, 1e-6, 0, True)
+    fill = last[..., back] if mirrored else last[..., None, :]
     fill = next((own[name] for name in own if name in url), fill)
     return numpy.where(after & ~wrong, fill, values)
 
