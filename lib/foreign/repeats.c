@@ -198,6 +198,23 @@ static void find_loose_period(blocks *self, const pe_view *view, size_t axis,
     self->strict = false;
 }
 
+/* Find how often the first index comes in a row, if each does, but for few entries. `strict`:
+ * the first one has no others. */
+static void find_run(blocks *self, const pe_view *view, size_t axis, bool strict,
+                     pe_repeats *ret_repeats)
+{
+    const uint64_t extent = view->shape[axis];
+    uint64_t run = 1;
+    self->strict = strict;
+    while (run < extent && is_as_first(self, view, axis, run))
+        run++;
+    self->strict = false;
+    if (run == 1 || extent % run != 0 || !has_run(self, view, axis, run))
+        return;
+    ret_repeats->run = run;
+    ret_repeats->differing = self->differing;
+}
+
 bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
 {
     const uint64_t extent = view->shape[axis];
@@ -207,17 +224,11 @@ bool pe_repeats_find(const pe_view *view, size_t axis, pe_repeats *ret_repeats)
     if (good)
         find_loose_period(&self, view, axis, ret_repeats);
     good = good && self.read;
-    uint64_t run = 1;
-    while (good && ret_repeats->period == extent && run < extent &&
-           is_as_first(&self, view, axis, run))
-        run++;
-    /* the first rows may differ by few entries: fewer of them are one */
-    while (good && run > 1 && (extent % run != 0 || !has_run(&self, view, axis, run)))
-        run--;
-    if (good && run > 1) {
-        ret_repeats->run = run;
-        ret_repeats->differing = self.differing;
-    }
+    /* indices that are not the same may differ by few entries, too */
+    for (int strict = 1;
+         good && ret_repeats->period == extent && ret_repeats->run == 1 && strict >= 0;
+         strict--)
+        find_run(&self, view, axis, strict == 1, ret_repeats);
     good = good && self.read;
     free_blocks(&self);
     return good;

@@ -60,10 +60,10 @@ static bool undo_change(changed_view *self, const pe_view *view, size_t change)
 {
     const uint64_t columns = pe_view_columns(view);
     memset(&self->ordered, 0, sizeof self->ordered);
-    if (change == ORDERS)
+    if (change == ORDERS) {
         pe_mapped_view_init(&self->negated, view, PE_MAP_NEGATE_FINITE, 1, 0, &self->view);
-    if (change == ORDERS)
         return true;
+    }
     if (view->rank != 2 || columns % 2 > 0 || columns > PE_COUNT(self->order))
         return false;
     for (uint64_t c = 0; c < columns; c++)

@@ -111,7 +111,7 @@ void pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     const bool narrow = mapped->unit > pe_dtypes[PE_F32].unit;
     const bool exact =
         mapping == PE_MAP_MADE || (constant == 0 && frexp(fabs(factor), &exponent) == 0.5);
-    ret_view->is_divided = !exact;
+    ret_view->is_divided = source->is_divided || !exact;
     if (!narrow)
         return;
     mapped->dtype = PE_F32;

@@ -138,7 +138,7 @@ static void try_shorter(pe_rotary_trial *self, double error)
     const double d = 2 * (double)self->seen->count;
     const int most = pe_count_digits(pe_find_decimal(pe_exp_double(self->log_theta), error)) +
                      pe_count_digits(self->ranking.step) -
-                     (self->seen->unit < 0x1p-40 ? 1 : TYPE_DIGITS);
+                     (pe_rotary_is_decided(self) ? 1 : TYPE_DIGITS);
     for (size_t i = 0; i < 4 * GROWTHS && pe_rotary_spend(self->seen, PE_ROTARY_NUMBER_WORK);
          i++) {
         const bool fixed = i % 4 > 1;

@@ -328,9 +328,7 @@ static void consider_grown(pe_rotary_trial *self, pe_rotary *rotary, double grow
     pe_rotary_consider(&self->ranking, rotary, self->ranking.step);
 }
 
-/* Whether entries have so many digits that they decide the numbers of a law: there are not so
- * many laws as float64 tables. */
-static bool is_decided(const pe_rotary_trial *self)
+bool pe_rotary_is_decided(const pe_rotary_trial *self)
 {
     return self->seen->unit < 0x1p-40;
 }
@@ -352,7 +350,7 @@ static void try_growth(pe_rotary_trial *self, pe_rotary_type type, double log,
     const double error = self->growth_error;
     pe_rotary rotary = begin_law(self, type);
     rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
-    if (is_decided(self) || pe_count_digits(rotary.factor) <= FEW_DIGITS)
+    if (pe_rotary_is_decided(self) || pe_count_digits(rotary.factor) <= FEW_DIGITS)
         consider(self, &rotary, rotary.factor);
     for (size_t f = 0; f < self->factor_count; f++) {
         rotary.factor = self->factors[f];
@@ -381,7 +379,7 @@ static void consider_dynamic(pe_rotary_trial *self, double factor, double origin
     rotary.factor = factor;
     rotary.original = (int64_t)original;
     rotary.seq_len = (int64_t)length;
-    if (plain || is_decided(self) || pe_count_digits(length) < FEW_DIGITS ||
+    if (plain || pe_rotary_is_decided(self) || pe_count_digits(length) < FEW_DIGITS ||
         (ratio <= RATIO_MAX && 2 * ratio == rint(2 * ratio)))
         consider_grown(self, &rotary, 1 + factor * (ratio - 1));
 }

@@ -37,4 +37,8 @@ void pe_rotary_predict_base(pe_rotary_trial *self, double theta);
  * first one. */
 double pe_rotary_choose_step(const pe_rotary_trial *self, double factor);
 
+/* Whether entries have so many digits that they decide the numbers of a law: there are not so
+ * many laws as float64 tables. */
+bool pe_rotary_is_decided(const pe_rotary_trial *self);
+
 #endif
