@@ -320,7 +320,7 @@ static bool judge_candidate(search *self, const pe_judge *judge, pe_candidate *c
 {
     const pe_misfits *misfits = &self->found->misfits;
     const pe_parameter *number;
-    bool told = true;
+    bool told = true; /* or not: the whole table is compared with the finer number */
     if (!pe_judge_request(judge, candidate->scheme, candidate->proposal,
                           candidate->proposal->tensor, self->found))
         return false;

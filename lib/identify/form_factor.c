@@ -494,11 +494,9 @@ static void free_sample(sample *seen)
 /* How a sample of whole numbers is mapped: exactly, if it is made of them exactly. */
 static pe_mapping choose_mapping(const sample *seen, const line *found, pe_element element)
 {
-    pe_dtype dtype;
+    const pe_dtype dtype = pe_get_mapped_dtype(element);
     double whole;
     bool made = true;
-    if (!pe_element_is_real(element, &dtype))
-        dtype = PE_F64;
     for (size_t i = 0; made && i < seen->rows * seen->columns; i++)
         made = pe_find_whole_number(seen->entries[i], found->factor, found->constant, dtype,
                                     &whole);

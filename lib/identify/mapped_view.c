@@ -18,6 +18,12 @@ static double find_whole(const pe_mapped_view *self, double element)
     return fabs(element - made) <= allowed ? rint(number) : number;
 }
 
+pe_dtype pe_get_mapped_dtype(pe_element element)
+{
+    pe_dtype dtype;
+    return pe_element_is_real(element, &dtype) ? dtype : PE_F64;
+}
+
 bool pe_find_whole_number(double element, double factor, double constant, pe_dtype dtype,
                           double *ret_whole)
 {
@@ -94,11 +100,8 @@ void pe_mapped_view_init(pe_mapped_view *mapped, const pe_view *source, pe_mappi
     ret_view->context = mapped;
     ret_view->swapped = false;
     ret_view->offset = 0;
-    if (!pe_element_is_real(source->element, &mapped->own)) {
-        mapped->own = PE_F64;
-        ret_view->element = PE_ELEMENT_F64;
-    }
-    mapped->dtype = mapped->own;
+    mapped->own = mapped->dtype = pe_get_mapped_dtype(source->element);
+    ret_view->element = pe_get_element(mapped->own);
     mapped->unit = source->unit > 0 ? source->unit : pe_dtypes[mapped->own].unit;
     if ((mapping == PE_MAP_COSINE || mapping == PE_MAP_SINE) &&
         mapped->unit > pe_dtypes[PE_F32].unit)

@@ -22,6 +22,9 @@ typedef struct pe_mapped_view {
     pe_dtype own, dtype; /* its elements' and those of the view */
 } pe_mapped_view;
 
+/* The dtype that numbers of an element are mapped in: float64 of whole ones. */
+pe_dtype pe_get_mapped_dtype(pe_element element);
+
 /* The whole number of which an element is exactly the multiple, plus the constant, rounded to a
  * dtype. False: it is none. */
 bool pe_find_whole_number(double element, double factor, double constant, pe_dtype dtype,

@@ -417,7 +417,7 @@ def check_arithmetic(parts, said, table, exact, errors, unit, left):
                 step = step * (1 + (numpy.abs(table) if alone else greatest_angle(said)))
         return numpy.nanmax(gap - (1e-11 + step) * max(size, 1)) <= unit
     if kind.startswith("as near"):
-        most = FAR + 2.0**-22 * greatest_angle(said)
+        most = FAR + min(1, 2.0**-22 * greatest_angle(said))
         return said["values"] != "f64" and parts["misfits"] is None and errors.max() < most
     return said["status"] == "match" and (parts["first_off"] or errors.max() <= FAR)
 
