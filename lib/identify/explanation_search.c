@@ -40,6 +40,7 @@ typedef struct search {
     pe_candidates candidates;
     bool noisy;     /* the layer that is searched has noise */
     bool unordered; /* its columns are in any order */
+    bool exchanged; /* the second of its two tensors is searched, the first one is checked */
     double left;    /* entries that may still be compared in full */
     double laws;    /* the same with rotary laws */
     double rival; /* bits of the cheapest request of another law than the best one's that fits,
@@ -151,6 +152,13 @@ static void note_second(pe_identity *found, const pe_identity *second, bool nega
     }
 }
 
+static void exchange_found(search *self)
+{
+    pe_identity *found = self->found;
+    self->found = self->second;
+    self->second = found;
+}
+
 /* Compare the other view of a layer with the other tensor of the request that was found: it is
  * unknown if that does not fit. False: the search was ended. */
 static bool check_counterpart(search *self, const pe_candidate *candidate, const pe_view *view,
@@ -168,12 +176,15 @@ static bool check_counterpart(search *self, const pe_candidate *candidate, const
         good = judge_counterpart(self, candidate, tensor, view, true);
     }
     /* columns that are wrong in both have another frequency: it is another law */
-    if (!good || self->second->status == PE_IDENTITY_UNKNOWN ||
+    if (!good || self->second->status == PE_IDENTITY_UNKNOWN || (self->exchanged && negative) ||
         (self->found->misfits.column_count > 0 && self->second->misfits.column_count > 0)) {
         self->found->status = PE_IDENTITY_UNKNOWN;
         return good;
     }
+    self->second->price = self->found->price;
     self->second->price.misfits = pe_price_rest(self->second, view, entries) + negative;
+    if (self->exchanged)
+        exchange_found(self);
     note_second(self->found, self->second, negative);
     return true;
 }
@@ -409,6 +420,33 @@ static void note_waves(const pe_layer *layer, const pe_observation *seen, pe_ide
     keep_waves(&noted, best);
 }
 
+/* Judge what a view proposes. */
+static bool judge_proposed(search *self, pe_observation *seen, const pe_view *other,
+                           double forms, pe_identity *best)
+{
+    bool good = pe_candidates_collect(&self->candidates, self->terms->only, seen);
+    if (!good)
+        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    good = good && judge_candidates(self, seen, other, forms, best);
+    pe_candidates_done(&self->candidates);
+    return good;
+}
+
+/* Judge what the second view of a layer proposes. Sines tell slow waves in 16 bits, where
+ * cosines are all 1. */
+static bool judge_exchanged(search *self, const pe_view *view, const pe_view *other,
+                            double forms, pe_identity *best)
+{
+    pe_observation seen;
+    if (!begin_view(self, other, &seen))
+        return false;
+    self->exchanged = true;
+    const bool good = judge_proposed(self, &seen, view, forms, best);
+    self->exchanged = false;
+    pe_observation_end(&seen);
+    return good;
+}
+
 /* Find the cheapest request of a view. `layer`: whose view it is, if that is the only one. */
 static bool search_view(search *self, const pe_view *view, const pe_view *other, double forms,
                         pe_layer *layer, pe_identity *best)
@@ -417,10 +455,9 @@ static bool search_view(search *self, const pe_view *view, const pe_view *other,
     if (!begin_view(self, view, &seen))
         return false;
     seen.waves = layer ? layer->waves : NULL;
-    bool good = pe_candidates_collect(&self->candidates, self->terms->only, &seen);
-    if (!good)
-        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
-    good = good && judge_candidates(self, &seen, other, forms, best);
+    bool good = judge_proposed(self, &seen, other, forms, best);
+    if (good && other && best->status == PE_IDENTITY_UNKNOWN)
+        good = judge_exchanged(self, view, other, forms, best);
     if (good && layer && !layer->waves && seen.columns > 0 && pe_observation_waves(&seen)) {
         layer->waves = pe_layers_keep(&self->layers, seen.waves, free);
         good = layer->waves != NULL;
@@ -430,7 +467,6 @@ static bool search_view(search *self, const pe_view *view, const pe_view *other,
         seen.waves = layer->waves ? NULL : seen.waves; /* they are the layer's */
         note_waves(layer, &seen, best);
     }
-    pe_candidates_done(&self->candidates);
     pe_observation_end(&seen);
     return good;
 }
