@@ -592,6 +592,16 @@ static bool search_layers(search *self, double *work)
     return true;
 }
 
+/* Search the whole table with the other sign, as a bias has that grows with the distance. */
+static bool search_other_sign(search *self)
+{
+    pe_layers *layers = &self->layers;
+    const size_t known = layers->count;
+    if (!pe_undo_other_sign(layers, &layers->items[0]))
+        return pe_layers_refuse(layers);
+    return layers->count == known || search_layer(self, &layers->items[known]);
+}
+
 /* Search all layers without noise, and then those with it: few forms show through noise, and
  * without it they are told better. */
 static bool search_all(search *self)
@@ -600,7 +610,7 @@ static bool search_all(search *self)
     double work = LAYERS_WORK;
     if (is_constant(&layers->items[0].view))
         return search_layer(self, &layers->items[0]);
-    if (!search_layers(self, &work))
+    if (!search_layers(self, &work) || !search_other_sign(self))
         return false;
     if (self->best->status != PE_IDENTITY_UNKNOWN)
         return true;

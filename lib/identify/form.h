@@ -116,6 +116,9 @@ typedef struct pe_factor_fit {
  * numbers tell these badly. False: as pe_form_undo. */
 bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_fit *fit);
 
+/* Add the layer whose finite entries have the other sign. False: as pe_form_undo. */
+bool pe_undo_other_sign(pe_layers *layers, const pe_layer *layer);
+
 /* The two views of a form of two tensors: one of the columns of each pair. */
 pe_view pe_view_half(const pe_view *view, bool alternating, uint64_t which);
 

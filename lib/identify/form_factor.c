@@ -558,6 +558,12 @@ bool pe_undo_factor(pe_layers *layers, const pe_layer *layer)
     return good;
 }
 
+bool pe_undo_other_sign(pe_layers *layers, const pe_layer *layer)
+{
+    const line negative = {.factor = -1, .sure = true};
+    return add_scaled(layers, layer, PE_MAP_SCALE, negative);
+}
+
 /* ---- by what was found ---- */
 
 /* Read the rows of a request's tensor that are those of the sample. */
@@ -664,10 +670,11 @@ bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_f
 void pe_write_factor(const pe_identity *identity, const pe_transform *form,
                      char dst[PE_FORM_TEXT])
 {
+    const char *of = form->value < 0 ? "every finite entry " : ""; /* masks stay */
     (void)identity;
     const int size = form->value == 1 && form->constant != 0
                          ? 0
-                         : snprintf(dst, PE_FORM_TEXT, "times %.9g", form->value);
+                         : snprintf(dst, PE_FORM_TEXT, "%stimes %.9g", of, form->value);
     if (form->constant != 0)
         snprintf(dst + size, PE_FORM_TEXT - (size_t)size, "%splus %.9g", size > 0 ? ", " : "",
                  form->constant);

@@ -54,7 +54,7 @@ static double map_element(const pe_mapped_view *self, double element)
     case PE_MAP_NEGATE_FINITE:
         return isinf(element) ? element : -element;
     case PE_MAP_SCALE:
-        return (element - self->constant) / self->factor;
+        return isinf(element) ? element : (element - self->constant) / self->factor;
     case PE_MAP_WHOLE:
         return find_whole(self, element);
     case PE_MAP_MADE:

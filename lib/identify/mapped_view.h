@@ -9,7 +9,7 @@ typedef enum pe_mapping {
     PE_MAP_SINE,
     PE_MAP_NEGATE,
     PE_MAP_NEGATE_FINITE, /* masks stay */
-    PE_MAP_SCALE,         /* (element - constant) / factor */
+    PE_MAP_SCALE,         /* (element - constant) / factor; masks stay */
     PE_MAP_WHOLE,         /* the same, rounded where the element is a whole number's */
     PE_MAP_MADE           /* the same, rounded where that makes exactly the element */
 } pe_mapping;

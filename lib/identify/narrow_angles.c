@@ -31,7 +31,7 @@ typedef struct columns {
     double *frequencies, *amplitudes; /* the second ones of cosines; 0: it is a sine */
     double *line;
     double amplitude, step, offset;
-    uint64_t differing; /* entries that are not the recipe's, as doubles */
+    uint64_t differing; /* entries that are not the recipe's */
     double max_abs;
 } columns;
 
@@ -133,8 +133,9 @@ static bool is_entry(columns *self, const pe_trial *trial, uint64_t column, doub
         const double entry = make_entry(self, column, position, rounds, narrow, slack, sides);
         const double error = fabs(entry - self->line[column]);
         if (error <= self->amplitude * (lost + 0x1p-21) + 2 * unit * fabs(entry)) {
-            self->differing += error > 0;
-            self->max_abs = fmax(self->max_abs, error);
+            const double rounded = pe_round_number(entry, trial->dtype);
+            self->differing += rounded != self->line[column];
+            self->max_abs = fmax(self->max_abs, fabs(rounded - self->line[column]));
             return true;
         }
     }

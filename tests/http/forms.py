@@ -253,7 +253,9 @@ UNDO = {
     "heads_last": lambda values, *_: values,
     "transposed": lambda values, *_: values,
     "columns": lambda values, *_: values,
-    "factor": lambda values, form, _: (values - form.get("constant", 0)) / form["value"],
+    "factor": lambda values, form, _: numpy.where(
+        numpy.isinf(values), values, (values - form.get("constant", 0)) / form["value"]
+    ),
 }
 
 
@@ -295,5 +297,7 @@ AGAIN = {
     "other_rows": lambda values, form, _: numpy.insert(  # numbers that are not told
         values, [0] * form["count"], numpy.nan, form["axis"]
     ),
-    "factor": lambda values, form, _: values * form["value"] + form.get("constant", 0),
+    "factor": lambda values, form, _: numpy.where(
+        numpy.isinf(values), values, values * form["value"] + form.get("constant", 0)
+    ),
 }

@@ -100,6 +100,7 @@ class Forms(ServerCase):
         sines = self.fetch("/v1/encodings/sinusoidal?length=90&dim=32")
         decay = self.fetch("/v1/encodings/retnet?length=40&heads=8&dim=8&tensor=mask")
         matrices = ROWS["2x2 matrices"](Source(numpy.random.default_rng(1)))[1]
+        slopes = self.fetch("/v1/encodings/alibi?length=40&heads=12")
         for table, scheme, kinds in (
             (padded.astype("c8"), "sinusoidal_2d", ["factor", "zero_columns", "zero_rows"]),
             (
@@ -109,6 +110,7 @@ class Forms(ServerCase):
             ),
             (numpy.where(later, F(-1e4), decay.astype(F)), "retnet", ["masked"]),
             ((matrices * F(0.5)).round(4), "rope", ["decimals", "factor", "matrices"]),
+            (numpy.where(later, F(-numpy.inf), -slopes), "alibi", ["factor"]),
         ):
             said = self.identify(table)
             self.check(table, said)
