@@ -13,24 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOISY       2    /* errors of a trend of sums that noise moves it by */
-#define NOISY_FIT   1.75 /* the same of entries */
-#define NOISY_BITS  18
-#define ENTRIES_MAX ((size_t)1 << 15) /* that are looked at */
-#define SHORT_UNIT  0x1p-18           /* of numbers by which a table tells a constant badly */
-#define LEAST_ERROR 0x1p-51           /* relative, of sums of doubles */
-#define FEWEST      8                 /* points of a trend */
-#define FAR_OFF     0.02 /* relative: what lies so far from a trend is none of it */
-#define SIDE        0.25 /* of a unit: how far off a factor may be by that of rounding */
-#define SURE_DIGITS 2    /* of a number that no measured one has by chance */
-#define WHOLE_MAX   4096
-#define WHOLE_TRIED 512 /* entries, before all of them */
+#define NOISY         2    /* errors of a trend of sums that noise moves it by */
+#define NOISY_FIT     1.75 /* the same of entries */
+#define NOISY_BITS    18
+#define ENTRIES_MAX   ((size_t)1 << 15) /* that are looked at */
+#define SHORT_UNIT    0x1p-18           /* of numbers by which a table tells a constant badly */
+#define LEAST_ERROR   0x1p-51           /* relative, of sums of doubles */
+#define FEWEST        8                 /* points of a trend */
+#define FAR_OFF       0.02    /* relative: what lies so far from a trend is none of it */
+#define SIDE          0.25    /* of a unit: how far off a factor may be by that of rounding */
+#define SLACK         0x1p-20 /* of sines and cosines of float32 */
+#define LEAST_HALF    0x1p-14 /* float16 has fewer digits below */
+#define SETTLED_STEPS 48
+#define SURE_DIGITS   2 /* of a number that no measured one has by chance */
+#define WHOLE_MAX     4096
+#define WHOLE_TRIED   512 /* entries, before all of them */
 
 /* A factor and a constant, and what they may be off by. */
 typedef struct line {
     double factor, constant, factor_error, constant_error;
     double centre; /* the number whose entry is told best, as the constant is of the factor */
     bool sure;     /* the factor has a name, or few digits, and no error */
+    bool settled;  /* both are the numbers to tell: all entries are they rounded */
 } line;
 
 /* A point of a trend, and what it is known to. */
@@ -111,6 +115,59 @@ static bool fit_trend(const point *points, size_t count, double share, double le
         if (!improve_trend(points, count, ret_trend))
             return false;
     return (double)ret_trend->used >= share * (double)count;
+}
+
+/* ---- numbers that make all entries ---- */
+
+/* How far a number may be off that became this one when it was rounded, and a few times before
+ * that in float32. */
+static double bound_rounded(double number, double unit)
+{
+    const double size = fmax(fabs(number), LEAST_HALF);
+    return ldexp(0.5 * ldexp(1, ilogb(unit)), ilogb(size)) + pe_dtypes[PE_F32].unit * size;
+}
+
+/* The constants with which a factor makes all points, as near as their sizes: between the two.
+ * Returns how much room is between them; below 0 there are none. */
+static double bound_constant(const point *points, size_t count, double factor, double ret[2])
+{
+    ret[0] = -INFINITY;
+    ret[1] = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        const double constant = points[i].y - factor * points[i].x;
+        ret[0] = fmax(ret[0], constant - points[i].size);
+        ret[1] = fmin(ret[1], constant + points[i].size);
+    }
+    return ret[1] - ret[0];
+}
+
+/* The factor near a measured one, and the constant, of the fewest digits that make all points.
+ * The room that a factor leaves to the constant has one maximum. False: there are none, and
+ * *ret_line is as it was. */
+static bool settle_numbers(const point *points, size_t count, double measured, line *ret_line)
+{
+    double ends[] = {measured * (1 - FAR_OFF), measured * (1 + FAR_OFF)}, room[2];
+    for (int i = 0; i < SETTLED_STEPS; i++) {
+        const double third = (ends[1] - ends[0]) / 3;
+        const bool left = bound_constant(points, count, ends[0] + third, room) >
+                          bound_constant(points, count, ends[1] - third, room);
+        ends[left] += left ? -third : third;
+    }
+    double factor = (ends[0] + ends[1]) / 2;
+    const bool fits = bound_constant(points, count, factor, room) >= 0;
+    double told = factor;
+    for (double off = FAR_OFF; fits && off > LEAST_ERROR; off /= 2) {
+        told = pe_find_decimal(factor, off);
+        if (bound_constant(points, count, told, room) >= 0)
+            break;
+    }
+    const double middle = (room[0] + room[1]) / 2;
+    if (!fits || room[1] < room[0])
+        return false;
+    *ret_line = (line){.factor = told, .settled = true};
+    if (room[0] > 0 || room[1] < 0)
+        ret_line->constant = pe_find_decimal(middle, (room[1] - room[0]) / 2 / fabs(middle));
+    return true;
 }
 
 /* ---- sines and cosines ---- */
@@ -312,8 +369,11 @@ static bool fit_steps(double *entries, size_t count, double unit, point *points,
     if (known > WHOLE_MAX || !count_steps(entries, known, points))
         return false;
     if (known >= FEWEST && fit_trend(points, known, 0.8, unit, &own))
-        *ret_line =
-            (line){own.slope, own.y - own.slope * own.x, own.tilt, own.error, own.x, false};
+        *ret_line = (line){.factor = own.slope,
+                           .constant = own.y - own.slope * own.x,
+                           .factor_error = own.tilt,
+                           .constant_error = own.error,
+                           .centre = own.x};
     else if (known > 1 && known < FEWEST) /* which tell it if they are the numbers' own */
         *ret_line = (line){.factor = (entries[known - 1] - entries[0]) / points[known - 1].x,
                            .constant = entries[0],
@@ -321,6 +381,10 @@ static bool fit_steps(double *entries, size_t count, double unit, point *points,
                            .constant_error = unit / 4 * fabs(entries[0])};
     else
         return false;
+    for (size_t i = 0; i < known; i++)
+        points[i].size = bound_rounded(points[i].y, unit);
+    if (unit >= SHORT_UNIT)
+        settle_numbers(points, known, ret_line->factor, ret_line);
     return true;
 }
 
@@ -374,6 +438,8 @@ static line choose_factor(double number, double error, const pe_view *view)
 static line choose_line(const line *own, double unit, const pe_view *view)
 {
     const double least = fmax(unit / 64, LEAST_ERROR) * fabs(own->factor);
+    if (own->settled)
+        return *own;
     line chosen = choose_factor(own->factor,
                                 fmax(2 * own->factor_error, least) / fabs(own->factor), view);
     chosen.constant_error = fmax(4 * own->constant_error, least);
@@ -587,10 +653,10 @@ static bool read_exact(const pe_factor_fit *fit, const pe_scheme *scheme, const 
     return good;
 }
 
-/* Fit a sample of a layer to the tensors that were found, by entries that are known the better
- * the smaller they were, `beside` the constant. */
-static bool fit_exact(const pe_factor_fit *fit, const pe_layer *layer, double beside,
-                      const sample *seen, trend *ret_trend)
+/* Read the points of a sample of a layer: entries of the tensors that were found, and the
+ * layer's, which are known the better the smaller they were, `beside` the constant. */
+static bool read_points(const pe_factor_fit *fit, const pe_layer *layer, double beside,
+                        const sample *seen)
 {
     const pe_identity *found = fit->found;
     const size_t half = (size_t)pe_view_columns(&layer->view);
@@ -606,42 +672,65 @@ static bool fit_exact(const pe_factor_fit *fit, const pe_layer *layer, double be
             (point){negative ? -seen->sorted[i] : seen->sorted[i], seen->entries[i],
                     seen->noise > 0 ? 1 : hypot(seen->entries[i] + beside, 1e-6)};
     }
-    return fit_trend(seen->points, seen->rows * seen->columns, 0.8, 0, ret_trend);
+    return true;
 }
 
-/* Add a layer whose factor and constant are better than those of a form of this one. */
+/* Choose the numbers of a form by the points of a sample, if most are near a trend. */
+static bool choose_by_trend(const pe_layer *layer, pe_transform form, const sample *seen,
+                            line *ret_chosen)
+{
+    trend exact;
+    if (!fit_trend(seen->points, seen->rows * seen->columns, 0.5, 0, &exact))
+        return false;
+    const double size = fabs(form.value) * (seen->noise > 0 ? NOISY_FIT : 1);
+    const line fit = {.factor = form.value * exact.slope,
+                      .constant =
+                          form.value * (exact.y - exact.slope * exact.x) + form.constant,
+                      .factor_error = size * exact.tilt,
+                      .constant_error = size * exact.error,
+                      .centre = exact.x};
+    *ret_chosen = choose_line(&fit, 0, &layer->view);
+    return true;
+}
+
+/* Choose those that make all points of a sample, of which the sizes are lost. */
+static bool choose_by_roundings(const pe_layer *layer, pe_transform form, const sample *seen,
+                                line *ret_chosen)
+{
+    const double unit = pe_observation_unit(&layer->view);
+    const size_t count = seen->rows * seen->columns;
+    for (size_t i = 0; i < count; i++) {
+        point *own = &seen->points[i];
+        own->y = form.value * own->y + form.constant;
+        own->size = bound_rounded(own->y, unit) + SLACK * fabs(form.value);
+    }
+    return seen->noise == 0 && settle_numbers(seen->points, count, form.value, ret_chosen);
+}
+
+/* Add a layer with the numbers that were chosen for a form of this one. */
 static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
-                       const trend *exact)
+                       const line *chosen)
 {
     const pe_transform own = layer->transforms[form];
-    const bool noisy = pe_layer_has(layer, PE_TRANSFORM_NOISE);
-    const double size = fabs(own.value) * (noisy ? NOISY_FIT : 1);
-    const line fit = {.factor = own.value * exact->slope,
-                      .constant =
-                          own.value * (exact->y - exact->slope * exact->x) + own.constant,
-                      .factor_error = size * exact->tilt,
-                      .constant_error = size * exact->error,
-                      .centre = exact->x};
-    const line chosen = choose_line(&fit, 0, &layer->view);
     const pe_view *views[] = {&layer->view, &layer->other};
     pe_layer better = *layer;
     pe_view *scaled[] = {&better.view, &better.other};
     pe_mapped_view *mapped = pe_layers_hold(layers, 2 * sizeof *mapped);
     better.examined = false;
     better.waves = NULL;
-    better.transforms[form].value = chosen.factor;
-    better.transforms[form].constant = chosen.constant;
+    better.transforms[form].value = chosen->factor;
+    better.transforms[form].constant = chosen->constant;
     for (size_t i = 0; i < (layer->is == PE_OTHER_NONE ? 1 : 2); i++) {
         if (!mapped)
             return false;
-        pe_mapped_view_init(&mapped[i], views[i], PE_MAP_SCALE, chosen.factor / own.value,
-                            (chosen.constant - own.constant) / own.value, scaled[i]);
-        if (noisy)
+        pe_mapped_view_init(&mapped[i], views[i], PE_MAP_SCALE, chosen->factor / own.value,
+                            (chosen->constant - own.constant) / own.value, scaled[i]);
+        if (pe_layer_has(layer, PE_TRANSFORM_NOISE))
             continue;
-        scaled[i]->unit *= chosen.sure ? 1 : 1 + 2 * SIDE;
+        scaled[i]->unit *= chosen->sure ? 1 : 1 + 2 * SIDE;
         scaled[i]->grain =
-            (chosen.constant_error + 0.5 * scaled[i]->unit * fabs(chosen.constant)) /
-            fabs(chosen.factor);
+            (chosen->constant_error + 0.5 * scaled[i]->unit * fabs(chosen->constant)) /
+            fabs(chosen->factor);
     }
     pe_layers_add(layers, &better);
     return true;
@@ -650,7 +739,7 @@ static bool add_better(pe_layers *layers, const pe_layer *layer, size_t form,
 bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_fit *fit)
 {
     sample seen = {.rows = 0};
-    trend exact;
+    line chosen = {0};
     size_t form = 0;
     while (form < layer->count && layer->transforms[form].kind != PE_TRANSFORM_FACTOR)
         form++;
@@ -659,10 +748,13 @@ bool pe_refit_factor(pe_layers *layers, const pe_layer *layer, const pe_factor_f
         pe_layer_has(layer, PE_TRANSFORM_ANGLES) || layer->is == PE_OTHER_TABLE ||
         fmax(pe_observation_unit(&layer->view), layer->view.grain) < SHORT_UNIT)
         return true;
-    const double beside = layer->transforms[form].constant / layer->transforms[form].value;
+    const pe_transform own = layer->transforms[form];
     bool good = read_sample(layer, &seen);
-    if (good && fit_exact(fit, layer, beside, &seen, &exact))
-        good = add_better(layers, layer, form, &exact);
+    if (good && read_points(fit, layer, own.constant / own.value, &seen)) {
+        const bool near = choose_by_trend(layer, own, &seen, &chosen);
+        if (choose_by_roundings(layer, own, &seen, &chosen) || near)
+            good = add_better(layers, layer, form, &chosen);
+    }
     free_sample(&seen);
     return good;
 }
