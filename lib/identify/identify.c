@@ -8,11 +8,13 @@
 /* Numbers that have more digits than the others do not fit, whatever they were rounded to. */
 static void note_others(uint64_t others, pe_identity *identity)
 {
-    if (identity->status == PE_IDENTITY_UNKNOWN || identity->misfits.count >= others)
+    const uint64_t of_second = identity->second.misfits;
+    if (identity->status == PE_IDENTITY_UNKNOWN ||
+        identity->misfits.count + of_second >= others)
         return;
     identity->status = PE_IDENTITY_NEAR;
     identity->arithmetic = PE_ARITHMETIC_UNKNOWN;
-    identity->misfits.count = others;
+    identity->misfits.count = others - of_second;
 }
 
 pe_status pe_identify_table(const pe_view *view, const pe_scheme *only, const char *set_name,

@@ -185,7 +185,7 @@ def masked(values, form, said):
     what was added is there, what it has as far before it; those beyond a window go on as the
     keys beside them do. An entry that is not the mask's stays."""
     before, after = unseen(values, form)
-    wrong = ~numpy.isclose(values, float(form["value"]), rtol=1e-5) & (not form.get("added"))
+    wrong = ~numpy.isclose(values, float(form["value"]), rtol=5e-7) & (not form.get("added"))
     confirm(said, values[..., before | after] <= 0)
     own, values = values.dtype, values.astype("f8")
     for query, key in numpy.argwhere(before)[::-1]:
