@@ -98,13 +98,11 @@ static bool check_names(const pe_options *names, const pe_scheme **ret_scheme, p
                       "left out of a request: it belongs to the whole batch");
     *ret_scheme = scheme ? pe_scheme_find(scheme) : NULL;
     bool named = name && is_name(name);
-    if (!named) {
-        pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
-                                           "given: 1 to %d of the characters A-Z, a-z, 0-9, _, "
-                                           ". and -, but not " API_SET_METADATA,
-                                           API_BATCH_NAME_BYTES - 1);
-        problem->row = &NAMES[NAME]; /* so that messages do not take it for that of a set */
-    }
+    if (!named)
+        pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
+                     "given: 1 to %d of the characters A-Z, a-z, 0-9, _, . and -, but "
+                     "not " API_SET_METADATA,
+                     API_BATCH_NAME_BYTES - 1);
     if (!scheme)
         pe_error_add(reterr, PE_MALFORMED, "scheme", "",
                      "given; GET /v1/schemes lists the schemes");

@@ -37,7 +37,7 @@ static bool has_few_values(const char *text, size_t size, pe_error *reterr)
 {
     const api_json_measure found = api_json_count(text, size);
     if (found.containers > 8 + size / 16 || found.strings > 8 + size / 4)
-        return refuse_header(reterr, "header", "",
+        return refuse_header(reterr, "file header", "",
                              "an object of tensors, each of dtype, shape and data_offsets");
     return api_json_reserve(&found, size, 1, reterr);
 }
@@ -65,8 +65,8 @@ static json_t *parse_header(const char *text, size_t size, pe_error *reterr)
     if (!root && api_document_lacked_memory(&problem))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the header");
     else if (!root)
-        pe_error_add(reterr, PE_MALFORMED, "header", "", "JSON in UTF-8 (column %d is wrong)",
-                     problem.column);
+        pe_error_add(reterr, PE_MALFORMED, "file header", "",
+                     "JSON in UTF-8 (column %d is wrong)", problem.column);
     const json_t *metadata = json_object_get(root, API_SET_METADATA);
     if (!metadata || is_metadata(metadata))
         return root;
@@ -99,7 +99,7 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
     while (used > 0 && text[used - 1] == ' ')
         used--;
     if (used < 2 || text[0] != '{' || text[used - 1] != '}') {
-        refuse_header(reterr, "header", "",
+        refuse_header(reterr, "file header", "",
                       "one JSON object, padded with blanks only at its end");
         return NULL;
     }
@@ -195,7 +195,7 @@ static bool read_entry(const char *name, const json_t *value, uint64_t room,
 {
     *entry = (api_set_entry){.tensor.name = name};
     if (!is_tensor_name(name)) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "header", name,
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "file header", name,
                      "an object whose names have 1 to %d bytes and no control characters",
                      API_SET_NAME_MAX);
         return false;
@@ -261,7 +261,7 @@ bool api_set_header_read(const char *bytes, size_t size, api_set_header *ret_hea
     size_t members = json_object_size(ret_header->root);
     size_t count = members - (json_object_get(ret_header->root, API_SET_METADATA) != NULL);
     if (count == 0 || count > API_SET_TENSORS_MAX) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "header", "", "an object of 1 to %d tensors",
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "file header", "", "an object of 1 to %d tensors",
                      API_SET_TENSORS_MAX);
         return false;
     }

@@ -68,10 +68,10 @@ void api_options_check(const api_options *options, const api_format *format, pe_
                 api_takes_option(format, rows[i].name))
                 continue;
             name_takers(rows[i].name, takers, sizeof takers);
-            pe_problem *problem = pe_error_add(
-                error, PE_MALFORMED, rows[i].name, "",
-                "left out with format=%s, since it is an option of %s", format->name, takers);
-            problem->reason = PE_REASON_CONFLICT;
+            pe_options_refuse(options->tables[t].values, i, error,
+                              "left out with format=%s, since it is an option of %s",
+                              format->name, takers)
+                ->reason = PE_REASON_CONFLICT;
         }
     }
 }

@@ -94,7 +94,8 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
 
 /* ---- messages ---- */
 
-/* What a sentence calls the subject of a problem. Some problems are not about a parameter. */
+/* What a sentence calls the subject of a problem. Some problems are not about a parameter: no
+ * parameter has such a name. */
 static const char *name_subject(const pe_problem *problem)
 {
     static const struct {
@@ -102,10 +103,8 @@ static const char *name_subject(const pe_problem *problem)
     } SUBJECTS[] = {
         {"query", "the query string"},
         {"body", "the body"},
-        {"header", "the header of the file"},
+        {"file header", "the header of the file"},
         {"header length", "the length of the file's header"},
-        {"name", "the name of the set"},
-        {"scheme", "the scheme"},
     };
     for (size_t i = 0; !problem->row && i < sizeof SUBJECTS / sizeof *SUBJECTS; i++)
         if (strcmp(SUBJECTS[i].parameter, problem->parameter) == 0)

@@ -294,7 +294,7 @@ class Compare(CompareCase):
         ):
             self.refuse(
                 400,
-                "header",
+                "file header",
                 query,
                 good[:8] + struct.pack("<H", len(text)) + text.encode() + good[128:],
             )
