@@ -39,11 +39,12 @@ void api_options_read(api_options *ret_options, api_arguments *arguments, pe_err
     *ret_options = (api_options){.count = 0};
     for (size_t f = 0; f < api_format_count(); f++) {
         const api_format *format = api_format_get(f);
+        api_arguments_add_names(arguments, format->options, format->option_count);
         if (!is_named(format, arguments))
             continue;
         ret_options->tables[ret_options->count].format = format;
-        ret_options->tables[ret_options->count++].values = pe_options_take(
-            format->options, format->option_count, arguments->items, &arguments->count, error);
+        ret_options->tables[ret_options->count++].values =
+            api_options_take(format->options, format->option_count, arguments, error);
     }
 }
 

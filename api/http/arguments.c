@@ -19,6 +19,24 @@ const pe_argument *api_argument_find(const pe_argument *arguments, size_t count,
     return NULL;
 }
 
+void api_arguments_add_names(api_arguments *arguments, const pe_parameter *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (arguments->names[at] && strcmp(arguments->names[at], rows[i].name) != 0)
+            at++;
+        if (at + 1 < API_NAMES_MAX)
+            arguments->names[at] = rows[i].name;
+    }
+}
+
+pe_options *api_options_take(const pe_parameter *rows, size_t count, api_arguments *arguments,
+                             pe_error *reterr)
+{
+    api_arguments_add_names(arguments, rows, count);
+    return pe_options_take(rows, count, arguments->items, &arguments->count, reterr);
+}
+
 void api_arguments_done(api_arguments *arguments)
 {
     free(arguments->text);

@@ -2,6 +2,8 @@
  * depends on how the request was written, or points to a path, is worded here. */
 #include "replies/wording.h"
 
+#include "http/arguments.h"
+
 #include <string.h>
 
 static bool is_list(const pe_parameter *row)
@@ -23,14 +25,21 @@ static const char *list_separator(size_t index, size_t count, const char *last)
     return index + 1 == count ? last : ", ";
 }
 
-/* All names that a scheme's request may give, but for options of formats. */
-static void add_names(const pe_scheme_info *info, const char *last, api_text *text)
+/* All names that a scheme's request may give to an endpoint. */
+static void add_names(const pe_error *error, const char *last, api_text *text)
 {
-    size_t own = pe_all_parameter_count(info), all = own + (info->preset_count > 0 ? 3 : 2);
-    for (size_t i = 0; i < own; i++)
-        api_text_add(text, "%s%s", list_separator(i, all, last),
-                     pe_parameter_at(info, i)->name);
-    api_text_add(text, "%s, format%stensor", info->preset_count > 0 ? ", preset" : "", last);
+    const pe_scheme_info *info = pe_scheme_describe(error->scheme);
+    const char *names[2 * API_NAMES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < pe_all_parameter_count(info) && count < API_NAMES_MAX; i++)
+        names[count++] = pe_parameter_at(info, i)->name;
+    if (info->preset_count > 0)
+        names[count++] = "preset";
+    for (const char *const *name = error->names; name && *name; name++)
+        if (!pe_parameter_find(info, *name)) /* mask of a scheme is that of a comparison, too */
+            names[count++] = *name;
+    for (size_t i = 0; i < count; i++)
+        api_text_add(text, "%s%s", list_separator(i, count, last), names[i]);
 }
 
 /* ---- what is allowed ---- */
@@ -79,7 +88,7 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
 {
     if (problem->reason == PE_REASON_UNKNOWN && error->scheme) {
         api_text_add(text, "one of ");
-        add_names(pe_scheme_describe(error->scheme), ", ", text);
+        add_names(error, ", ", text);
         return;
     }
     api_text_add(text, "%s", problem->allowed);
@@ -156,7 +165,7 @@ static void word_unknown(const pe_error *error, const pe_problem *problem, api_t
     const pe_scheme_info *info = pe_scheme_describe(error->scheme);
     api_text_add(text, "%s %s%s takes ", problem->did_you_mean[0] ? "" : ";",
                  info->similarity_of ? "the similarity of " : "", scheme_name(info));
-    add_names(info, " and ", text);
+    add_names(error, " and ", text);
     api_text_add(text, "; GET /v1/schemes/%s describes them", scheme_name(info));
 }
 

@@ -183,15 +183,9 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
     set_search search = {.call = representation->call};
     const api_host *host = representation->call->service->host;
     const pe_sets sets = {&search, find_set};
-    /* what a request may give besides parameters, for suggestions of names; ended by NULL */
-    const char *names[API_OPTIONS_MAX + 3] = {"format", "tensor"};
-    const pe_parameter *options[API_OPTIONS_MAX];
     pe_limits limits = host->limits;
-    size_t option_count = api_option_rows(options);
-    for (size_t i = 0; i < option_count; i++)
-        names[i + 2] = options[i]->name;
     limits.sets = &sets;
-    limits.names = names;
+    limits.names = arguments->names;
     pe_request_new(scheme, arguments->items, arguments->count, &limits,
                    &representation->request, reterr);
     *ret_reply = search.reply;
@@ -228,23 +222,38 @@ static void check_price(const api_representation *representation, pe_error *rete
 /* ---- all of it ---- */
 
 /* What a request names besides the scheme's parameters and the options of formats. */
-static const pe_parameter NAMED[] = {
-    {.name = "format", .type = PE_TEXT, .help = "representation; beats Accept"},
-    {.name = "tensor", .type = PE_TEXT, .help = "one tensor of several"},
+enum { FORMAT, TENSOR, NAMED_COUNT };
+static const pe_parameter NAMED[NAMED_COUNT] = {
+    [FORMAT] = {.name = "format", .type = PE_TEXT, .help = "representation; beats Accept"},
+    [TENSOR] = {.name = "tensor", .type = PE_TEXT, .help = "one tensor of several"},
 };
 
-/* As api_representation_read, without the price. */
+/* Take the name of a format, and the options of formats, where `form` is NULL; else refuse it.
+ */
+static void read_format(api_representation *representation, api_arguments *arguments,
+                        const char *form, pe_error *error)
+{
+    const size_t first = form ? TENSOR : FORMAT;
+    api_arguments_add_names(arguments, &NAMED[first], NAMED_COUNT - first);
+    representation->named =
+        pe_options_take(NAMED, NAMED_COUNT, arguments->items, &arguments->count, error);
+    if (form)
+        pe_options_refuse(representation->named, FORMAT, error, "left out: %s", form);
+    else
+        api_options_read(&representation->options, arguments, error);
+}
+
+/* As api_representation_read, without the price. `form` is NULL where formats are served. */
 static bool read_arguments(api_representation *ret_representation, const api_call *call,
                            const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
-                           const api_format **ret_asked, pe_error *reterr,
+                           const char *form, const api_format **ret_asked, pe_error *reterr,
                            api_reply **ret_reply)
 {
     *ret_representation = (api_representation){.call = call};
-    pe_options *named = pe_options_take(NAMED, 2, arguments->items, &arguments->count, error);
-    const char *format = pe_options_value(named, 0)->text;
-    const char *tensor = pe_options_value(named, 1)->text;
-    ret_representation->named = named;
-    api_options_read(&ret_representation->options, arguments, error);
+    read_format(ret_representation, arguments, form, error);
+    const char *format =
+        form ? NULL : pe_options_value(ret_representation->named, FORMAT)->text;
+    const char *tensor = pe_options_value(ret_representation->named, TENSOR)->text;
     if (!make_request(ret_representation, scheme, arguments, reterr, ret_reply))
         return false;
     pe_error_append(reterr, error); /* the library's problems come first */
@@ -264,11 +273,11 @@ static bool read_arguments(api_representation *ret_representation, const api_cal
 
 bool api_representation_read(api_representation *ret_representation, const api_call *call,
                              const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
-                             const api_format **ret_asked, pe_error *reterr,
-                             api_reply **ret_reply)
+                             const char *form, pe_error *reterr, api_reply **ret_reply)
 {
-    if (!read_arguments(ret_representation, call, scheme, arguments, error, ret_asked, reterr,
-                        ret_reply))
+    const api_format *asked;
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, form, &asked,
+                        reterr, ret_reply))
         return false;
     check_price(ret_representation, reterr);
     return true;
@@ -280,7 +289,7 @@ bool api_representation_select(api_representation *ret_representation, const api
 {
     pe_error all;
     const api_format *asked;
-    if (!read_arguments(ret_representation, call, scheme, arguments, error, &asked, &all,
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, NULL, &asked, &all,
                         ret_reply))
         return false;
     if (asked || all.count > 0)
