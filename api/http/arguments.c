@@ -234,7 +234,7 @@ static pe_kind append_value(api_text *text, const json_t *value)
 /* Refuse a value whose kind is not legal, and show it. */
 static void refuse_value(const char *name, const json_t *value, pe_error *reterr)
 {
-    const char *rule = "a number, a string, true, false or an array of numbers";
+    const char *rule = "an array of numbers and of nothing else";
     if (json_is_object(value))
         rule = "left out; its members belong among the other parameters";
     else if (json_is_array(json_array_get(value, 0)))

@@ -238,31 +238,48 @@ static bool is_named_earlier(const pe_error *error, size_t index)
     return false;
 }
 
-/* What all problems are, in a word. */
-static const char *give_verdict(const pe_error *error)
+/* What a problem says of its subject, in a word; "" if an earlier one has the same subject. */
+static const char *give_verdict(const pe_error *error, size_t index)
 {
-    pe_reason reason = error->problems[0].reason;
-    for (size_t i = 1; i < error->count; i++)
-        if (error->problems[i].reason != reason)
-            return "wrong";
+    const pe_reason reason = error->problems[index].reason;
+    if (is_named_earlier(error, index))
+        return "";
+    if (reason == PE_REASON_UNKNOWN || reason == PE_REASON_NO_SET)
+        return "unknown";
     return reason == PE_REASON_MISSING ? "missing" : "wrong";
+}
+
+/* Add "a, b and c are VERDICT", after a separator; false if nothing is. */
+static bool add_verdict(const pe_error *error, const char *verdict, const char *separator,
+                        api_text *text)
+{
+    size_t count = 0, named = 0;
+    for (size_t i = 0; i < error->count; i++)
+        count += strcmp(give_verdict(error, i), verdict) == 0;
+    if (count == 0)
+        return false;
+    api_text_add(text, "%s", separator);
+    for (size_t i = 0; i < error->count; i++)
+        if (strcmp(give_verdict(error, i), verdict) == 0)
+            api_text_add(text, "%s%s", list_separator(named++, count, " and "),
+                         name_subject(&error->problems[i]));
+    api_text_add(text, " %s %s", count > 1 ? "are" : "is", verdict);
+    return true;
 }
 
 void api_word_detail(const pe_error *error, api_text *text)
 {
-    size_t subjects = 0, named = 0;
+    size_t subjects = 0;
     for (size_t i = 0; i < error->count; i++)
         subjects += !is_named_earlier(error, i);
     if (subjects == 1 && error->dropped == 0) {
         api_word_message(error, &error->problems[0], text);
         return;
     }
-    for (size_t i = 0; i < error->count; i++)
-        if (!is_named_earlier(error, i))
-            api_text_add(text, "%s%s",
-                         list_separator(named++, subjects, error->dropped ? ", " : " and "),
-                         name_subject(&error->problems[i]));
+    const bool unknown = add_verdict(error, "unknown", "", text);
+    const bool missing = add_verdict(error, "missing", unknown ? ", " : "", text);
+    add_verdict(error, "wrong", unknown || missing ? ", " : "", text);
     if (error->dropped)
-        api_text_add(text, " and %zu more", error->dropped);
-    api_text_add(text, " are %s; errors has a message for each", give_verdict(error));
+        api_text_add(text, ", and %zu more", error->dropped);
+    api_text_add(text, "; errors has a message for each");
 }
