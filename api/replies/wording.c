@@ -154,9 +154,14 @@ static void add_given_value(const pe_problem *problem, api_text *text)
 
 static void word_unknown(const pe_error *error, const pe_problem *problem, api_text *text)
 {
+    const pe_parameter *meant =
+        error->scheme
+            ? pe_parameter_find(pe_scheme_describe(error->scheme), problem->did_you_mean)
+            : NULL;
     api_text_add(text, "unknown parameter \"%s\"", problem->parameter);
     if (problem->did_you_mean[0])
-        api_text_add(text, "; did you mean \"%s\"?", problem->did_you_mean);
+        api_text_add(text, "; did you mean \"%s\"%s%s%s?", problem->did_you_mean,
+                     meant ? " (" : "", meant ? meant->help : "", meant ? ")" : "");
     if (!error->scheme) {
         api_text_add(text, "%s it must be %s", problem->did_you_mean[0] ? "" : ";",
                      problem->allowed);

@@ -326,6 +326,8 @@ class Compare(CompareCase):
             ("tolerence", "tolerance"),
             ("rtoll", "rtol"),
             ("ulsp", "ulps"),
+            ("ulp", "ulps"),
+            ("atol", "tolerance"),
             ("file_tensr", "file_tensor"),
             ("maks", "mask"),
             ("fromat", None),

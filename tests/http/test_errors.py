@@ -54,7 +54,7 @@ REFUSED = (
     ),
     ("length=abc&dim=8&tensor=keys", 400, "length tensor", "length and tensor are wrong"),
     ("preset=marian", 400, "length dim", "length and dim are missing"),
-    ("seq_len=4&m=8", 400, "seq_len m dim", "seq_len and m are unknown, dim is missing;"),
+    ("m=4&n=8&dim=2", 400, "m n length", "m and n are unknown, length is missing;"),
     ("learned?set=none", 400, "set length", "set is unknown, length is missing;"),
     ("mrope?text=2,1&grids=1,2&dim=128", 422, "grids", "a list of 3 items"),
     # 2^53 + 0.5, which no double is
@@ -99,7 +99,12 @@ REFUSED = (
     ("tensor=encoding&tensor=encoding&length=4&dim=8", 400, "tensor", ""),
     ("preset=marian&length=4&dim=8&preset=whisper", 400, "preset", ""),
     # unknown names
-    ("lenght=4&dim=8", 400, "lenght", 'did you mean "length"? sinusoidal takes length, offset'),
+    (
+        "lenght=4&dim=8",
+        400,
+        "lenght",
+        'did you mean "length" (number of rows)? sinusoidal takes length, offset',
+    ),
     ("lenght=4&dim=8", 400, "lenght", "GET /v1/schemes/sinusoidal describes them"),
     # what a dtype holds, and rules between parameters
     ("length=4&dim=8&dtype=f16&amplitude=1e6", 422, "dtype", ""),
