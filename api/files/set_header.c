@@ -77,20 +77,14 @@ static json_t *parse_header(const char *text, size_t size, pe_error *reterr)
 
 json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)
 {
-    char given[32];
-    snprintf(given, sizeof given, "%zu bytes", size);
-    if (size < API_SET_LENGTH_SIZE) {
-        refuse_header(
-            reterr, "body", given,
-            "a safetensors file, which begins with 8 bytes that hold its header's length");
-        return NULL;
-    }
-    uint64_t length = read_length(bytes);
+    char given[64];
+    const uint64_t length = size < API_SET_LENGTH_SIZE ? UINT64_MAX : read_length(bytes);
     if (length > size - API_SET_LENGTH_SIZE || length > API_SET_HEADER_MAX) {
-        snprintf(given, sizeof given, "%llu", (unsigned long long)length);
-        pe_error_add(reterr, PE_MALFORMED, "header length", given,
-                     "at most %d bytes and within the file, whose first 8 bytes hold it in "
-                     "little-endian order",
+        const bool is_npy = size > 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
+        snprintf(given, sizeof given, is_npy ? "an npy file" : "%zu bytes", size);
+        pe_error_add(reterr, PE_MALFORMED, "body", given,
+                     "a safetensors file, whose first 8 bytes hold the length of its header in "
+                     "little-endian order: at most %d bytes and within the file",
                      API_SET_HEADER_MAX);
         return NULL;
     }

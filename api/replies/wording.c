@@ -113,7 +113,6 @@ static const char *name_subject(const pe_problem *problem)
         {"query", "the query string"},
         {"body", "the body"},
         {"file header", "the header of the file"},
-        {"header length", "the length of the file's header"},
     };
     for (size_t i = 0; !problem->row && i < sizeof SUBJECTS / sizeof *SUBJECTS; i++)
         if (strcmp(SUBJECTS[i].parameter, problem->parameter) == 0)
