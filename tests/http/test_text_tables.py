@@ -64,6 +64,7 @@ class TextTables(IdentifyCase):
                 found = self.identify(text, media_type=media_type)
                 self.assert_found(found, data, "f32")
                 self.assertIn("length=4&dim=8", found["request"]["url"])
+                self.assertEqual(" file" in found["summary"], media_type == NPY)
 
     def test_what_the_service_writes_it_reads(self):
         for target, values in OWN.items():
