@@ -1,6 +1,7 @@
 /* Reading the headers of safetensors files. */
 #include "files/set_header.h"
 
+#include "files/table_view.h"
 #include "json/document.h"
 #include "json/measure.h"
 
@@ -13,14 +14,6 @@ static const struct {
     pe_dtype dtype;
 } DTYPES[] = {{"F64", PE_F64}, {"F32", PE_F32}, {"F16", PE_F16}, {"BF16", PE_BF16}};
 #define DTYPE_COUNT (sizeof DTYPES / sizeof *DTYPES)
-
-/* Add that a part of the file breaks a rule; returns false. */
-static bool refuse_header(pe_error *reterr, const char *part, const char *given,
-                          const char *rule)
-{
-    pe_error_add(reterr, PE_MALFORMED, part, given, "%s", rule);
-    return false;
-}
 
 static uint64_t read_length(const char *bytes)
 {
@@ -37,8 +30,8 @@ static bool has_few_values(const char *text, size_t size, pe_error *reterr)
 {
     const api_json_measure found = api_json_count(text, size);
     if (found.containers > 8 + size / 16 || found.strings > 8 + size / 4)
-        return refuse_header(reterr, "file header", "",
-                             "an object of tensors, each of dtype, shape and data_offsets");
+        return api_table_refuse(reterr, PE_MALFORMED, "file header", "",
+                                "an object of tensors, each of dtype, shape and data_offsets");
     return api_json_reserve(&found, size, 1, reterr);
 }
 
@@ -70,7 +63,7 @@ static json_t *parse_header(const char *text, size_t size, pe_error *reterr)
     const json_t *metadata = json_object_get(root, API_SET_METADATA);
     if (!metadata || is_metadata(metadata))
         return root;
-    refuse_header(reterr, API_SET_METADATA, "", "an object of strings");
+    api_table_refuse(reterr, PE_MALFORMED, API_SET_METADATA, "", "an object of strings");
     json_decref(root);
     return NULL;
 }
@@ -93,8 +86,8 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
     while (used > 0 && text[used - 1] == ' ')
         used--;
     if (used < 2 || text[0] != '{' || text[used - 1] != '}') {
-        refuse_header(reterr, "file header", "",
-                      "one JSON object, padded with blanks only at its end");
+        api_table_refuse(reterr, PE_MALFORMED, "file header", "",
+                         "one JSON object, padded with blanks only at its end");
         return NULL;
     }
     if (!has_few_values(text, used, reterr))
@@ -121,9 +114,8 @@ static bool read_dtype(const char *name, const json_t *value, api_set_entry *ent
             entry->tensor.dtype = DTYPES[i].dtype;
             return true;
         }
-    pe_error_add(reterr, given ? PE_OUT_OF_RANGE : PE_MALFORMED, name, given ? given : "",
-                 "a tensor of dtype F64, F32, F16 or BF16");
-    return false;
+    return api_table_refuse(reterr, given ? PE_OUT_OF_RANGE : PE_MALFORMED, name,
+                            given ? given : "", "a tensor of dtype F64, F32, F16 or BF16");
 }
 
 /* Read a shape into the entry's tensor, with its elements and bytes. `room` is the size of the
@@ -133,8 +125,8 @@ static bool read_shape(const char *name, const json_t *value, uint64_t room,
 {
     pe_tensor *tensor = &entry->tensor;
     if (!json_is_array(value))
-        return refuse_header(reterr, name, "",
-                             "a tensor with a shape that is an array of integers");
+        return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                "a tensor with a shape that is an array of integers");
     if (json_array_size(value) > PE_RANK_MAX) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, name, "",
                      "a tensor with a shape of at most %d extents", PE_RANK_MAX);
@@ -145,11 +137,12 @@ static bool read_shape(const char *name, const json_t *value, uint64_t room,
     for (size_t i = 0; i < tensor->rank; i++) {
         const json_t *extent = json_array_get(value, i);
         if (!json_is_integer(extent) || json_integer_value(extent) < 1)
-            return refuse_header(reterr, name, "",
-                                 "a tensor with a shape of integers from 1 on");
+            return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                    "a tensor with a shape of integers from 1 on");
         tensor->shape[i] = (uint64_t)json_integer_value(extent);
         if (tensor->shape[i] > room / tensor->elements)
-            return refuse_header(reterr, name, "", "a tensor with a shape that fits the file");
+            return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                    "a tensor with a shape that fits the file");
         tensor->elements *= tensor->shape[i];
     }
     tensor->bytes = tensor->elements * pe_dtype_size(tensor->dtype);
@@ -174,8 +167,9 @@ static bool read_offsets(const char *name, const json_t *value, uint64_t room,
 {
     uint64_t end;
     if (!api_set_offsets(value, room, &entry->begin, &end))
-        return refuse_header(reterr, name, "",
-                             "a tensor with data_offsets that begin and end within the data");
+        return api_table_refuse(
+            reterr, PE_MALFORMED, name, "",
+            "a tensor with data_offsets that begin and end within the data");
     if (end - entry->begin == entry->tensor.bytes)
         return true;
     pe_error_add(reterr, PE_MALFORMED, name, "",
@@ -195,8 +189,8 @@ static bool read_entry(const char *name, const json_t *value, uint64_t room,
         return false;
     }
     if (json_object_size(value) != 3)
-        return refuse_header(reterr, name, "",
-                             "an object of dtype, shape and data_offsets and nothing else");
+        return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                "an object of dtype, shape and data_offsets and nothing else");
     return read_dtype(name, json_object_get(value, "dtype"), entry, reterr) &&
            read_shape(name, json_object_get(value, "shape"), room, entry, reterr) &&
            read_offsets(name, value, room, entry, reterr);

@@ -153,20 +153,17 @@ static void add_given_value(const pe_problem *problem, api_text *text)
 
 static void word_unknown(const pe_error *error, const pe_problem *problem, api_text *text)
 {
-    const pe_parameter *meant =
-        error->scheme
-            ? pe_parameter_find(pe_scheme_describe(error->scheme), problem->did_you_mean)
-            : NULL;
+    const pe_scheme_info *info = error->scheme ? pe_scheme_describe(error->scheme) : NULL;
+    const pe_parameter *meant = info ? pe_parameter_find(info, problem->did_you_mean) : NULL;
     api_text_add(text, "unknown parameter \"%s\"", problem->parameter);
     if (problem->did_you_mean[0])
         api_text_add(text, "; did you mean \"%s\"%s%s%s?", problem->did_you_mean,
                      meant ? " (" : "", meant ? meant->help : "", meant ? ")" : "");
-    if (!error->scheme) {
+    if (!info) {
         api_text_add(text, "%s it must be %s", problem->did_you_mean[0] ? "" : ";",
                      problem->allowed);
         return;
     }
-    const pe_scheme_info *info = pe_scheme_describe(error->scheme);
     api_text_add(text, "%s %s%s takes ", problem->did_you_mean[0] ? "" : ";",
                  info->similarity_of ? "the similarity of " : "", scheme_name(info));
     add_names(error, " and ", text);
@@ -233,24 +230,16 @@ void api_word_message(const pe_error *error, const pe_problem *problem, api_text
     }
 }
 
-/* Whether an earlier problem has the same subject. */
-static bool is_named_earlier(const pe_error *error, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(error->problems[i].parameter, error->problems[index].parameter) == 0)
-            return true;
-    return false;
-}
-
 /* What a problem says of its subject, in a word; "" if an earlier one has the same subject. */
 static const char *give_verdict(const pe_error *error, size_t index)
 {
-    const pe_reason reason = error->problems[index].reason;
-    if (is_named_earlier(error, index))
-        return "";
-    if (reason == PE_REASON_UNKNOWN || reason == PE_REASON_NO_SET)
+    const pe_problem *problem = &error->problems[index];
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(error->problems[i].parameter, problem->parameter) == 0)
+            return "";
+    if (problem->reason == PE_REASON_UNKNOWN || problem->reason == PE_REASON_NO_SET)
         return "unknown";
-    return reason == PE_REASON_MISSING ? "missing" : "wrong";
+    return problem->reason == PE_REASON_MISSING ? "missing" : "wrong";
 }
 
 /* Add "a, b and c are VERDICT", after a separator; false if nothing is. */
@@ -275,7 +264,7 @@ void api_word_detail(const pe_error *error, api_text *text)
 {
     size_t subjects = 0;
     for (size_t i = 0; i < error->count; i++)
-        subjects += !is_named_earlier(error, i);
+        subjects += give_verdict(error, i)[0] != '\0';
     if (subjects == 1 && error->dropped == 0) {
         api_word_message(error, &error->problems[0], text);
         return;

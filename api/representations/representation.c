@@ -99,11 +99,11 @@ static void add_preset(api_representation *representation)
     assert(length > 0 && (size_t)length < sizeof representation->variant - used);
 }
 
-/* Choose the format, which `asked` is if it is not NULL, and the content coding. On failure
+/* Choose the format, unless one is asked for, and the content coding. On failure
  * returns false: ret_reply is the problem document then, NULL without memory. */
-static bool choose_format(api_representation *representation, const api_format *asked,
-                          api_reply **ret_reply)
+static bool choose_format(api_representation *representation, api_reply **ret_reply)
 {
+    const api_format *asked = representation->format;
     const api_call *call = representation->call;
     const char *given = asked ? asked->name : "";
     const api_wish wish = {
@@ -246,8 +246,7 @@ static void read_format(api_representation *representation, api_arguments *argum
 /* As api_representation_read, without the price. `form` is NULL where formats are served. */
 static bool read_arguments(api_representation *ret_representation, const api_call *call,
                            const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
-                           const char *form, const api_format **ret_asked, pe_error *reterr,
-                           api_reply **ret_reply)
+                           const char *form, pe_error *reterr, api_reply **ret_reply)
 {
     *ret_representation = (api_representation){.call = call};
     read_format(ret_representation, arguments, form, error);
@@ -257,14 +256,15 @@ static bool read_arguments(api_representation *ret_representation, const api_cal
     if (!make_request(ret_representation, scheme, arguments, reterr, ret_reply))
         return false;
     pe_error_append(reterr, error); /* the library's problems come first */
-    *ret_asked = format ? api_format_find(format) : NULL;
-    if (format && !*ret_asked)
+    const api_format *asked = ret_representation->format =
+        format ? api_format_find(format) : NULL;
+    if (format && !asked)
         pe_error_add_choice(reterr, "format", format, api_format_names(), api_format_count());
-    if (*ret_asked)
-        api_options_check(&ret_representation->options, *ret_asked, reterr);
+    if (asked)
+        api_options_check(&ret_representation->options, asked, reterr);
     if (ret_representation->request) {
         select_tensors(ret_representation, tensor, reterr);
-        choose_held(ret_representation, *ret_asked);
+        choose_held(ret_representation, asked);
     } else if (tensor) {
         check_tensor_name(pe_scheme_describe(scheme), tensor, reterr);
     }
@@ -275,9 +275,8 @@ bool api_representation_read(api_representation *ret_representation, const api_c
                              const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
                              const char *form, pe_error *reterr, api_reply **ret_reply)
 {
-    const api_format *asked;
-    if (!read_arguments(ret_representation, call, scheme, arguments, error, form, &asked,
-                        reterr, ret_reply))
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, form, reterr,
+                        ret_reply))
         return false;
     check_price(ret_representation, reterr);
     return true;
@@ -288,14 +287,14 @@ bool api_representation_select(api_representation *ret_representation, const api
                                pe_error *error, api_reply **ret_reply)
 {
     pe_error all;
-    const api_format *asked;
-    if (!read_arguments(ret_representation, call, scheme, arguments, error, NULL, &asked, &all,
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, NULL, &all,
                         ret_reply))
         return false;
+    const bool asked = ret_representation->format != NULL;
     if (asked || all.count > 0)
         check_price(ret_representation, &all);
     if (all.count == 0) {
-        if (!choose_format(ret_representation, asked, ret_reply))
+        if (!choose_format(ret_representation, ret_reply))
             return false;
         if (!asked) /* the price depends on the format */
             check_price(ret_representation, &all);

@@ -43,10 +43,9 @@ typedef struct api_representation {
 /* Check the arguments and what computing costs, and select the tensors, but no format: `form`
  * says why none is taken, "a comparison is JSON". What is wrong with the arguments goes to
  * reterr, which points to their names, after the library's problems; `error` has those that
- * were found while the arguments were read, and they come last. False if a
- * set is withheld, or the store cannot be read, or not by a quick request: ret_reply is the
- * answer then, NULL without memory or after api_not_yet. Call api_representation_done in any
- * case. */
+ * were found while the arguments were read, and they come last. False if a set is withheld, or
+ * the store cannot be read, or not by a quick request: ret_reply is the answer then, NULL
+ * without memory or after api_not_yet. Call api_representation_done in any case. */
 bool api_representation_read(api_representation *ret_representation, const api_call *call,
                              const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
                              const char *form, pe_error *reterr, api_reply **ret_reply);

@@ -103,7 +103,7 @@ REFUSED = (
         "lenght=4&dim=8",
         400,
         "lenght",
-        'did you mean "length" (number of rows)? sinusoidal takes length, offset',
+        'mean "length" (number of rows)? sinusoidal takes length,',
     ),
     ("lenght=4&dim=8", 400, "lenght", "GET /v1/schemes/sinusoidal describes them"),
     # what a dtype holds, and rules between parameters
