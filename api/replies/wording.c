@@ -167,7 +167,7 @@ static void word_unknown(const pe_error *error, const pe_problem *problem, api_t
     api_text_add(text, "%s %s%s takes ", problem->did_you_mean[0] ? "" : ";",
                  info->similarity_of ? "the similarity of " : "", scheme_name(info));
     add_names(error, " and ", text);
-    api_text_add(text, "; GET /v1/schemes/%s describes them", scheme_name(info));
+    api_text_add(text, "; GET /v1/schemes/%s describes its own", scheme_name(info));
 }
 
 static void word_missing(const pe_error *error, const pe_problem *problem, api_text *text)

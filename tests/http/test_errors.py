@@ -105,7 +105,7 @@ REFUSED = (
         "lenght",
         'mean "length" (number of rows)? sinusoidal takes length,',
     ),
-    ("lenght=4&dim=8", 400, "lenght", "GET /v1/schemes/sinusoidal describes them"),
+    ("lenght=4&dim=8", 400, "lenght", "GET /v1/schemes/sinusoidal describes its own"),
     # what a dtype holds, and rules between parameters
     ("length=4&dim=8&dtype=f16&amplitude=1e6", 422, "dtype", ""),
     ("length=4&dim=8&frequencies=per_column&layout=concat", 422, "layout", ""),
