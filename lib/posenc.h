@@ -100,7 +100,8 @@ typedef struct pe_problem {
 /* All that is wrong with one request; `dropped` counts problems beyond PE_PROBLEM_LIMIT. */
 typedef struct pe_error {
     pe_status status;
-    const pe_scheme *scheme; /* whose request it is, or NULL */
+    const pe_scheme *scheme;  /* whose request it is, or NULL */
+    const char *const *names; /* the `names` of its pe_limits */
     size_t count, dropped;
     pe_problem problems[PE_PROBLEM_LIMIT];
 } pe_error;

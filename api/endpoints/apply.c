@@ -99,11 +99,10 @@ static void read_options(applying *self, pe_error *error)
     self->option_count = has_application(self->scheme, PE_APPLY_ROTATE) ? API_APPLY_OPTIONS
                                                                         : API_APPLY_ROTATIONS;
     const pe_options *given = self->given =
-        pe_options_take(api_apply_options, (size_t)self->option_count, arguments->items,
-                        &arguments->count, error);
+        api_options_take(api_apply_options, (size_t)self->option_count, arguments, error);
     self->any_mask = api_take_any_mask(arguments);
-    self->tolerances = pe_options_take(&api_compare_options[API_COMPARE_TOLERANCE], TOLERANCES,
-                                       arguments->items, &arguments->count, error);
+    self->tolerances = api_options_take(&api_compare_options[API_COMPARE_TOLERANCE], TOLERANCES,
+                                        arguments, error);
     const pe_value *dtype = pe_options_value(given, API_APPLY_DTYPE);
     const pe_value *rotation = pe_options_value(given, API_APPLY_ROTATION);
     self->options = (pe_apply_options){
@@ -241,7 +240,6 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
 {
     applying *self = job;
     api_arguments *arguments = &self->arguments;
-    const api_format *asked;
     pe_error error;
     bool is_npy = self->format == API_TABLE_NPY;
     uint64_t limit = self->call->service->host->compute_cost;
@@ -270,11 +268,9 @@ static bool read_arguments_and_tensors(void *job, pe_error *reterr, api_reply **
     if (arguments->count < API_ARGUMENTS_MAX)
         arguments->items[arguments->count++] = (pe_argument){.name = "dtype", .text = "f64"};
     if (!api_representation_read(&self->representation, self->call, self->scheme, arguments,
-                                 &error, &asked, reterr, ret_reply))
+                                 &error, "the answer is a file as the body is", reterr,
+                                 ret_reply))
         return false;
-    if (asked)
-        pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
-                     "left out: the answer is a file as the body is");
     if (is_npy && self->options.dtype == PE_BF16)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "dtype", "bf16",
                      "another one: npy has no bf16, but safetensors has");

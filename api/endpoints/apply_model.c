@@ -210,8 +210,8 @@ bool api_apply_model_read(api_apply_model *ret_model, const api_call *call, cons
                           api_arguments *arguments, pe_error *reterr)
 {
     api_apply_model *model = ret_model;
-    model->given = pe_options_take(api_apply_model_options, API_APPLY_MODEL_OPTIONS,
-                                   arguments->items, &arguments->count, reterr);
+    model->given =
+        api_options_take(api_apply_model_options, API_APPLY_MODEL_OPTIONS, arguments, reterr);
     const pe_value *layer = pe_options_value(model->given, API_APPLY_LAYER);
     const pe_argument *factors = find_argument(arguments, "query_factors");
     const api_part_wish wish = {.name = pe_options_value(model->given, API_APPLY_PART)->text,

@@ -79,13 +79,12 @@ static bool is_name(const char *name)
 }
 
 /* What a request has besides the parameters of its scheme. */
-enum { NAME, SCHEME, FORMAT, NAME_COUNT };
+enum { NAME, SCHEME, NAME_COUNT };
 static const pe_parameter NAMES[NAME_COUNT] = {
     [NAME] = {.name = "name",
               .type = PE_TEXT,
               .help = "what the tensors are called in the reply"},
     [SCHEME] = {.name = "scheme", .type = PE_TEXT, .help = "the scheme of the tensors"},
-    [FORMAT] = {.name = "format", .type = PE_TEXT, .help = "belongs to the whole batch"},
 };
 
 /* Check name and scheme of a request; the scheme is NULL if there is no such one. False: the
@@ -94,17 +93,13 @@ static bool check_names(const pe_options *names, const pe_scheme **ret_scheme, p
 {
     const char *name = pe_options_value(names, NAME)->text;
     const char *scheme = pe_options_value(names, SCHEME)->text;
-    pe_options_refuse(names, FORMAT, reterr,
-                      "left out of a request: it belongs to the whole batch");
     *ret_scheme = scheme ? pe_scheme_find(scheme) : NULL;
     bool named = name && is_name(name);
-    if (!named) {
-        pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
-                                           "given: 1 to %d of the characters A-Z, a-z, 0-9, _, "
-                                           ". and -, but not " API_SET_METADATA,
-                                           API_BATCH_NAME_BYTES - 1);
-        problem->row = &NAMES[NAME]; /* so that messages do not take it for that of a set */
-    }
+    if (!named)
+        pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
+                     "given: 1 to %d of the characters A-Z, a-z, 0-9, _, . and -, but "
+                     "not " API_SET_METADATA,
+                     API_BATCH_NAME_BYTES - 1);
     if (!scheme)
         pe_error_add(reterr, PE_MALFORMED, "scheme", "",
                      "given; GET /v1/schemes lists the schemes");
@@ -124,7 +119,7 @@ static bool add_request(api_batch *batch, int index, const json_t *item, api_rep
     pe_error_init(&error);
     if (json_is_object(item)) {
         api_arguments_from_object(item, &arguments, &error);
-        names = pe_options_take(NAMES, NAME_COUNT, arguments.items, &arguments.count, &error);
+        names = api_options_take(NAMES, NAME_COUNT, &arguments, &error);
         named = check_names(names, &scheme, &error);
     } else {
         pe_error_add(&error, PE_MALFORMED, "request", "", "an object");

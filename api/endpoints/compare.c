@@ -121,26 +121,23 @@ static void check_kind(comparing *self, pe_error *error)
 static bool read_arguments_and_table(void *job, pe_error *reterr, api_reply **ret_reply)
 {
     comparing *self = job;
-    const api_format *asked;
     pe_error error;
     if (self->format >= API_TABLE_JSON && !api_may_read_text(self->call, 0))
         return false;
     pe_error_init(&error);
     api_arguments_from_query(self->call->query, &self->arguments, &error);
     const bool any_mask = api_take_any_mask(&self->arguments);
-    self->options = pe_options_take(api_compare_options, API_COMPARE_READ,
-                                    self->arguments.items, &self->arguments.count, &error);
+    self->options =
+        api_options_take(api_compare_options, API_COMPARE_READ, &self->arguments, &error);
     self->judgement = api_read_judgement(self->options, API_COMPARE_TOLERANCE, any_mask);
     read_file(self, find_argument_text(&self->arguments, "tensor"), &error);
     api_explained_query(&self->arguments, self->query);
     add_dtype(self);
     self->target = api_target_write(self->call, self->scheme, &self->arguments, &error);
     if (!api_representation_read(&self->representation, self->call, self->scheme,
-                                 &self->arguments, &error, &asked, reterr, ret_reply))
+                                 &self->arguments, &error, "a comparison is JSON", reterr,
+                                 ret_reply))
         return false;
-    if (asked)
-        pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
-                     "left out: a comparison is JSON");
     if (reterr->count == 0) {
         check_tensor_is_named(self, reterr);
         api_check_arithmetic(self->options, API_COMPARE_TOLERANCE, self->scheme, reterr);

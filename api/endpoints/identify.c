@@ -144,7 +144,8 @@ static bool find_set(identifying *self, pe_error *error, api_reply **ret_reply)
 static api_reply *make_reply(const identifying *self, const pe_identity *identity,
                              const pe_equivalents *equivalents)
 {
-    json_t *document = api_identity_document(identity, equivalents, &self->view);
+    json_t *document = api_identity_document(identity, equivalents, &self->view,
+                                             self->format >= API_TABLE_JSON);
     json_t *file = json_pack("{s:s, s:s}", "format", api_table_format_name(self->format),
                              "dtype", pe_element_name(self->view.element));
     if (self->tensor[0])

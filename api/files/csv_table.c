@@ -57,6 +57,11 @@ static bool read_row(csv_reader *self)
     for (bool more = true; more; count++) {
         const char *text = self->at + strspn(self->at, BLANKS);
         const size_t size = strcspn(text, BLANKS ",\n");
+        if (self->line == 1 && count == 0 && *text == ',')
+            return api_table_refuse(self->reterr, PE_MALFORMED, "body",
+                                    "a first line of names that begins with an empty one",
+                                    "lines without an index, as pandas writes them by "
+                                    "to_csv(header=False, index=False)");
         self->at = text + size + strspn(text + size, BLANKS);
         if (!api_numbers_read(&self->numbers, text, size) &&
             (self->line > 1 || count > 0 || strchr("+-.0123456789", *text)))

@@ -198,7 +198,7 @@ static bool read_dictionary(npy_reader *reader, npy_header *header, pe_error *re
         header->has_shape)
         return true;
     if (reterr->count == 0)
-        api_table_refuse(reterr, PE_MALFORMED, "header", "",
+        api_table_refuse(reterr, PE_MALFORMED, "file header", "",
                          "a dictionary of 'descr', 'fortran_order' and 'shape', as numpy.save "
                          "writes it");
     return false;
@@ -228,7 +228,7 @@ static bool read_prelude(const api_file *file, uint32_t *ret_length, size_t *ret
     *ret_first = prelude[6] == 1 ? 10 : 12;
     if (*ret_length <= HEADER_MAX && *ret_length <= file->size - *ret_first)
         return true;
-    pe_error_add(reterr, PE_MALFORMED, "header", "",
+    pe_error_add(reterr, PE_MALFORMED, "file header", "",
                  "within the file and at most %d bytes long", HEADER_MAX);
     return false;
 }

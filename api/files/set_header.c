@@ -1,6 +1,7 @@
 /* Reading the headers of safetensors files. */
 #include "files/set_header.h"
 
+#include "files/table_view.h"
 #include "json/document.h"
 #include "json/measure.h"
 
@@ -13,14 +14,6 @@ static const struct {
     pe_dtype dtype;
 } DTYPES[] = {{"F64", PE_F64}, {"F32", PE_F32}, {"F16", PE_F16}, {"BF16", PE_BF16}};
 #define DTYPE_COUNT (sizeof DTYPES / sizeof *DTYPES)
-
-/* Add that a part of the file breaks a rule; returns false. */
-static bool refuse_header(pe_error *reterr, const char *part, const char *given,
-                          const char *rule)
-{
-    pe_error_add(reterr, PE_MALFORMED, part, given, "%s", rule);
-    return false;
-}
 
 static uint64_t read_length(const char *bytes)
 {
@@ -37,8 +30,8 @@ static bool has_few_values(const char *text, size_t size, pe_error *reterr)
 {
     const api_json_measure found = api_json_count(text, size);
     if (found.containers > 8 + size / 16 || found.strings > 8 + size / 4)
-        return refuse_header(reterr, "header", "",
-                             "an object of tensors, each of dtype, shape and data_offsets");
+        return api_table_refuse(reterr, PE_MALFORMED, "file header", "",
+                                "an object of tensors, each of dtype, shape and data_offsets");
     return api_json_reserve(&found, size, 1, reterr);
 }
 
@@ -65,32 +58,26 @@ static json_t *parse_header(const char *text, size_t size, pe_error *reterr)
     if (!root && api_document_lacked_memory(&problem))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the header");
     else if (!root)
-        pe_error_add(reterr, PE_MALFORMED, "header", "", "JSON in UTF-8 (column %d is wrong)",
-                     problem.column);
+        pe_error_add(reterr, PE_MALFORMED, "file header", "",
+                     "JSON in UTF-8 (column %d is wrong)", problem.column);
     const json_t *metadata = json_object_get(root, API_SET_METADATA);
     if (!metadata || is_metadata(metadata))
         return root;
-    refuse_header(reterr, API_SET_METADATA, "", "an object of strings");
+    api_table_refuse(reterr, PE_MALFORMED, API_SET_METADATA, "", "an object of strings");
     json_decref(root);
     return NULL;
 }
 
 json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)
 {
-    char given[32];
-    snprintf(given, sizeof given, "%zu bytes", size);
-    if (size < API_SET_LENGTH_SIZE) {
-        refuse_header(
-            reterr, "body", given,
-            "a safetensors file, which begins with 8 bytes that hold its header's length");
-        return NULL;
-    }
-    uint64_t length = read_length(bytes);
+    char given[64];
+    const uint64_t length = size < API_SET_LENGTH_SIZE ? UINT64_MAX : read_length(bytes);
     if (length > size - API_SET_LENGTH_SIZE || length > API_SET_HEADER_MAX) {
-        snprintf(given, sizeof given, "%llu", (unsigned long long)length);
-        pe_error_add(reterr, PE_MALFORMED, "header length", given,
-                     "at most %d bytes and within the file, whose first 8 bytes hold it in "
-                     "little-endian order",
+        const bool is_npy = size > 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
+        snprintf(given, sizeof given, is_npy ? "an npy file" : "%zu bytes", size);
+        pe_error_add(reterr, PE_MALFORMED, "body", given,
+                     "a safetensors file, whose first 8 bytes hold the length of its header in "
+                     "little-endian order: at most %d bytes and within the file",
                      API_SET_HEADER_MAX);
         return NULL;
     }
@@ -99,8 +86,8 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
     while (used > 0 && text[used - 1] == ' ')
         used--;
     if (used < 2 || text[0] != '{' || text[used - 1] != '}') {
-        refuse_header(reterr, "header", "",
-                      "one JSON object, padded with blanks only at its end");
+        api_table_refuse(reterr, PE_MALFORMED, "file header", "",
+                         "one JSON object, padded with blanks only at its end");
         return NULL;
     }
     if (!has_few_values(text, used, reterr))
@@ -127,9 +114,8 @@ static bool read_dtype(const char *name, const json_t *value, api_set_entry *ent
             entry->tensor.dtype = DTYPES[i].dtype;
             return true;
         }
-    pe_error_add(reterr, given ? PE_OUT_OF_RANGE : PE_MALFORMED, name, given ? given : "",
-                 "a tensor of dtype F64, F32, F16 or BF16");
-    return false;
+    return api_table_refuse(reterr, given ? PE_OUT_OF_RANGE : PE_MALFORMED, name,
+                            given ? given : "", "a tensor of dtype F64, F32, F16 or BF16");
 }
 
 /* Read a shape into the entry's tensor, with its elements and bytes. `room` is the size of the
@@ -139,8 +125,8 @@ static bool read_shape(const char *name, const json_t *value, uint64_t room,
 {
     pe_tensor *tensor = &entry->tensor;
     if (!json_is_array(value))
-        return refuse_header(reterr, name, "",
-                             "a tensor with a shape that is an array of integers");
+        return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                "a tensor with a shape that is an array of integers");
     if (json_array_size(value) > PE_RANK_MAX) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, name, "",
                      "a tensor with a shape of at most %d extents", PE_RANK_MAX);
@@ -151,11 +137,12 @@ static bool read_shape(const char *name, const json_t *value, uint64_t room,
     for (size_t i = 0; i < tensor->rank; i++) {
         const json_t *extent = json_array_get(value, i);
         if (!json_is_integer(extent) || json_integer_value(extent) < 1)
-            return refuse_header(reterr, name, "",
-                                 "a tensor with a shape of integers from 1 on");
+            return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                    "a tensor with a shape of integers from 1 on");
         tensor->shape[i] = (uint64_t)json_integer_value(extent);
         if (tensor->shape[i] > room / tensor->elements)
-            return refuse_header(reterr, name, "", "a tensor with a shape that fits the file");
+            return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                    "a tensor with a shape that fits the file");
         tensor->elements *= tensor->shape[i];
     }
     tensor->bytes = tensor->elements * pe_dtype_size(tensor->dtype);
@@ -180,8 +167,9 @@ static bool read_offsets(const char *name, const json_t *value, uint64_t room,
 {
     uint64_t end;
     if (!api_set_offsets(value, room, &entry->begin, &end))
-        return refuse_header(reterr, name, "",
-                             "a tensor with data_offsets that begin and end within the data");
+        return api_table_refuse(
+            reterr, PE_MALFORMED, name, "",
+            "a tensor with data_offsets that begin and end within the data");
     if (end - entry->begin == entry->tensor.bytes)
         return true;
     pe_error_add(reterr, PE_MALFORMED, name, "",
@@ -195,14 +183,14 @@ static bool read_entry(const char *name, const json_t *value, uint64_t room,
 {
     *entry = (api_set_entry){.tensor.name = name};
     if (!is_tensor_name(name)) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "header", name,
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "file header", name,
                      "an object whose names have 1 to %d bytes and no control characters",
                      API_SET_NAME_MAX);
         return false;
     }
     if (json_object_size(value) != 3)
-        return refuse_header(reterr, name, "",
-                             "an object of dtype, shape and data_offsets and nothing else");
+        return api_table_refuse(reterr, PE_MALFORMED, name, "",
+                                "an object of dtype, shape and data_offsets and nothing else");
     return read_dtype(name, json_object_get(value, "dtype"), entry, reterr) &&
            read_shape(name, json_object_get(value, "shape"), room, entry, reterr) &&
            read_offsets(name, value, room, entry, reterr);
@@ -261,7 +249,7 @@ bool api_set_header_read(const char *bytes, size_t size, api_set_header *ret_hea
     size_t members = json_object_size(ret_header->root);
     size_t count = members - (json_object_get(ret_header->root, API_SET_METADATA) != NULL);
     if (count == 0 || count > API_SET_TENSORS_MAX) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "header", "", "an object of 1 to %d tensors",
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "file header", "", "an object of 1 to %d tensors",
                      API_SET_TENSORS_MAX);
         return false;
     }

@@ -39,11 +39,12 @@ void api_options_read(api_options *ret_options, api_arguments *arguments, pe_err
     *ret_options = (api_options){.count = 0};
     for (size_t f = 0; f < api_format_count(); f++) {
         const api_format *format = api_format_get(f);
+        api_arguments_add_names(arguments, format->options, format->option_count);
         if (!is_named(format, arguments))
             continue;
         ret_options->tables[ret_options->count].format = format;
-        ret_options->tables[ret_options->count++].values = pe_options_take(
-            format->options, format->option_count, arguments->items, &arguments->count, error);
+        ret_options->tables[ret_options->count++].values =
+            api_options_take(format->options, format->option_count, arguments, error);
     }
 }
 
@@ -68,10 +69,10 @@ void api_options_check(const api_options *options, const api_format *format, pe_
                 api_takes_option(format, rows[i].name))
                 continue;
             name_takers(rows[i].name, takers, sizeof takers);
-            pe_problem *problem = pe_error_add(
-                error, PE_MALFORMED, rows[i].name, "",
-                "left out with format=%s, since it is an option of %s", format->name, takers);
-            problem->reason = PE_REASON_CONFLICT;
+            pe_options_refuse(options->tables[t].values, i, error,
+                              "left out with format=%s, since it is an option of %s",
+                              format->name, takers)
+                ->reason = PE_REASON_CONFLICT;
         }
     }
 }

@@ -19,6 +19,24 @@ const pe_argument *api_argument_find(const pe_argument *arguments, size_t count,
     return NULL;
 }
 
+void api_arguments_add_names(api_arguments *arguments, const pe_parameter *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (arguments->names[at] && strcmp(arguments->names[at], rows[i].name) != 0)
+            at++;
+        if (at + 1 < API_NAMES_MAX)
+            arguments->names[at] = rows[i].name;
+    }
+}
+
+pe_options *api_options_take(const pe_parameter *rows, size_t count, api_arguments *arguments,
+                             pe_error *reterr)
+{
+    api_arguments_add_names(arguments, rows, count);
+    return pe_options_take(rows, count, arguments->items, &arguments->count, reterr);
+}
+
 void api_arguments_done(api_arguments *arguments)
 {
     free(arguments->text);
@@ -216,7 +234,7 @@ static pe_kind append_value(api_text *text, const json_t *value)
 /* Refuse a value whose kind is not legal, and show it. */
 static void refuse_value(const char *name, const json_t *value, pe_error *reterr)
 {
-    const char *rule = "a number, a string, true, false or an array of numbers";
+    const char *rule = "an array of numbers and of nothing else";
     if (json_is_object(value))
         rule = "left out; its members belong among the other parameters";
     else if (json_is_array(json_array_get(value, 0)))

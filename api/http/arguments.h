@@ -7,12 +7,21 @@
 #include <jansson.h>
 
 #define API_ARGUMENTS_MAX 64
+#define API_NAMES_MAX     64
 
 typedef struct api_arguments {
     pe_argument items[API_ARGUMENTS_MAX];
     size_t count;
-    char *text; /* holds the names and texts of the items */
+    char *text;                       /* holds the names and texts of the items */
+    const char *names[API_NAMES_MAX]; /* of options that an endpoint takes, ended by NULL */
 } api_arguments;
+
+/* Add the names of rows that an endpoint takes besides the parameters of a scheme. */
+void api_arguments_add_names(api_arguments *arguments, const pe_parameter *rows, size_t count);
+
+/* Take the rows of options out of the arguments, and add their names. */
+pe_options *api_options_take(const pe_parameter *rows, size_t count, api_arguments *arguments,
+                             pe_error *reterr);
 
 /* Read a raw query, the part of the target after the `?`, or NULL: percent-decoded, with `+`
  * for a blank, in UTF-8. Every name needs a value. Problems are added to reterr; the other

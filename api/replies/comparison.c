@@ -220,6 +220,7 @@ static bool take_any(const char **list, char *text)
 bool api_take_any_mask(api_arguments *arguments)
 {
     const char *name = api_compare_options[API_COMPARE_MASK].name;
+    api_arguments_add_names(arguments, &api_compare_options[API_COMPARE_MASK], 1);
     for (size_t i = 0; i < arguments->count; i++) {
         pe_argument *item = &arguments->items[i];
         if (strcmp(item->name, name) != 0 || !item->text)

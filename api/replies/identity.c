@@ -141,8 +141,9 @@ static void add_misfits(const pe_misfits *misfits, const api_compared *tensor, a
     }
 }
 
-/* Add which format the values are of, where the file has a longer one. */
-static void add_values(const pe_identity *identity, pe_element stored, api_text *text)
+/* Add which format the values are of, where the table has a longer one. */
+static void add_values(const pe_identity *identity, pe_element stored, bool is_text,
+                       api_text *text)
 {
     static const char *const NAMES[] = {[PE_ELEMENT_F32] = "float32",
                                         [PE_ELEMENT_F64] = "float64",
@@ -151,9 +152,12 @@ static void add_values(const pe_identity *identity, pe_element stored, api_text 
     char but[40] = "";
     if (identity->wider > 0)
         snprintf(but, sizeof but, ", but for %llu,", (unsigned long long)identity->wider);
-    if (identity->tf32 || identity->element != stored)
-        api_text_add(text, "; %s values%s in a %s file",
-                     identity->tf32 ? "TF32" : NAMES[identity->element], but, NAMES[stored]);
+    if (!identity->tf32 && identity->element == stored)
+        return;
+    api_text_add(text, "; %s values%s", identity->tf32 ? "TF32" : NAMES[identity->element],
+                 but);
+    if (!is_text) /* whose numbers have no format of their own */
+        api_text_add(text, " in a %s file", NAMES[stored]);
 }
 
 /* The arithmetic that is told: float32 says nothing of numbers in float64. */
@@ -174,7 +178,8 @@ static void add_effect(const pe_computation *computation, api_text *text)
 }
 
 static void add_found(const pe_identity *identity, const pe_equivalents *equivalents,
-                      pe_element stored, const api_compared *tensor, api_text *text)
+                      pe_element stored, bool is_text, const api_compared *tensor,
+                      api_text *text)
 {
     const pe_deviation *most = &identity->comparison.absolute;
     const bool near = identity->status == PE_IDENTITY_NEAR;
@@ -212,20 +217,20 @@ static void add_found(const pe_identity *identity, const pe_equivalents *equival
         add_misfits(&identity->misfits, tensor, text);
     snprintf(whose, sizeof whose, " of %s", identity->second.tensor);
     add_misfit_count(identity->second.misfits, whose, text);
-    add_values(identity, stored, text);
+    add_values(identity, stored, is_text, text);
     api_text_add(text, ".");
 }
 
 /* NULL without memory. */
 static json_t *write_summary(const pe_identity *identity, const pe_equivalents *equivalents,
-                             const pe_view *table, const api_compared *tensor)
+                             const pe_view *table, bool is_text, const api_compared *tensor)
 {
     api_text text = {.data = NULL};
     if (identity->status == PE_IDENTITY_UNKNOWN) {
         api_text_add(&text, "No request was found that makes this table%s.",
                      identity->gave_up ? " in the time there was" : "");
     } else {
-        add_found(identity, equivalents, table->element, tensor, &text);
+        add_found(identity, equivalents, table->element, is_text, tensor, &text);
     }
     api_reason_add(identity, table, &text);
     json_t *summary = text.failed ? NULL : json_stringn(text.data, text.size);
@@ -364,7 +369,7 @@ static void add_forms(const pe_identity *identity, const pe_view *view, json_t *
 }
 
 json_t *api_identity_document(const pe_identity *identity, const pe_equivalents *equivalents,
-                              const pe_view *table)
+                              const pe_view *table, bool is_text)
 {
     pe_view compared = *table, *view = &compared;
     compared.element = identity->element;
@@ -372,7 +377,7 @@ json_t *api_identity_document(const pe_identity *identity, const pe_equivalents 
     const api_compared tensor = find_tensor(identity, view);
     json_t *document =
         json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status], "summary",
-                  write_summary(identity, equivalents, table, &tensor), "shape",
+                  write_summary(identity, equivalents, table, is_text, &tensor), "shape",
                   api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, equivalents, view));

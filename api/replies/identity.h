@@ -18,10 +18,10 @@ typedef enum api_identify_option {
 
 extern const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS];
 
-/* What is said of a table. NULL or incomplete without memory, which api_document_readable
- * notices. */
+/* What is said of a table; `is_text`: its numbers came without a dtype. NULL or incomplete
+ * without memory, which api_document_readable notices. */
 json_t *api_identity_document(const pe_identity *identity, const pe_equivalents *equivalents,
-                              const pe_view *table);
+                              const pe_view *table, bool is_text);
 
 /* A request that makes the exact table of a view: scheme, tensor and url. */
 json_t *api_table_request(const pe_scheme *scheme, const char *query, const char *tensor,

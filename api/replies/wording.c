@@ -2,6 +2,8 @@
  * depends on how the request was written, or points to a path, is worded here. */
 #include "replies/wording.h"
 
+#include "http/arguments.h"
+
 #include <string.h>
 
 static bool is_list(const pe_parameter *row)
@@ -23,14 +25,21 @@ static const char *list_separator(size_t index, size_t count, const char *last)
     return index + 1 == count ? last : ", ";
 }
 
-/* All names that a scheme's request may give, but for options of formats. */
-static void add_names(const pe_scheme_info *info, const char *last, api_text *text)
+/* All names that a scheme's request may give to an endpoint. */
+static void add_names(const pe_error *error, const char *last, api_text *text)
 {
-    size_t own = pe_all_parameter_count(info), all = own + (info->preset_count > 0 ? 3 : 2);
-    for (size_t i = 0; i < own; i++)
-        api_text_add(text, "%s%s", list_separator(i, all, last),
-                     pe_parameter_at(info, i)->name);
-    api_text_add(text, "%s, format%stensor", info->preset_count > 0 ? ", preset" : "", last);
+    const pe_scheme_info *info = pe_scheme_describe(error->scheme);
+    const char *names[2 * API_NAMES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < pe_all_parameter_count(info) && count < API_NAMES_MAX; i++)
+        names[count++] = pe_parameter_at(info, i)->name;
+    if (info->preset_count > 0)
+        names[count++] = "preset";
+    for (const char *const *name = error->names; name && *name; name++)
+        if (!pe_parameter_find(info, *name)) /* mask of a scheme is that of a comparison, too */
+            names[count++] = *name;
+    for (size_t i = 0; i < count; i++)
+        api_text_add(text, "%s%s", list_separator(i, count, last), names[i]);
 }
 
 /* ---- what is allowed ---- */
@@ -79,7 +88,7 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
 {
     if (problem->reason == PE_REASON_UNKNOWN && error->scheme) {
         api_text_add(text, "one of ");
-        add_names(pe_scheme_describe(error->scheme), ", ", text);
+        add_names(error, ", ", text);
         return;
     }
     api_text_add(text, "%s", problem->allowed);
@@ -94,7 +103,8 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
 
 /* ---- messages ---- */
 
-/* What a sentence calls the subject of a problem. Some problems are not about a parameter. */
+/* What a sentence calls the subject of a problem. Some problems are not about a parameter: no
+ * parameter has such a name. */
 static const char *name_subject(const pe_problem *problem)
 {
     static const struct {
@@ -102,10 +112,7 @@ static const char *name_subject(const pe_problem *problem)
     } SUBJECTS[] = {
         {"query", "the query string"},
         {"body", "the body"},
-        {"header", "the header of the file"},
-        {"header length", "the length of the file's header"},
-        {"name", "the name of the set"},
-        {"scheme", "the scheme"},
+        {"file header", "the header of the file"},
     };
     for (size_t i = 0; !problem->row && i < sizeof SUBJECTS / sizeof *SUBJECTS; i++)
         if (strcmp(SUBJECTS[i].parameter, problem->parameter) == 0)
@@ -146,19 +153,21 @@ static void add_given_value(const pe_problem *problem, api_text *text)
 
 static void word_unknown(const pe_error *error, const pe_problem *problem, api_text *text)
 {
+    const pe_scheme_info *info = error->scheme ? pe_scheme_describe(error->scheme) : NULL;
+    const pe_parameter *meant = info ? pe_parameter_find(info, problem->did_you_mean) : NULL;
     api_text_add(text, "unknown parameter \"%s\"", problem->parameter);
     if (problem->did_you_mean[0])
-        api_text_add(text, "; did you mean \"%s\"?", problem->did_you_mean);
-    if (!error->scheme) {
+        api_text_add(text, "; did you mean \"%s\"%s%s%s?", problem->did_you_mean,
+                     meant ? " (" : "", meant ? meant->help : "", meant ? ")" : "");
+    if (!info) {
         api_text_add(text, "%s it must be %s", problem->did_you_mean[0] ? "" : ";",
                      problem->allowed);
         return;
     }
-    const pe_scheme_info *info = pe_scheme_describe(error->scheme);
     api_text_add(text, "%s %s%s takes ", problem->did_you_mean[0] ? "" : ";",
                  info->similarity_of ? "the similarity of " : "", scheme_name(info));
-    add_names(info, " and ", text);
-    api_text_add(text, "; GET /v1/schemes/%s describes them", scheme_name(info));
+    add_names(error, " and ", text);
+    api_text_add(text, "; GET /v1/schemes/%s describes its own", scheme_name(info));
 }
 
 static void word_missing(const pe_error *error, const pe_problem *problem, api_text *text)
@@ -221,40 +230,49 @@ void api_word_message(const pe_error *error, const pe_problem *problem, api_text
     }
 }
 
-/* Whether an earlier problem has the same subject. */
-static bool is_named_earlier(const pe_error *error, size_t index)
+/* What a problem says of its subject, in a word; "" if an earlier one has the same subject. */
+static const char *give_verdict(const pe_error *error, size_t index)
 {
+    const pe_problem *problem = &error->problems[index];
     for (size_t i = 0; i < index; i++)
-        if (strcmp(error->problems[i].parameter, error->problems[index].parameter) == 0)
-            return true;
-    return false;
+        if (strcmp(error->problems[i].parameter, problem->parameter) == 0)
+            return "";
+    if (problem->reason == PE_REASON_UNKNOWN || problem->reason == PE_REASON_NO_SET)
+        return "unknown";
+    return problem->reason == PE_REASON_MISSING ? "missing" : "wrong";
 }
 
-/* What all problems are, in a word. */
-static const char *give_verdict(const pe_error *error)
+/* Add "a, b and c are VERDICT", after a separator; false if nothing is. */
+static bool add_verdict(const pe_error *error, const char *verdict, const char *separator,
+                        api_text *text)
 {
-    pe_reason reason = error->problems[0].reason;
-    for (size_t i = 1; i < error->count; i++)
-        if (error->problems[i].reason != reason)
-            return "wrong";
-    return reason == PE_REASON_MISSING ? "missing" : "wrong";
+    size_t count = 0, named = 0;
+    for (size_t i = 0; i < error->count; i++)
+        count += strcmp(give_verdict(error, i), verdict) == 0;
+    if (count == 0)
+        return false;
+    api_text_add(text, "%s", separator);
+    for (size_t i = 0; i < error->count; i++)
+        if (strcmp(give_verdict(error, i), verdict) == 0)
+            api_text_add(text, "%s%s", list_separator(named++, count, " and "),
+                         name_subject(&error->problems[i]));
+    api_text_add(text, " %s %s", count > 1 ? "are" : "is", verdict);
+    return true;
 }
 
 void api_word_detail(const pe_error *error, api_text *text)
 {
-    size_t subjects = 0, named = 0;
+    size_t subjects = 0;
     for (size_t i = 0; i < error->count; i++)
-        subjects += !is_named_earlier(error, i);
+        subjects += give_verdict(error, i)[0] != '\0';
     if (subjects == 1 && error->dropped == 0) {
         api_word_message(error, &error->problems[0], text);
         return;
     }
-    for (size_t i = 0; i < error->count; i++)
-        if (!is_named_earlier(error, i))
-            api_text_add(text, "%s%s",
-                         list_separator(named++, subjects, error->dropped ? ", " : " and "),
-                         name_subject(&error->problems[i]));
+    const bool unknown = add_verdict(error, "unknown", "", text);
+    const bool missing = add_verdict(error, "missing", unknown ? ", " : "", text);
+    add_verdict(error, "wrong", unknown || missing ? ", " : "", text);
     if (error->dropped)
-        api_text_add(text, " and %zu more", error->dropped);
-    api_text_add(text, " are %s; errors has a message for each", give_verdict(error));
+        api_text_add(text, ", and %zu more", error->dropped);
+    api_text_add(text, "; errors has a message for each");
 }

@@ -53,13 +53,18 @@ bool api_batch_add(api_batch *batch, int index, const char *name, const pe_schem
                    api_reply **ret_reply)
 {
     api_batch_part *part = &batch->parts[batch->count++];
-    const api_format *asked;
     pe_error all;
     snprintf(part->name, sizeof part->name, "%s", name);
+    const api_batch_part *first = batch->parts;
+    while (strcmp(first->name, part->name) != 0)
+        first++;
+    if (first < part)
+        pe_error_add(error, PE_OUT_OF_RANGE, "name", name, "one that no other request has");
     part->about = about;
     part->target = api_target_write(batch->call, scheme, arguments, error);
-    bool read = api_representation_read(&part->representation, batch->call, scheme, arguments,
-                                        error, &asked, &all, ret_reply);
+    bool read =
+        api_representation_read(&part->representation, batch->call, scheme, arguments, error,
+                                "it belongs to the whole batch", &all, ret_reply);
     part->representation.post = true;
     api_arguments_done(arguments);
     if (read && all.count > 0)

@@ -99,11 +99,11 @@ static void add_preset(api_representation *representation)
     assert(length > 0 && (size_t)length < sizeof representation->variant - used);
 }
 
-/* Choose the format, which `asked` is if it is not NULL, and the content coding. On failure
+/* Choose the format, unless one is asked for, and the content coding. On failure
  * returns false: ret_reply is the problem document then, NULL without memory. */
-static bool choose_format(api_representation *representation, const api_format *asked,
-                          api_reply **ret_reply)
+static bool choose_format(api_representation *representation, api_reply **ret_reply)
 {
+    const api_format *asked = representation->format;
     const api_call *call = representation->call;
     const char *given = asked ? asked->name : "";
     const api_wish wish = {
@@ -183,15 +183,9 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
     set_search search = {.call = representation->call};
     const api_host *host = representation->call->service->host;
     const pe_sets sets = {&search, find_set};
-    /* what a request may give besides parameters, for suggestions of names; ended by NULL */
-    const char *names[API_OPTIONS_MAX + 3] = {"format", "tensor"};
-    const pe_parameter *options[API_OPTIONS_MAX];
     pe_limits limits = host->limits;
-    size_t option_count = api_option_rows(options);
-    for (size_t i = 0; i < option_count; i++)
-        names[i + 2] = options[i]->name;
     limits.sets = &sets;
-    limits.names = names;
+    limits.names = arguments->names;
     pe_request_new(scheme, arguments->items, arguments->count, &limits,
                    &representation->request, reterr);
     *ret_reply = search.reply;
@@ -228,34 +222,49 @@ static void check_price(const api_representation *representation, pe_error *rete
 /* ---- all of it ---- */
 
 /* What a request names besides the scheme's parameters and the options of formats. */
-static const pe_parameter NAMED[] = {
-    {.name = "format", .type = PE_TEXT, .help = "representation; beats Accept"},
-    {.name = "tensor", .type = PE_TEXT, .help = "one tensor of several"},
+enum { FORMAT, TENSOR, NAMED_COUNT };
+static const pe_parameter NAMED[NAMED_COUNT] = {
+    [FORMAT] = {.name = "format", .type = PE_TEXT, .help = "representation; beats Accept"},
+    [TENSOR] = {.name = "tensor", .type = PE_TEXT, .help = "one tensor of several"},
 };
 
-/* As api_representation_read, without the price. */
+/* Take the name of a format, and the options of formats, where `form` is NULL; else refuse it.
+ */
+static void read_format(api_representation *representation, api_arguments *arguments,
+                        const char *form, pe_error *error)
+{
+    const size_t first = form ? TENSOR : FORMAT;
+    api_arguments_add_names(arguments, &NAMED[first], NAMED_COUNT - first);
+    representation->named =
+        pe_options_take(NAMED, NAMED_COUNT, arguments->items, &arguments->count, error);
+    if (form)
+        pe_options_refuse(representation->named, FORMAT, error, "left out: %s", form);
+    else
+        api_options_read(&representation->options, arguments, error);
+}
+
+/* As api_representation_read, without the price. `form` is NULL where formats are served. */
 static bool read_arguments(api_representation *ret_representation, const api_call *call,
                            const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
-                           const api_format **ret_asked, pe_error *reterr,
-                           api_reply **ret_reply)
+                           const char *form, pe_error *reterr, api_reply **ret_reply)
 {
     *ret_representation = (api_representation){.call = call};
-    pe_options *named = pe_options_take(NAMED, 2, arguments->items, &arguments->count, error);
-    const char *format = pe_options_value(named, 0)->text;
-    const char *tensor = pe_options_value(named, 1)->text;
-    ret_representation->named = named;
-    api_options_read(&ret_representation->options, arguments, error);
+    read_format(ret_representation, arguments, form, error);
+    const char *format =
+        form ? NULL : pe_options_value(ret_representation->named, FORMAT)->text;
+    const char *tensor = pe_options_value(ret_representation->named, TENSOR)->text;
     if (!make_request(ret_representation, scheme, arguments, reterr, ret_reply))
         return false;
     pe_error_append(reterr, error); /* the library's problems come first */
-    *ret_asked = format ? api_format_find(format) : NULL;
-    if (format && !*ret_asked)
+    const api_format *asked = ret_representation->format =
+        format ? api_format_find(format) : NULL;
+    if (format && !asked)
         pe_error_add_choice(reterr, "format", format, api_format_names(), api_format_count());
-    if (*ret_asked)
-        api_options_check(&ret_representation->options, *ret_asked, reterr);
+    if (asked)
+        api_options_check(&ret_representation->options, asked, reterr);
     if (ret_representation->request) {
         select_tensors(ret_representation, tensor, reterr);
-        choose_held(ret_representation, *ret_asked);
+        choose_held(ret_representation, asked);
     } else if (tensor) {
         check_tensor_name(pe_scheme_describe(scheme), tensor, reterr);
     }
@@ -264,10 +273,9 @@ static bool read_arguments(api_representation *ret_representation, const api_cal
 
 bool api_representation_read(api_representation *ret_representation, const api_call *call,
                              const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
-                             const api_format **ret_asked, pe_error *reterr,
-                             api_reply **ret_reply)
+                             const char *form, pe_error *reterr, api_reply **ret_reply)
 {
-    if (!read_arguments(ret_representation, call, scheme, arguments, error, ret_asked, reterr,
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, form, reterr,
                         ret_reply))
         return false;
     check_price(ret_representation, reterr);
@@ -279,14 +287,14 @@ bool api_representation_select(api_representation *ret_representation, const api
                                pe_error *error, api_reply **ret_reply)
 {
     pe_error all;
-    const api_format *asked;
-    if (!read_arguments(ret_representation, call, scheme, arguments, error, &asked, &all,
+    if (!read_arguments(ret_representation, call, scheme, arguments, error, NULL, &all,
                         ret_reply))
         return false;
+    const bool asked = ret_representation->format != NULL;
     if (asked || all.count > 0)
         check_price(ret_representation, &all);
     if (all.count == 0) {
-        if (!choose_format(ret_representation, asked, ret_reply))
+        if (!choose_format(ret_representation, ret_reply))
             return false;
         if (!asked) /* the price depends on the format */
             check_price(ret_representation, &all);

@@ -40,17 +40,15 @@ typedef struct api_representation {
     } range;
 } api_representation;
 
-/* Check the arguments and what computing costs, and select the tensors, but no format. What is
- * wrong with the arguments, and with `format` and the options among them, goes to reterr after
- * the library's problems; `error` has the problems that were found while the arguments were
- * read, and those come last. ret_asked is the format that `format` names, or NULL. False if a
- * set is withheld, or the store cannot be read, or not by a quick request: ret_reply is the
- * answer then, NULL without memory or after api_not_yet. Call api_representation_done in any
- * case. */
+/* Check the arguments and what computing costs, and select the tensors, but no format: `form`
+ * says why none is taken, "a comparison is JSON". What is wrong with the arguments goes to
+ * reterr, which points to their names, after the library's problems; `error` has those that
+ * were found while the arguments were read, and they come last. False if a set is withheld, or
+ * the store cannot be read, or not by a quick request: ret_reply is the answer then, NULL
+ * without memory or after api_not_yet. Call api_representation_done in any case. */
 bool api_representation_read(api_representation *ret_representation, const api_call *call,
                              const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
-                             const api_format **ret_asked, pe_error *reterr,
-                             api_reply **ret_reply);
+                             const char *form, pe_error *reterr, api_reply **ret_reply);
 
 /* Check the arguments and select the representation. `error` has the problems that were found
  * while the arguments were read; the function may add to it. On failure returns false:

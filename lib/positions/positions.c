@@ -56,8 +56,10 @@ pe_positions pe_positions_read(const pe_values *values, pe_error *reterr)
     dd last = pe_position_get(&positions, positions.count - 1);
     double excess = fabs(last.hi) - PE_POSITION_MAX;
     if (excess > 0 || (excess == 0 && last.lo * last.hi > 0)) { /* lo points away from 0 */
-        char given[64];
-        snprintf(given, sizeof given, "last position %.17g", last.hi);
+        char given[96], offset[PE_PRINT_MAX], step[PE_PRINT_MAX];
+        snprintf(
+            given, sizeof given, "%s + %llu * %s", pe_plain_number(positions.offset, offset),
+            (unsigned long long)positions.count - 1, pe_plain_number(positions.step, step));
         pe_error_add(
             reterr, PE_OUT_OF_RANGE, "length", given,
             "such that the last position, offset + (length - 1) * step, is from -2^53 to "

@@ -83,8 +83,9 @@ void pe_prompt_check(const pe_values *values, pe_prompt *prompt, pe_error *reter
                        reterr);
         return;
     }
-    pe_check_count(values, "grids", (grids->present ? grids->count + 2 : 0) / 3 * 3,
-                   "three for each grid", reterr);
+    if (!pe_check_count(values, "grids", (grids->present ? grids->count + 2 : 0) / 3 * 3,
+                        "three for each grid", reterr))
+        return; /* how many grids there are is unknown */
     pe_check_count(values, "text", prompt->grids + 1,
                    "one before each grid and one after the last", reterr);
     if (!prompt->same_seconds)

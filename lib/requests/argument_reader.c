@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX 64
+#define NAMES_MAX 128
 
 /* List the names that arguments may have, those of the caller and of the preset among them.
  * Returns their number. */

@@ -10,6 +10,7 @@ void pe_error_init(pe_error *error)
 {
     error->status = PE_OK;
     error->scheme = NULL;
+    error->names = NULL;
     error->count = error->dropped = 0;
 }
 

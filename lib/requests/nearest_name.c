@@ -149,13 +149,13 @@ static size_t count_all_slips(const char *given, const char *known)
     return slips > 0 && slips <= 2 ? slips : MANY;
 }
 
-/* What another library's name is called here. */
-static const char *find_alias(const char *given)
+/* Whether another library's name is one of those that are called `known` here. */
+static bool is_alias(const char *given, const char *known)
 {
     for (size_t i = 0; i < sizeof ALIASES / sizeof *ALIASES; i++)
-        if (are_same(given, ALIASES[i].given))
-            return ALIASES[i].meant;
-    return given;
+        if (strcmp(known, ALIASES[i].meant) == 0 && are_same(given, ALIASES[i].given))
+            return true;
+    return false;
 }
 
 const char *pe_alias_at(const char *name, size_t index)
@@ -169,14 +169,14 @@ const char *pe_alias_at(const char *name, size_t index)
 const char *pe_find_nearest_name(const char *given, const char *const *candidates, size_t count)
 {
     size_t least = MANY;
-    const char *nearest = NULL, *meant = find_alias(given);
+    const char *nearest = NULL;
     if (strlen(given) > SPELLING_MAX)
         return NULL;
     for (size_t i = 0; i < count; i++) {
         if (strlen(candidates[i]) > SPELLING_MAX)
             continue;
         const size_t slips =
-            strcmp(candidates[i], meant) == 0 ? 0 : count_all_slips(given, candidates[i]);
+            is_alias(given, candidates[i]) ? 0 : count_all_slips(given, candidates[i]);
         if (slips == least && nearest && strcmp(nearest, candidates[i]) != 0)
             nearest = NULL; /* either may be meant */
         if (slips >= least)

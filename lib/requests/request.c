@@ -59,6 +59,7 @@ pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, 
     bool *given = calloc(values, sizeof *given);
     pe_error_init(reterr);
     reterr->scheme = scheme;
+    reterr->names = limits->names;
     if (request)
         request->values.scheme = scheme;
     if (!request || !given || !allocate_values(request, values)) {

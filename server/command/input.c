@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,17 +75,25 @@ void command_input_close(command_input *input)
 
 /* ---- what it is ---- */
 
-static const struct {
-    const char *ending, *media_type;
-} TYPES[] = {
-    {".npy", "application/x-npy"},
-    {".safetensors", "application/vnd.safetensors"},
-    {".json", "application/json"},
-    {".gguf", "application/octet-stream"},
-    {".bin", "application/octet-stream"},
-    {".raw", "application/octet-stream"},
-    {".csv", "text/csv"},
-};
+const char *command_media_type_find(const char *file)
+{
+    static const struct {
+        const char *ending, *media_type;
+    } types[] = {
+        {".bin", "application/octet-stream"},
+        {".csv", "text/csv"},
+        {".json", "application/json"},
+        {".npy", "application/x-npy"},
+        {".png", "image/png"},
+        {".raw", "application/octet-stream"},
+        {".safetensors", "application/vnd.safetensors"},
+    };
+    const char *name = strrchr(file, '/'), *ending = strrchr(name ? name : file, '.');
+    for (size_t i = 0; ending && i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(ending, types[i].ending) == 0)
+            return types[i].media_type;
+    return ending ? "" : NULL;
+}
 
 bool command_input_is_gguf(const command_input *input)
 {
@@ -117,11 +126,8 @@ static const char *guess_media_type(const command_input *input)
 
 const char *command_input_media_type(const command_input *input, const char *file)
 {
-    const char *ending = strrchr(file, '.');
-    for (size_t i = 0; ending && i < sizeof TYPES / sizeof *TYPES; i++)
-        if (strcmp(ending, TYPES[i].ending) == 0)
-            return TYPES[i].media_type;
-    return guess_media_type(input);
+    const char *media_type = command_media_type_find(file);
+    return media_type && media_type[0] ? media_type : guess_media_type(input);
 }
 
 /* ---- all of it ---- */

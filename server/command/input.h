@@ -25,7 +25,14 @@ void command_input_close(command_input *input);
 /* Whether a path leads to the file that is read: writing there would change it meanwhile. */
 bool command_input_reads(const command_input *input, const char *path);
 
-/* The media type, by the file's ending or else by the first bytes. */
+/* The endings of files that name a media type, in any case. */
+#define COMMAND_ENDINGS ".bin, .csv, .json, .npy, .png, .raw, .safetensors"
+
+/* The media type that a file's ending names; "" if it names none, NULL if there is no ending.
+ */
+const char *command_media_type_find(const char *file);
+
+/* The media type of a body, by the file's ending or else by the first bytes. */
 const char *command_input_media_type(const command_input *input, const char *file);
 
 /* Whether the first bytes are those of a GGUF file, of which the service reads no more than the

@@ -2,6 +2,7 @@
 #include "command/options.h"
 
 #include "api.h"
+#include "command/input.h"
 #include "settings/wrapped_text.h"
 
 #include <errno.h>
@@ -22,9 +23,9 @@ enum { OPTION_DATA_DIR = 1 };
 
 static const option_row OPTIONS[] = {
     {'o', "output", "FILE",
-     "write the answer into this file, whose ending (.csv, .json, .npy, .png, .raw, "
-     ".safetensors) names its format; an answer in another one is refused; - is standard "
-     "output, also where it is a terminal"},
+     "write the answer into this file, whose ending (" COMMAND_ENDINGS
+     ") names its format; an answer in another one is refused, and so is another ending unless "
+     "the request names the format; - is standard output, also where it is a terminal"},
     {'X', "request", "METHOD",
      "method of the request; without it GET, or POST where a file is given"},
     {'H', "header", "FIELD",
@@ -143,24 +144,18 @@ static const char *find_target(const command_options *options, const char *text)
 }
 
 /* Let the ending of the answer's file say what is accepted, where no field does. */
-static void accept_format(command_options *options)
+static bool accept_format(command_options *options, FILE *errors)
 {
-    static const struct {
-        const char *ending, *media_type;
-    } formats[] = {
-        {".csv", "text/csv"},
-        {".json", "application/json"},
-        {".npy", "application/x-npy"},
-        {".png", "image/png"},
-        {".raw", "application/octet-stream"},
-        {".safetensors", "application/vnd.safetensors"},
-    };
-    const char *ending = options->output ? strrchr(options->output, '.') : NULL;
-    for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(ending, formats[i].ending) == 0)
-            options->output_type = formats[i].media_type;
-    if (!options->fields[API_HEADER_ACCEPT])
-        options->fields[API_HEADER_ACCEPT] = options->output_type;
+    const char **accepted = &options->fields[API_HEADER_ACCEPT];
+    const char *named = options->output ? command_media_type_find(options->output) : NULL;
+    const bool known = !named || named[0];
+    options->output_type = known ? named : NULL;
+    if (!*accepted)
+        *accepted = options->output_type;
+    return known || *accepted || strstr(options->target, "format=") ||
+           report_argument(errors, options->output,
+                           "the ending names no format; use one of " COMMAND_ENDINGS
+                           ", or ask for a format with format=");
 }
 
 /* Whether the request is one of this method for a set. */
@@ -209,8 +204,7 @@ static bool take_operands(command_options *options, int count, char **operands, 
             "a target is a path that begins with a slash, such as /v1/schemes");
     if (!options->method)
         options->method = options->file ? "POST" : "GET";
-    accept_format(options);
-    return check_directory(options, errors);
+    return accept_format(options, errors) && check_directory(options, errors);
 }
 
 bool command_options_read(command_options *ret_options, int argc, char **argv, FILE *errors)

@@ -21,7 +21,7 @@ class IdentifyCase(ServerCase):
         reply = self.server.request(
             "POST", f"/v1/identify{query}", {"Content-Type": media_type}, body
         )
-        self.assert_problem(reply, status, parameter)
+        return self.assert_problem(reply, status, parameter)
 
     def fetch(self, target):
         return numpy.load(io.BytesIO(self.assert_ok(self.get(target + "&format=npy")).body))

@@ -144,6 +144,12 @@ class Batch(ServerCase):
         many = [{**ROPE, "name": f"n{i}", "length": 500, "dim": 128} for i in range(2)]
         self.refuse({"requests": many, "format": "json"}, 422, "requests")
         self.refuse({"requests": [ROPE] * 65}, 422, "requests")
+        alibi = {"name": ROPE["name"], "scheme": "alibi", "length": 2, "heads": 1}
+        for form in ("json", "safetensors"):
+            reply = self.refuse({"requests": [ROPE, alibi], "format": form}, 422, "name")
+            self.assertIn(
+                "name must be one that no other request has (given: rope)", reply["detail"]
+            )
 
     def test_all_problems_come_at_once_with_index_and_name(self):
         document = self.refuse(

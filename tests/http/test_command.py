@@ -161,8 +161,9 @@ class Answers(CommandCase):
         asked = [(f"x.{form}", table, f"{table}&format={form}") for form in forms]
         asked += [
             ("x", table, table),
-            ("x.bin", table, table),
-            ("x.bin", f"{table}&format=csv", f"{table}&format=csv"),
+            ("x.bin", table, f"{table}&format=raw"),
+            ("x.NPY", table, f"{table}&format=npy"),
+            ("x.txt", f"{table}&format=csv", f"{table}&format=csv"),
             ("x.json", "/v1/schemes", "/v1/schemes"),
             ("x.safetensors", "/v1/models/gpt2", "/v1/models/gpt2?format=safetensors"),
             ("x.json", "/v1/models/gpt2", "/v1/models/gpt2"),
@@ -181,6 +182,10 @@ class Answers(CommandCase):
             said = self.refuse(2, other, *arguments, "-o", str(path))
             self.assertIn("the ending of the file says application/x-npy", said)
             self.assertFalse(path.exists())
+        for unknown in ("x.npz", "x.pt", "x.npy.txt"):
+            said = self.refuse(2, table, "-o", str(self.folder / unknown))
+            self.assertIn("names no format; use one of .bin, .csv, .json", said)
+            self.assertFalse((self.folder / unknown).exists())
         said = self.refuse(1, f"{table}&dtype=bf16", "-o", str(self.folder / "none.npy"))
         self.assertIn("npy has no bf16", said)
         self.assertFalse((self.folder / "none.npy").exists())

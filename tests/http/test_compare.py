@@ -294,7 +294,7 @@ class Compare(CompareCase):
         ):
             self.refuse(
                 400,
-                "header",
+                "file header",
                 query,
                 good[:8] + struct.pack("<H", len(text)) + text.encode() + good[128:],
             )
@@ -322,6 +322,22 @@ class Compare(CompareCase):
             self.server.request("POST", "/v1/compare/none", {"Content-Type": NPY}, good), 404
         )
         self.refuse(400, "format", query + "&format=raw", good)
+        for given, meant in (
+            ("tolerence", "tolerance"),
+            ("rtoll", "rtol"),
+            ("ulsp", "ulps"),
+            ("ulp", "ulps"),
+            ("atol", "tolerance"),
+            ("file_tensr", "file_tensor"),
+            ("maks", "mask"),
+            ("fromat", None),
+            ("slice", None),
+        ):
+            problem = self.compare(f"{query}&{given}=1", good).json()
+            self.assertEqual(problem.get("did_you_mean"), meant, given)
+            takes = problem["errors"][0]["allowed"].removeprefix("one of ").split(", ")
+            self.assertLessEqual({"preset", "tensor", "tolerance", "mask"}, set(takes))
+            self.assertFalse({"format", "slice"} & set(takes))
         self.refuse(400, "lenght", "lenght=4&dim=8", good)
 
 

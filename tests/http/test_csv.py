@@ -108,7 +108,9 @@ class Csv(CsvCase):
             self.assert_problem(reply, 422, parameter)
         for query in ("format=json&header=true", "format=npy&header=false"):
             reply = self.get(f"{ENCODINGS}/sinusoidal?length=2&dim=4&{query}")
-            self.assert_problem(reply, 400, "header")
+            problem = self.assert_problem(reply, 400, "header")
+            self.assertIn("header must be left out with format=", problem["detail"])
+            self.assertEqual(problem["errors"][0]["given"], query.rpartition("=")[2])
         reply = self.get(f"{ENCODINGS}/sinusoidal?length=2&dim=4&format=csv&header=1")
         self.assert_problem(reply, 400, "header")
 

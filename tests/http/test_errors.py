@@ -54,6 +54,16 @@ REFUSED = (
     ),
     ("length=abc&dim=8&tensor=keys", 400, "length tensor", "length and tensor are wrong"),
     ("preset=marian", 400, "length dim", "length and dim are missing"),
+    ("m=4&n=8&dim=2", 400, "m n length", "m and n are unknown, length is missing;"),
+    ("learned?set=none", 400, "set length", "set is unknown, length is missing;"),
+    ("mrope?text=2,1&grids=1,2&dim=128", 422, "grids", "a list of 3 items"),
+    # 2^53 + 0.5, which no double is
+    (
+        "length=4&dim=8&offset=9007199254740991&step=0.5",
+        422,
+        "length",
+        "9007199254740991 + 3 * 0.5",
+    ),
     ("dim=8&length=4&dim=8&dim=8", 400, "dim", "dim is given more than once"),
     ("length=&dim=8", 400, "length", ""),
     ("length&dim=8", 400, "length", ""),
@@ -89,8 +99,13 @@ REFUSED = (
     ("tensor=encoding&tensor=encoding&length=4&dim=8", 400, "tensor", ""),
     ("preset=marian&length=4&dim=8&preset=whisper", 400, "preset", ""),
     # unknown names
-    ("lenght=4&dim=8", 400, "lenght", 'did you mean "length"? sinusoidal takes length, offset'),
-    ("lenght=4&dim=8", 400, "lenght", "GET /v1/schemes/sinusoidal describes them"),
+    (
+        "lenght=4&dim=8",
+        400,
+        "lenght",
+        'mean "length" (number of rows)? sinusoidal takes length,',
+    ),
+    ("lenght=4&dim=8", 400, "lenght", "GET /v1/schemes/sinusoidal describes its own"),
     # what a dtype holds, and rules between parameters
     ("length=4&dim=8&dtype=f16&amplitude=1e6", 422, "dtype", ""),
     ("length=4&dim=8&frequencies=per_column&layout=concat", 422, "layout", ""),
@@ -188,7 +203,7 @@ class Mistakes(ServerCase):
         query = "&".join(f"p{i}=1" for i in range(50))
         problem = self.refuse(f"{COMPLETE}&{query}", 400)
         self.assertEqual(len(problem["errors"]) + problem["errors_dropped"], 50)
-        self.assertRegex(problem["detail"], r"\Ap0, .* and 34 more are wrong")
+        self.assertRegex(problem["detail"], r"\Ap0, .* and p49 are unknown, and 34 more;")
 
     def test_the_way_out_that_is_named_is_one(self):
         for query in ("length=4&dim=7&odd_dim=pad", "length=4&dim=7&odd_dim=truncate"):

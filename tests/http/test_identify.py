@@ -200,6 +200,8 @@ class Identify(IdentifyCase):
             )
         self.assertEqual(self.identify(npy(table), "?scheme=alibi")["status"], "unknown")
         self.refuse(422, "scheme", npy(table), "?scheme=none", NPY)
+        problem = self.refuse(422, "scheme", npy(table), "?scheme=alibbi", NPY)
+        self.assertRegex(problem["detail"], '^scheme must be .* did you mean "alibi"')
         for scheme in self.get("/v1/schemes").json()["schemes"]:
             if not scheme["recognised"]:
                 self.refuse(422, "scheme", npy(table), f"?scheme={scheme['name']}", NPY)

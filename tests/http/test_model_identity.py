@@ -128,6 +128,7 @@ class Texts(Identity):
         for ids, words in (
             ([[[0, 1, 2]]], "nested once too deep"),
             ([[0, 1], [0, 1], [0, 1]], "it holds arrays"),
+            ([0, "1"], "must be an array of numbers and of nothing else"),
         ):
             reply = self.post("/v1/encodings/mrope", {"position_ids": ids, "dim": 8})
             problem = self.assert_problem(reply, 400, "position_ids")

@@ -319,7 +319,13 @@ class Files(StoreCase):
             "finite", self.assert_problem(self.put("a", infinite), 422, "table")["detail"]
         )
         self.assert_problem(self.put("a", b""), 400, "body")
-        self.assert_problem(self.put("a", b"PK\x03\x04 a zip archive"), 400, "header length")
+        self.assert_problem(self.put("a", b"PK\x03\x04 a zip archive"), 400, "body")
+        problem = self.assert_problem(
+            self.put("a", b"\x93NUMPY\x01\x00v\x00{'descr'"), 400, "body"
+        )
+        self.assertRegex(
+            problem["detail"], r"must be a safetensors file.*\(given: an npy file\)"
+        )
         self.assertEqual(self.listed(), [])
 
     def test_what_is_refused_leaves_what_stands(self):

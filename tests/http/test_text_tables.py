@@ -64,6 +64,7 @@ class TextTables(IdentifyCase):
                 found = self.identify(text, media_type=media_type)
                 self.assert_found(found, data, "f32")
                 self.assertIn("length=4&dim=8", found["request"]["url"])
+                self.assertEqual(" file" in found["summary"], media_type == NPY)
 
     def test_what_the_service_writes_it_reads(self):
         for target, values in OWN.items():
@@ -170,6 +171,8 @@ class TextTables(IdentifyCase):
         ):
             with self.subTest(str(body)):
                 self.refuse(status, parameter, body, "", JSON)
+        found = self.refuse(400, "body", b",0,1\n0,1.0,2.0\n1,3.0,4.0\n", "", CSV)
+        self.assertIn("to_csv(header=False, index=False)", found["detail"])  # pandas without
         for body in (b"", b"\n\n", b"a,b\n", b"1,2\n3\n", b"1,,2\n", b"1,2,\n", b"1\n0x1\n"):
             with self.subTest(str(body)):
                 self.refuse(400, "body", body, "", CSV)

@@ -90,7 +90,7 @@ HEADS = np.zeros((2, 8, 8, 128), "f4")
 # What provokes a message of the document: target, body and head. `…` stands for what differs.
 REQUESTS = {
     "in a shell, quote the URL, since & ends a command": ("/v1/encodings/rope?length=4",),
-    'unknown parameter "base"; did you mean "rope_theta"?': (
+    'unknown parameter "base"; did you mean "rope_theta"': (
         "/v1/encodings/rope?length=4&dim=8&base=500000",
     ),
     'there is no scheme "…"': ("/v1/encodings/sines?length=4",),
