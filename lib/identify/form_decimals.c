@@ -53,6 +53,29 @@ static bool has_step(const pe_view *view, double step)
     return good;
 }
 
+/* Find what both views of a layer were rounded to: decimals, or a step. *ret_step: 0: neither.
+ * False: they cannot be read. */
+static bool find_rounding(const pe_layer *layer, int *ret_decimals, bool *ret_found,
+                          double *ret_step)
+{
+    const pe_view *views[] = {&layer->view, &layer->other};
+    const size_t count = layer->is == PE_OTHER_NONE ? 1 : 2;
+    *ret_found = true;
+    *ret_decimals = 0;
+    for (size_t i = 0; *ret_found && i < count; i++) {
+        int decimals = 0;
+        if (!pe_view_find_decimals(views[i], &decimals, ret_found))
+            return false;
+        *ret_decimals = decimals > *ret_decimals ? decimals : *ret_decimals;
+    }
+    if (!*ret_found && !find_step(&layer->view, ret_step))
+        return false;
+    *ret_step = *ret_found ? pe_power_double(10, -*ret_decimals) : *ret_step;
+    for (size_t i = 0; !*ret_found && *ret_step > 0 && i < count; i++)
+        *ret_step = has_step(views[i], *ret_step) ? *ret_step : 0;
+    return true;
+}
+
 bool pe_undo_decimals(pe_layers *layers, const pe_layer *layer)
 {
     pe_layer beneath = pe_layer_beneath(layer);
@@ -62,13 +85,9 @@ bool pe_undo_decimals(pe_layers *layers, const pe_layer *layer)
     if (layer->view.grain > 0 || layer->is == PE_OTHER_TABLE ||
         pe_layer_has(layer, PE_TRANSFORM_FACTOR))
         return true;
-    if (!pe_view_find_decimals(&layer->view, &decimals, &found))
+    if (!find_rounding(layer, &decimals, &found, &step))
         return false;
-    if (found)
-        step = pe_power_double(10, -decimals);
-    else if (!find_step(&layer->view, &step))
-        return false;
-    if (step == 0 || (!found && !has_step(&layer->view, step)) ||
+    if (step == 0 ||
         !pe_layer_note(&beneath, (pe_transform){.kind = PE_TRANSFORM_DECIMALS,
                                                 .count = found ? (uint64_t)decimals : 0,
                                                 .value = step}))
