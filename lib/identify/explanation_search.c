@@ -384,8 +384,11 @@ static bool judge_candidates(search *self, pe_observation *seen, const pe_view *
         left -= self->found->compared;
         self->left -= (double)(self->found->compared * entries);
         self->found->price = (pe_price){.request = candidate.bits, .forms = forms};
-        if (self->found->misfits.column_count > 0 && candidate.bits > SIMPLE_BITS)
-            self->found->status = PE_IDENTITY_UNKNOWN; /* it may be another law's */
+        const pe_misfits *misfits = &self->found->misfits;
+        if ((misfits->column_count > 0 && candidate.bits > SIMPLE_BITS) ||
+            (misfits->row_count > misfits->zero_rows &&
+             strstr(candidate.proposal->query, "positions="))) /* each row has its own */
+            self->found->status = PE_IDENTITY_UNKNOWN;         /* it may be another law's */
         if (self->found->status != PE_IDENTITY_UNKNOWN) {
             self->found->price.misfits = pe_price_rest(self->found, &seen->view, told);
             if (other && !check_counterpart(self, &candidate, other, entries))
