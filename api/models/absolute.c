@@ -157,6 +157,8 @@ static void note_image(const model_config *config, const patches_facts *facts,
     if (options->height == 0)
         return;
     if (facts->resized)
+        model_use_option(part, "image");
+    if (facts->resized)
         model_note(part->notes,
                    "For an image of %lld x %lld pixels the trained rows are resized: %s.",
                    (long long)options->height, (long long)options->width, facts->resized);
@@ -203,12 +205,13 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     part->state = API_PART_TRAINED;
     model_fact_number(part, "offset", 0, model_default(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
+        const api_origin from = MODEL_OPTION("image");
         model_argument(part, "preset", facts->preset, model_default(config));
         double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
-        model_argument_number(
-            part, "height", model_patches((double)options->height, patch, merge), MODEL_QUERY);
+        model_argument_number(part, "height",
+                              model_patches((double)options->height, patch, merge), from);
         model_argument_number(part, "width",
-                              model_patches((double)options->width, patch, merge), MODEL_QUERY);
+                              model_patches((double)options->width, patch, merge), from);
         model_argument_number(part, "dim", width.value, width.from);
         model_argument_number(part, "source_height", source, rows.from);
         model_argument_number(part, "prefix_tokens", more, model_default(config));
@@ -318,6 +321,8 @@ static void plan_video(model_config *config, const char *suffix, const char *wid
     api_model_part *part = model_part_new(config, suffix, "sinusoidal");
     const api_origin from = {API_ORIGIN_CONFIG, "num_frames",
                              " / tubelet_size, image_size / patch_size"};
+    model_use_option(part, "frames");
+    model_use_option(part, "image");
     double rows = grid[0] * grid[1] * grid[2];
     model_fact_numbers(part, "grid", grid, 3, from);
     model_fact_number(part, "rows", rows, from);

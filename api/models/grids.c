@@ -47,7 +47,7 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
     if (facts->stride == 0)
         patch = model_integer(config, facts->patch_keys ? facts->patch_keys : "patch_size",
                               model_or_nan(facts->patch));
-    cells grid = {(double)options->height, (double)options->width, MODEL_QUERY};
+    cells grid = {(double)options->height, (double)options->width, MODEL_OPTION("image")};
     if (grid.height == 0 && facts->image > 0) {
         model_number image = model_integer(config, "crop_size|image_size", facts->image);
         grid = (cells){image.value, image.value, image.from};
@@ -108,8 +108,10 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     double sizes[3] = {1, grid->height, grid->width};
     const size_t skipped = facts->frames_keys ? 0 : 1;
     json_t *widths = model_list(config, "axes_dims_rope|rope_axes_dim|axes_dim", &from);
-    if (facts->frames_keys)
+    if (facts->frames_keys) {
         sizes[0] = read_frames(config, facts);
+        model_use_option(part, "frames");
+    }
     model_argument(part, "preset", facts->preset, model_default(config));
     model_argument_numbers(part, "sizes", sizes + skipped, 3 - skipped, grid->from);
     if (facts->centred)

@@ -277,6 +277,34 @@ static void keep_asked(model_planner *planner)
     keep_components(plan, part_places);
 }
 
+/* ---- options without an effect ---- */
+
+/* Whether an option has changed a part of a plan. */
+static bool has_option(const api_model_plan *plan, const char *option)
+{
+    for (size_t i = 0; i < plan->part_count; i++)
+        if (json_object_get(plan->parts[i].asked, option))
+            return true;
+    return false;
+}
+
+void api_model_refuse_unused(const api_model_plan *const plans[], size_t count,
+                             pe_error *reterr)
+{
+    size_t row_count;
+    const pe_parameter *rows = api_model_option_rows(&row_count);
+    for (size_t i = 0; i < row_count; i++) {
+        const char *given = pe_options_text(plans[0]->options->read, i);
+        bool is_used = model_lists("components convention format plan", rows[i].name);
+        for (size_t j = 0; j < count; j++)
+            is_used = is_used || has_option(plans[j], rows[i].name);
+        if (given && !is_used)
+            pe_error_add(reterr, PE_OUT_OF_RANGE, rows[i].name, given,
+                         "left out: nothing in this model depends on it")
+                ->reason = PE_REASON_CONFLICT;
+    }
+}
+
 void model_trim_plan(model_planner *planner, json_t *config)
 {
     list_unused(planner, config);

@@ -24,7 +24,7 @@ model_cells model_read_cells(const model_config *config, const char *image_keys,
 {
     const api_model_options *options = config->planner->plan->options;
     const double asked[2] = {(double)options->height, (double)options->width};
-    model_cells cells = {.from = MODEL_QUERY};
+    model_cells cells = {.from = MODEL_OPTION("image")};
     is_asked = is_asked && asked[0] > 0;
     for (size_t axis = 0; axis < 2; axis++) {
         const model_number side = model_side(config, image_keys, image[axis], axis);
@@ -181,6 +181,7 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
     if (isnan(after))
         return;
     add_runs(&shown, grids, after, part);
+    model_use_option(part, "frames");
     model_fact_number(part, "picture_tokens", shown.tokens,
                       MODEL_REMARK("grid / spatial_merge_size^2"));
     if (options->offset)

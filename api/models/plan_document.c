@@ -209,7 +209,7 @@ static json_t *describe_arguments(const api_model_part *part)
 }
 
 /* The path and query that give the part alone. */
-static json_t *describe_request(const api_model_part *part)
+static json_t *describe_request(const api_model_plan *plan, const api_model_part *part)
 {
     api_text text = {0};
     api_text_add(&text, "/v1/encodings/%s", part->scheme);
@@ -219,7 +219,7 @@ static json_t *describe_request(const api_model_part *part)
             api_text_add(&text, *at == '+' ? "%%2B" : "%c", *at);
     }
     if (part->state == API_PART_TRAINED)
-        api_text_add(&text, "&set=YOUR-SET");
+        api_text_add(&text, "&set=%s", plan->options->set ? plan->options->set : "YOUR-SET");
     return take_string(&text);
 }
 
@@ -267,7 +267,7 @@ json_t *api_model_list_omissions(const api_model_plan *plan)
                                                 "no scheme that reads them"
                                               : "this release has no scheme that computes it");
         if (trained)
-            json_object_set_new(left_out, "request", describe_request(part));
+            json_object_set_new(left_out, "request", describe_request(plan, part));
         json_array_append_new(list, left_out);
     }
     return list;
@@ -293,7 +293,7 @@ static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t 
         json_object_set_new(
             described, "tensors",
             describe_tensors(part, api_model_part_is_served(plan, part) ? bytes : &unsent));
-        json_object_set_new(described, "request", describe_request(part));
+        json_object_set_new(described, "request", describe_request(plan, part));
     }
     json_object_set(described, "notes", part->notes);
     return described;

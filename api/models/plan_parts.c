@@ -25,7 +25,8 @@ api_model_part *model_part_new(const model_config *config, const char *suffix, c
                              .state = API_PART_UNSERVED,
                              .config = config,
                              .facts = json_object(),
-                             .notes = json_array()};
+                             .notes = json_array(),
+                             .asked = json_object()};
     part->name = suffix ? model_keep(config->planner, json_sprintf("%s.%s", component, suffix))
                         : component;
     return part;
@@ -37,6 +38,20 @@ void model_part_done(api_model_part *part)
     json_decref(part->facts);
     json_decref(part->notes);
     json_decref(part->second);
+    json_decref(part->asked);
+}
+
+void model_use_option(api_model_part *part, const char *name)
+{
+    json_object_set_new(part->asked, name, json_true());
+}
+
+/* Let the key or the option that a value of a part came from count as used. */
+static void use_origin(api_model_part *part, const char *name, api_origin from)
+{
+    model_use_key(part->config->planner->used, from);
+    if (from.kind == API_ORIGIN_QUERY)
+        model_use_option(part, from.path ? from.path : name);
 }
 
 /* ---- arguments ---- */
@@ -47,7 +62,7 @@ static void add_argument(api_model_part *part, const char *name, const char *tex
 {
     if (!text)
         return;
-    model_use_key(part->config->planner->used, from);
+    use_origin(part, name, from);
     assert(part->count < API_PART_ARGUMENTS);
     part->arguments[part->count] =
         (pe_argument){.name = name,
@@ -157,21 +172,21 @@ void model_argument_limited_length(api_model_part *part, model_number rows, doub
 void model_argument_offset(api_model_part *part, double first, api_origin from)
 {
     const char *offset = part->config->planner->plan->options->offset;
-    if (offset && first == 0)
-        add_argument(part, "offset", offset, PE_KIND_ANY, MODEL_QUERY);
+    if (offset && first != 0)
+        from = model_add_remark(part->config, MODEL_QUERY, " + %s",
+                                model_word_origin(part->config, from));
     else if (offset)
-        model_argument_number(part, "offset", strtod(offset, NULL) + first,
-                              model_add_remark(part->config, MODEL_QUERY, " + %s",
-                                               model_word_origin(part->config, from)));
-    else if (first != 0)
-        model_argument_number(part, "offset", first, from);
+        from = MODEL_QUERY;
+    if (offset || first != 0)
+        model_argument_number(part, "offset", (offset ? strtod(offset, NULL) : 0) + first,
+                              from);
 }
 
 /* ---- facts and notes ---- */
 
 void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from)
 {
-    model_use_key(part->config->planner->used, from);
+    use_origin(part, name, from);
     json_object_set_new(
         part->facts, name,
         json_pack("{s:o, s:o}", "value", value, "from", api_origin_describe(from)));
@@ -264,11 +279,13 @@ void model_part_finish(api_model_part *part, const char *scheme, const char *ten
     model_planner *planner = part->config->planner;
     const pe_scheme *found = pe_scheme_find(scheme);
     pe_error error;
-    model_argument(part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
     if (!found) {
         part->count = 0;
         return;
     }
+    model_argument(part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
+    if (part->state == API_PART_TRAINED)
+        model_use_option(part, "set");
     part->scheme = scheme;
     part->tensors = tensors;
     if (part->state == API_PART_UNSERVED)
@@ -278,4 +295,10 @@ void model_part_finish(api_model_part *part, const char *scheme, const char *ten
     if (pe_request_new(found, part->arguments, part->count, planner->limits, &part->request,
                        &error) != PE_OK)
         report_problems(part, &error);
+    json_object_del(part->asked, "dtype"); /* real tensors alone depend on it */
+    for (size_t i = 0; part->request && i < pe_request_tensor_count(part->request); i++) {
+        const pe_tensor *tensor = pe_request_tensor(part->request, i);
+        if (tensor->dtype != PE_I32 && model_lists(tensors, tensor->name))
+            model_use_option(part, "dtype");
+    }
 }

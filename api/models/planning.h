@@ -4,6 +4,10 @@
 
 #include "models/types.h"
 
+/* Let an option of the request count as used: it has changed the part. Arguments and facts that
+ * come from one do so themselves. */
+void model_use_option(api_model_part *part, const char *name);
+
 /* Begin a part of the config's component: "text", or "text.full_attention" with a suffix. It
  * stays unserved until model_part_finish finds its scheme. The config must outlive what is
  * added to the part. */

@@ -100,3 +100,15 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
     api_batch_done(&batch);
     return reply;
 }
+
+bool api_model_check_set(const api_call *call, const api_model_plan *plan,
+                         api_reply **ret_reply)
+{
+    api_batch batch;
+    bool fits = api_batch_begin(&batch, call) && fill_batch(&batch, plan, ret_reply);
+    if (fits && batch.problem.requests > 0)
+        *ret_reply = api_joint_problem_reply(&batch.problem);
+    fits = fits && batch.problem.requests == 0;
+    api_batch_done(&batch);
+    return fits;
+}

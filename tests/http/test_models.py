@@ -383,7 +383,7 @@ class Reading(Plans):
             self.part(long, "&length=131072")["arguments"]["length"],
             {"value": 131072, "from": "query"},
         )
-        self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], "5")
+        self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], 5)
 
     def test_a_table_that_ends_is_cut_where_more_is_asked_for(self):
         bert = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 512}
@@ -461,6 +461,45 @@ class Reading(Plans):
         self.assertEqual(part["arguments"]["sizes"]["value"], [16, 32])
         vit = self.part({"model_type": "vit"}, "&image=384")
         self.assertEqual((vit["scheme"], vit["arguments"]["height"]["value"]), ("resized", 24))
+
+
+class Options(Plans):
+    """An option of the query changes something, or it is refused by its name."""
+
+    def test_an_option_without_an_effect_is_refused(self):
+        for target in (
+            "llama-2-7b?seq_len=10",
+            "llama-2-7b?image=224",
+            "llama-2-7b?frames=3",
+            "llama-2-7b?set=foo",
+            "gpt2?table=full",
+            "bloom?offset=3",
+            "t5-small?dtype=f64",
+            "vit-base?length=8",
+            "vit-base?frames=2",
+            "gemma-3-27b?components=text&image=224",
+        ):
+            with self.subTest(target):
+                name = target.split("=")[-2].split("?")[-1].split("&")[-1]
+                problem = self.assert_problem(self.get(f"/v1/models/{target}"), 422, name)
+                self.assertIn("left out", problem["detail"])
+        for target in ("gemma-3-27b?image=224", "qwen2-vl-7b?frames=3"):
+            self.assert_ok(self.get(f"/v1/models/{target}"))
+        sides = {"first": "gpt2", "second": "qwen2-vl-7b"}
+        self.assert_ok(self.post("/v1/models/compare?frames=2", sides))
+        self.assert_problem(self.post("/v1/models/compare?seq_len=2", sides), 422, "seq_len")
+
+    def test_a_plan_checks_the_set_and_asks_for_it(self):
+        gpt2 = {"model_type": "gpt2", "n_embd": 4, "n_positions": 2}
+        self.assert_problem(self.plan(gpt2, "&set=mine"), 422, "set")
+        for name, status in (("other", 422), ("table", 200)):
+            tensor = {"dtype": "F32", "shape": [2, 4], "data_offsets": [0, 32]}
+            header = json.dumps({name: tensor}).encode()
+            file = len(header).to_bytes(8, "little") + header + bytes(32)
+            self.server.request("PUT", "/v1/sets/mine", {}, file)
+            reply = self.plan(gpt2, "&set=mine")
+            self.assertEqual(reply.status, status, reply)
+        self.assertIn("&set=mine", reply.json()["parts"][0]["request"])
 
 
 class Pictures(Plans):
