@@ -41,7 +41,7 @@ static model_number read_columns(const model_config *config, const table_facts *
     if (facts->parts == 0 || isnan(parts.value))
         return width;
     width.value = floor(width.value / parts.value);
-    width.from = facts->parts_keys ? model_divide_origins(config, width.from, parts.from)
+    width.from = facts->parts_keys ? model_divide_origins(config, width, parts)
                                    : model_add_remark(config, width.from, " / %g", parts.value);
     return width;
 }
@@ -90,6 +90,7 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
         positions.value = rows.value;
     model_argument_length(part, positions, API_MODEL_ROWS);
     model_argument_offset(part, first.value, first.from);
+    model_note_past(part, rows);
     model_argument_number(part, "dim", width.value, width.from);
     if (facts->base_keys) {
         model_number base = model_real(config, facts->base_keys, 10000);
@@ -209,9 +210,9 @@ static void finish_trained(const model_config *config, const patches_facts *fact
         model_argument(part, "preset", facts->preset, model_default(config));
         double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
         model_argument_number(part, "height",
-                              model_patches((double)options->height, patch, merge), from);
+                              model_patches(config, MODEL_HEIGHT(options), patch, merge), from);
         model_argument_number(part, "width",
-                              model_patches((double)options->width, patch, merge), from);
+                              model_patches(config, MODEL_WIDTH(options), patch, merge), from);
         model_argument_number(part, "dim", width.value, width.from);
         model_argument_number(part, "source_height", source, rows.from);
         model_argument_number(part, "prefix_tokens", more, model_default(config));

@@ -129,6 +129,19 @@ void model_argument_numbers(api_model_part *part, const char *name, const double
     json_decref(list);
 }
 
+double model_read_argument(const api_model_part *part, const char *name, double absent)
+{
+    const pe_argument *given = api_argument_find(part->arguments, part->count, name);
+    return given ? strtod(given->text, NULL) : absent;
+}
+
+static void refuse_offset(const api_model_part *part, double most, const char *reason)
+{
+    json_t *given = json_real(strtod(part->config->planner->plan->options->offset, NULL));
+    model_refuse(part->config, MODEL_OPTION("offset"), given, "at most %.0f%s", most, reason);
+    json_decref(given);
+}
+
 void model_argument_length(api_model_part *part, model_number rows, double most)
 {
     const api_model_options *options = part->config->planner->plan->options;
@@ -150,23 +163,21 @@ void model_argument_length(api_model_part *part, model_number rows, double most)
 void model_argument_limited_length(api_model_part *part, model_number rows, double most)
 {
     const api_model_options *options = part->config->planner->plan->options;
-    double left = rows.value - (options->offset ? strtod(options->offset, NULL) : 0);
+    double left = floor(rows.value - (options->offset ? strtod(options->offset, NULL) : 0));
     double asked = options->length > 0 ? (double)options->length : most;
     api_origin from = options->length > 0 ? MODEL_QUERY : rows.from;
     model_fact_number(part, "positions", rows.value, rows.from);
-    if (left < 1) /* the scheme refuses what lies beyond the table */
-        model_argument_number(part, "length", 1, from);
-    else if (asked >= left)
-        model_argument_number(part, "length", left,
-                              asked == left || options->length == 0
-                                  ? from
-                                  : model_add_remark(part->config, MODEL_QUERY,
-                                                     ", cut to the rows of the table"));
-    else if (options->length > 0)
-        model_argument_number(part, "length", asked, from);
-    else
-        model_argument_number(part, "length", asked,
-                              model_add_remark(part->config, from, ", cut to %g rows", asked));
+    if (left < 1)
+        refuse_offset(part, rows.value - 1, ", the last position of the table");
+    else if (asked > left && options->length > 0)
+        model_note(part->config->planner->plan->notes,
+                   "%s: length is %.0f, not %.0f: the table ends with position %.0f.",
+                   part->name, left, asked, rows.value - 1);
+    if (asked > left && options->length > 0)
+        from = model_add_remark(part->config, from, ", cut to the rows of the table");
+    else if (asked < left && options->length == 0)
+        from = model_add_remark(part->config, from, ", cut to %g rows", asked);
+    model_argument_number(part, "length", fmin(asked, left), from);
 }
 
 void model_argument_offset(api_model_part *part, double first, api_origin from)
@@ -180,6 +191,21 @@ void model_argument_offset(api_model_part *part, double first, api_origin from)
     if (offset || first != 0)
         model_argument_number(part, "offset", (offset ? strtod(offset, NULL) : 0) + first,
                               from);
+    double last = first + model_read_argument(part, "length", 1) - 1;
+    if (offset && strtod(offset, NULL) + last > 0x1p53)
+        refuse_offset(part, 0x1p53 - last, ": no position is above 2^53");
+}
+
+bool model_note_past(const api_model_part *part, model_number longest)
+{
+    const double last =
+        model_read_argument(part, "offset", 0) + model_read_argument(part, "length", 0) - 1;
+    if (last >= longest.value)
+        model_note(part->config->planner->plan->notes,
+                   "%s: the last row is position %.0f, past the %.0f positions of %s.",
+                   part->name, last, longest.value,
+                   model_word_origin(part->config, longest.from));
+    return last >= longest.value;
 }
 
 /* ---- facts and notes ---- */

@@ -31,6 +31,12 @@ void model_argument_numbers(api_model_part *part, const char *name, const double
  * the config allows. Without a number the part has `most` rows. */
 void model_argument_length(api_model_part *part, model_number rows, double most);
 
+/* The number that an argument of the part has. */
+double model_read_argument(const api_model_part *part, const char *name, double absent);
+
+/* Note rows past the positions that the config has. Whether there are any. */
+bool model_note_past(const api_model_part *part, model_number longest);
+
 /* The same of a table that has an end: what is asked for beyond it is cut off. */
 void model_argument_limited_length(api_model_part *part, model_number rows, double most);
 
@@ -111,7 +117,13 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
 
 /* The patches along a side of `pixels`: whole ones, or with `merge` above 1 the nearest
  * multiple of it, at least one, as Qwen2-VL's processor resizes pictures. */
-double model_patches(double pixels, double patch, double merge);
+double model_patches(const model_config *config, model_number side, double patch, double merge);
+
+/* The sides of the request's image. */
+#define MODEL_HEIGHT(options)                                                                  \
+    ((model_number){true, (double)(options)->height, MODEL_OPTION("image")})
+#define MODEL_WIDTH(options)                                                                   \
+    ((model_number){true, (double)(options)->width, MODEL_OPTION("image")})
 
 /* The cells of an image along height and width: of the request's where that is asked for and
  * given, else of the config's, whose keys and defaults these are. */

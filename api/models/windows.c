@@ -127,8 +127,9 @@ static void read_stage_cells(const model_config *config, swin_keys *keys)
         return;
     for (size_t axis = 0; axis < 2; axis++) {
         const size_t side = facts->by_stage ? axis : 0;
-        keys->cells[axis] = floor(model_side(config, "image_size", facts->image, side).value /
-                                  model_side(config, "patch_size", facts->patch, side).value);
+        keys->cells[axis] =
+            model_patches(config, model_side(config, "image_size", facts->image, side),
+                          model_side(config, "patch_size", facts->patch, side).value, 1);
     }
 }
 
@@ -244,7 +245,7 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
 {
     api_model_part *part = model_part_new(config, type, "decomposed");
     model_number head = model_divide(config, model_width(config, NULL, facts->width),
-                                     model_heads(config, NULL, facts->heads));
+                                     model_heads(config, NULL, facts->heads), "");
     model_fact_numbers(part, "window", seen->sides, 2, seen->from);
     model_fact_numbers(part, "rel_pos_h", (double[]){2 * source[0] - 1, head.value}, 2,
                        seen->from);

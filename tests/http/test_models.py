@@ -154,10 +154,57 @@ class Contradictions(Plans):
         self.refuses("rope_theta", rope_theta=0.5)
         self.refuses("head_dim", head_dim=7)
 
-    def test_rules_about_a_value_that_no_key_gives_name_the_parameter(self):
-        reply = self.plan({"model_type": "mlcd_vision_model", "image_size": -1})
-        problem = self.assert_problem(reply, 422)
-        self.assertEqual(["sizes"], [error["parameter"] for error in problem["errors"]])
+    def test_impossible_values_are_refused_with_their_key_and_its_rule(self):
+        for model_type, keys, path, said in (
+            (
+                "gptj",
+                {"rotary_dim": 512},
+                "",
+                "at most 256, the columns of a head (given: 512)",
+            ),
+            ("gptj", {"rotary_dim": 0, "n_embd": 4096}, "", "at most 256, the columns"),
+            ("codegen", {"rotary_dim": 512}, "", "at most 256, the columns"),
+            (
+                "vit",
+                {"image_size": 10},
+                "",
+                "at least 16 pixels, the side of a patch (given: 10)",
+            ),
+            ("swinv2", {"image_size": 3}, "", "at least 4 pixels"),
+            ("mlcd_vision_model", {"image_size": -1}, "", "from 1 to 2^53 (given: -1)"),
+            ("mlcd_vision_model", {"image_size": 3}, "", "at least 14 pixels"),
+            ("gemma3_text", {"sliding_window_pattern": 0}, "", "at least 1 (given: 0)"),
+            ("gemma3_text", {"sliding_window_pattern": -3}, "", "at least 1"),
+            ("llama", {"max_position_embeddings": 1e18}, "", "at most 2^53 (given: 1e+18)"),
+            ("llama", {"num_hidden_layers": 0}, "", "from 1 to 4096 (given: 0)"),
+            ("falcon", {"alibi": "true"}, "", "written without quotes"),
+            ("qwen2_vl", {"mrope_section": [-16, 56, 24]}, "rope_scaling.", "3 integers"),
+            ("qwen2_vl", {"mrope_section": [16, 24, 24, 0]}, "rope_scaling.", "3 integers"),
+            (
+                "qwen2_vl",
+                {"num_heads": 15, "embed_dim": 1280},
+                "vision_config.",
+                "embed_dim, which is 1280 (given: 15",
+            ),
+        ):
+            with self.subTest(model_type, **keys):
+                key = next(iter(keys))
+                inside = {path[:-1]: keys} if path else keys
+                config = {"model_type": model_type, "num_hidden_layers": 6, **inside}
+                problem = self.assert_problem(self.plan(config), 422, path + key)
+                self.assertIn(said, problem["detail"])
+
+    def test_bodies_say_what_is_wrong_with_them(self):
+        for body, said in (
+            (b'{"model_type": "llama", "model_type": "gpt2"}', "duplicate object key"),
+            (b'{"rope_theta": 1e400}', "real number overflow"),
+            (b'{"model_type": "llama"', "near end of file"),
+        ):
+            detail = self.assert_problem(self.plan(body), 400, "body")["detail"]
+            self.assertIn(said, detail)
+            self.assertNotIn("yaml", detail)
+        detail = self.assert_problem(self.plan(b"model_type: llama"), 400, "body")["detail"]
+        self.assertIn("yaml", detail)
 
     def test_stages_have_one_number_each(self):
         swin = {"model_type": "swin"}
@@ -342,10 +389,14 @@ class Reading(Plans):
                 dim = self.part({"model_type": name})["arguments"]["dim"]
                 self.assertEqual(dim["value"], width)
                 self.assertIn(f"default of {name}", dim["from"])
+        rest = self.part({"model_type": "llama", "hidden_size": 64})["facts"]["head_dim"]
+        self.assertEqual(rest["from"], "hidden_size / 32 (default of llama)")
         mixed = self.part({"model_type": "llama", "num_attention_heads": 64})["arguments"][
             "dim"
         ]
-        self.assertEqual(mixed, {"value": 64, "from": "default of llama / num_attention_heads"})
+        self.assertEqual(
+            mixed, {"value": 64, "from": "default of llama, 4096 / num_attention_heads"}
+        )
         self.assertEqual(
             self.part({"model_type": "albert", "hidden_size": 64})["facts"]["dim"],
             {"value": 128, "from": "default of albert"},
@@ -489,6 +540,15 @@ class Options(Plans):
         self.assert_ok(self.post("/v1/models/compare?frames=2", sides))
         self.assert_problem(self.post("/v1/models/compare?seq_len=2", sides), 422, "seq_len")
 
+    def test_a_position_that_is_not_there_is_a_fault_of_the_offset(self):
+        for target, said in (
+            ("gpt2?offset=5000&length=8", "at most 1023, the last position of the table"),
+            ("gpt2?offset=0.5", "one of 0, 1, 2"),
+            ("llama-2-7b?offset=9007199254740990", "no position is above 2^53"),
+        ):
+            problem = self.assert_problem(self.get(f"/v1/models/{target}"), 422, "offset")
+            self.assertIn(said, problem["detail"])
+
     def test_a_plan_checks_the_set_and_asks_for_it(self):
         gpt2 = {"model_type": "gpt2", "n_embd": 4, "n_positions": 2}
         self.assert_problem(self.plan(gpt2, "&set=mine"), 422, "set")
@@ -565,6 +625,11 @@ class Pictures(Plans):
         parts = self.parts(self.QWEN, "&image=56&frames=5&length=64")
         self.assertEqual(self.values(parts["text"], "text", "grids"), [[1, 51], [3, 4, 4]])
         self.assertEqual(self.values(parts["vision"], "repeats"), [3])
+        vision = self.parts(self.QWEN, "&frames=3")["vision"]
+        self.assertEqual(vision["facts"]["rows"]["value"], 512)  # 2 x 16 x 16
+        self.assertEqual(vision["tensors"][0]["shape"][0], 512)
+        grid = self.parts(self.QWEN, "&frames=3")["text"]["facts"]["grid"]
+        self.assertEqual(grid["from"], "frames of the query, with cells of an example")
         apart = self.parts(
             {**self.QWEN, "model_type": "qwen3_vl", "text_config": {"num_hidden_layers": 1}},
             "&image=64&frames=4&length=64",
@@ -696,12 +761,18 @@ class Known(Plans):
             ("llama-3.1-8b?length=131073", "position 131072, past the 131072 positions"),
             ("deepseek-v3?length=4096", None),
             ("deepseek-v3?length=4097", "past the original length of rope_type yarn, 4096"),
+            ("gpt2?length=1025", "length is 1024, not 1025: the table ends with position 1023"),
+            ("gpt2?length=8&offset=1020", "length is 4, not 8: the table ends"),
         ):
             with self.subTest(target):
                 join = "&" if "?" in target else "?"
                 notes = self.get(f"/v1/models/{target}{join}plan=true").json()["notes"]
                 self.assertEqual(len(notes), said is not None, notes)
                 self.assertIn(said or "", str(notes))
+        audio = {"model_type": "qwen2_5_omni_audio_encoder"}
+        self.assertEqual(self.plan(audio, "&length=1500").json()["notes"], [])
+        (note,) = self.plan(audio, "&length=1501").json()["notes"]
+        self.assertIn("position 1500, past the 1500 positions of the default of", note)
         yarn = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
         config = {"model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28}
         config |= {"max_position_embeddings": 32768, "rope_scaling": yarn}
