@@ -100,18 +100,28 @@ static void refuse_kind(const model_config *config, api_origin origin, const jso
 
 /* ---- looking up ---- */
 
+/* Note that a key of an object has a meaning, whether the object has it or not. */
+static void note_key(const model_config *config, const char *key)
+{
+    json_t *known = config->planner->known;
+    if (!config->path)
+        return;
+    if (!json_object_get(known, config->path))
+        json_object_set_new(known, config->path, json_object());
+    json_object_set_new(json_object_get(known, config->path), key, json_true());
+}
+
 /* The member of a key of this very spelling. Objects count as used, since their keys are listed
  * one by one. */
 static json_t *find_member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
+    note_key(config, key);
     if (!value && config->fallback && json_object_get(config->fallback, key)) {
         *ret_from = model_default(config->parent ? config->parent : config);
         return json_object_get(config->fallback, key);
     }
-    if (!value)
-        return NULL;
-    if (json_is_null(value))
+    if (!value || json_is_null(value))
         return NULL;
     *ret_from = model_origin(config, key);
     if (json_is_object(value))

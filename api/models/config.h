@@ -15,6 +15,7 @@ typedef struct model_planner {
     const pe_limits *limits;
     pe_error *error;
     json_t *used;     /* the paths that have changed something, as the keys of an object */
+    json_t *known;    /* by paths of objects: the keys that were looked for, there or not */
     json_t *paths;    /* of a file of another dialect: by paths of the config, its own */
     size_t objects;   /* that types have read */
     bool is_unasked;  /* what is planned now was not asked for */

@@ -485,6 +485,32 @@ class Reading(Plans):
             ["rope_ratio", "rope_scaling.mscale", "rotary_dim"],
         )
 
+    def test_keys_that_are_slips_of_those_that_decide_are_listed_with_these(self):
+        for config, slip, meant in (
+            ({"model_type": "llama"}, "num_attention_head", "num_attention_heads"),
+            ({"model_type": "llama"}, "hiden_size", "hidden_size"),
+            ({"model_type": "llama"}, "headdim", "head_dim"),
+            ({"model_type": "gpt2"}, "n_posistions", "n_positions"),
+        ):
+            not_used = self.plan({**config, slip: 16}).json()["not_used"]
+            self.assertEqual(not_used, [f"{slip}: did you mean {meant}?"])
+            self.assertEqual(self.plan({**config, slip: 16, meant: 64}).json()["not_used"], [])
+        layers = {"num_hidden_layers": 1, "layer_type": ["full_attention"]}
+        not_used = self.plan({"model_type": "gemma2", **layers}).json()["not_used"]
+        self.assertEqual(not_used, ["layer_type: did you mean layer_types?"])
+
+    def test_no_key_of_a_real_config_is_a_slip(self):
+        configs = [
+            json.loads(path.read_text())["config"] for path in sorted(SET.glob("*.json"))
+        ]
+        configs += [model["config"] for model in self.get("/v1/models").json()["models"]]
+        if "POSENC_MODELS" in os.environ:
+            files = pathlib.Path(os.environ["POSENC_MODELS"]).glob("*.json")
+            configs += [json.loads(path.read_text()) for path in files]
+        for config in configs:
+            not_used = self.plan(config).json().get("not_used", [])
+            self.assertNotIn("did you mean", str(not_used), config)
+
     def test_bodies_that_are_no_config_are_refused(self):
         self.assert_problem(self.plan(b"[]"), 400, "body")
         self.assert_problem(self.plan(b"{"), 400, "body")
