@@ -116,6 +116,10 @@ api_model_type_name api_model_type_get(size_t index);
 /* Whether the answer to a request for the tensors has those of a part. */
 bool api_model_part_is_served(const api_model_plan *plan, const api_model_part *part);
 
+/* The tensor that is asked for alone, since others of its scheme are trained; NULL: all are
+ * asked for, as a request can name one alone. */
+const char *api_model_part_single(const api_model_part *part);
+
 /* Refuse each option that was given and has changed no part of any of these plans. */
 void api_model_refuse_unused(const api_model_plan *const plans[], size_t count,
                              pe_error *reterr);

@@ -34,6 +34,9 @@ static bool add_part(api_batch *batch, const api_model_plan *plan, size_t index,
     if (part->state == API_PART_TRAINED)
         arguments.items[arguments.count++] =
             (pe_argument){.name = "set", .text = plan->options->set, .kind = PE_KIND_STRING};
+    if (api_model_part_single(part))
+        arguments.items[arguments.count++] = (pe_argument){
+            .name = "tensor", .text = api_model_part_single(part), .kind = PE_KIND_STRING};
     bool added = api_batch_add(batch, (int)index, part->name, pe_scheme_find(part->scheme),
                                &arguments, &error, about_part(plan, index), ret_reply);
     if (added && part->tensors)
