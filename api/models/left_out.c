@@ -17,7 +17,7 @@ bool model_looks_like_positions(const char *key)
         "rope",      "nope",  "rotary",     "position",
         "pos_emb",   "alibi", "theta",      "relative_attention",
         "pos_enc",   "mrope", "seq_length", "dynamic_ntk",
-        "logn_attn", "yarn"};
+        "logn_attn", "yarn",  "pos_att"};
     for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++)
         if (strstr(key, PIECES[i]))
             return true;

@@ -86,7 +86,8 @@ static void add_fact(const api_model_part *part, const char *name, const char *b
         return;
     api_text_add(text, "%s", before);
     add_number(json_number_value(value), text);
-    api_text_add(text, "%s", after);
+    bool is_one = json_number_value(value) == 1 && model_has_ending(after, "s");
+    api_text_add(text, "%.*s", (int)(strlen(after) - is_one), after);
 }
 
 /* Add "8 x 16" for [8, 16]. */

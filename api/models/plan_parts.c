@@ -269,35 +269,41 @@ void model_part_say(api_model_part *part, const char *note)
 
 /* ---- the scheme ---- */
 
-/* The path that a problem with an argument of a part is about: where the argument came from. */
-static const char *path_of_problem(const api_model_part *part, const char *parameter)
+/* Add a problem that a scheme has with an argument of a part, under the path where that came
+ * from. Of what was computed from a value, that value is not what was given. */
+static void report_problem(const api_model_part *part, const pe_problem *problem,
+                           pe_status status)
 {
-    for (size_t i = 0; i < part->count; i++) {
+    model_planner *planner = part->config->planner;
+    const char *path = NULL, *allowed = problem->allowed, *given = problem->given;
+    for (size_t i = 0; i < part->count && !path; i++) {
         api_origin from = part->from[i];
-        if (strcmp(part->arguments[i].name, parameter) != 0)
+        if (strcmp(part->arguments[i].name, problem->parameter) != 0)
             continue;
         bool is_named = from.kind == API_ORIGIN_CONFIG || from.kind == API_ORIGIN_QUERY;
-        return is_named && from.path ? model_shown_path(part->config->planner, from.path)
-                                     : parameter;
+        path = is_named && from.path ? from.path : problem->parameter;
+        if (path == from.path && from.remark && from.remark[0] == ' ') {
+            allowed = model_keep(planner, json_sprintf("such that %s is %s, not %s",
+                                                       model_word_origin(part->config, from),
+                                                       allowed, given));
+            given = "";
+        }
     }
-    return model_shown_path(
-        part->config->planner,
-        model_keep(part->config->planner, json_sprintf("%s: %s", part->name, parameter)));
+    if (!path)
+        path = model_keep(planner, json_sprintf("%s: %s", part->name, problem->parameter));
+    path = model_shown_path(planner, path);
+    if (!model_known_problem(planner, path, allowed))
+        pe_error_add(planner->error, status, path, given, "%s", allowed);
 }
 
 /* Add the problems that a scheme has with a part. */
 static void report_problems(const api_model_part *part, const pe_error *error)
 {
-    for (size_t i = 0; i < error->count; i++) {
-        const pe_problem *problem = &error->problems[i];
-        pe_status status = error->status == PE_NO_MEMORY || error->status == PE_TOO_LARGE
-                               ? error->status
-                               : PE_OUT_OF_RANGE;
-        const char *path = path_of_problem(part, problem->parameter);
-        if (!model_known_problem(part->config->planner, path, problem->allowed))
-            pe_error_add(part->config->planner->error, status, path, problem->given, "%s",
-                         problem->allowed);
-    }
+    for (size_t i = 0; i < error->count; i++)
+        report_problem(part, &error->problems[i],
+                       error->status == PE_NO_MEMORY || error->status == PE_TOO_LARGE
+                           ? error->status
+                           : PE_OUT_OF_RANGE);
 }
 
 void model_part_finish(api_model_part *part, const char *scheme, const char *tensors)

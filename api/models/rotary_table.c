@@ -190,8 +190,8 @@ static void note_lengths(const model_config *config, const rotary_keys *keys,
                    part->name, last, keys->type, original);
     if (original * factor > longest)
         model_note(notes,
-                   "%s: rope_type %s reaches %.0f positions, %g times %.0f, past the %.0f of "
-                   "%s.",
+                   "%s: rope_type %s reaches %.0f positions, %g times %.0f, past the %.0f "
+                   "positions of %s.",
                    part->name, keys->type, original * factor, factor, original, longest,
                    model_word_origin(config, keys->longest.from));
 }

@@ -177,6 +177,12 @@ class Contradictions(Plans):
             ("gemma3_text", {"sliding_window_pattern": -3}, "", "at least 1"),
             ("llama", {"max_position_embeddings": 1e18}, "", "at most 2^53 (given: 1e+18)"),
             ("llama", {"num_hidden_layers": 0}, "", "from 1 to 4096 (given: 0)"),
+            (
+                "llama",
+                {"hidden_size": 96},
+                "",
+                "that hidden_size / 32 (default of llama) is an even",
+            ),
             ("falcon", {"alibi": "true"}, "", "written without quotes"),
             ("qwen2_vl", {"mrope_section": [-16, 56, 24]}, "rope_scaling.", "3 integers"),
             ("qwen2_vl", {"mrope_section": [16, 24, 24, 0]}, "rope_scaling.", "3 integers"),
@@ -436,6 +442,10 @@ class Reading(Plans):
         )
         self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], 5)
 
+    def test_one_row_is_no_rows(self):
+        summary = self.part({"model_type": "gpt2", "n_positions": 1, "n_embd": 1})["summary"]
+        self.assertIn("Learned table of 1 row, 1 column; position 0 has row 0", summary)
+
     def test_a_table_that_ends_is_cut_where_more_is_asked_for(self):
         bert = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 512}
         self.assertEqual(self.part(bert, "&length=600")["arguments"]["length"]["value"], 512)
@@ -480,6 +490,8 @@ class Reading(Plans):
             "rope_ratio": 2,
             "rope_scaling": {"type": "linear", "factor": 2, "mscale": 1},
         }
+        deberta = {"model_type": "deberta-v2", "pos_att_type": ["c2p", "xx"]}
+        self.assertEqual(self.plan(deberta).json()["not_used"], ["pos_att_type"])
         self.assertEqual(
             sorted(self.plan(config).json()["not_used"]),
             ["rope_ratio", "rope_scaling.mscale", "rotary_dim"],
