@@ -135,13 +135,6 @@ double model_read_argument(const api_model_part *part, const char *name, double 
     return given ? strtod(given->text, NULL) : absent;
 }
 
-static void refuse_offset(const api_model_part *part, double most, const char *reason)
-{
-    json_t *given = json_real(strtod(part->config->planner->plan->options->offset, NULL));
-    model_refuse(part->config, MODEL_OPTION("offset"), given, "at most %.0f%s", most, reason);
-    json_decref(given);
-}
-
 void model_argument_length(api_model_part *part, model_number rows, double most)
 {
     const api_model_options *options = part->config->planner->plan->options;
@@ -167,16 +160,16 @@ void model_argument_limited_length(api_model_part *part, model_number rows, doub
     double asked = options->length > 0 ? (double)options->length : most;
     api_origin from = options->length > 0 ? MODEL_QUERY : rows.from;
     model_fact_number(part, "positions", rows.value, rows.from);
-    if (left < 1)
-        refuse_offset(part, rows.value - 1, ", the last position of the table");
-    else if (asked > left && options->length > 0)
+    if (left < 1) /* the scheme refuses what lies beyond the table */
+        left = options->length > 0 ? asked : 1;
+    if (asked > left && options->length > 0) {
+        from = model_add_remark(part->config, from, ", cut to the rows of the table");
         model_note(part->config->planner->plan->notes,
                    "%s: length is %.0f, not %.0f: the table ends with position %.0f.",
                    part->name, left, asked, rows.value - 1);
-    if (asked > left && options->length > 0)
-        from = model_add_remark(part->config, from, ", cut to the rows of the table");
-    else if (asked < left && options->length == 0)
+    } else if (asked < left && options->length == 0) {
         from = model_add_remark(part->config, from, ", cut to %g rows", asked);
+    }
     model_argument_number(part, "length", fmin(asked, left), from);
 }
 
@@ -191,9 +184,6 @@ void model_argument_offset(api_model_part *part, double first, api_origin from)
     if (offset || first != 0)
         model_argument_number(part, "offset", (offset ? strtod(offset, NULL) : 0) + first,
                               from);
-    double last = first + model_read_argument(part, "length", 1) - 1;
-    if (offset && strtod(offset, NULL) + last > 0x1p53)
-        refuse_offset(part, 0x1p53 - last, ": no position is above 2^53");
 }
 
 bool model_note_past(const api_model_part *part, model_number longest)
@@ -289,6 +279,9 @@ static void report_problem(const api_model_part *part, const pe_problem *problem
             given = "";
         }
     }
+    if (planner->plan->options->offset && problem->reason == PE_REASON_RULE &&
+        strcmp(problem->parameter, "length") == 0) /* the positions lie too far */
+        path = "offset";
     if (!path)
         path = model_keep(planner, json_sprintf("%s: %s", part->name, problem->parameter));
     path = model_shown_path(planner, path);

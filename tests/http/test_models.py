@@ -580,9 +580,13 @@ class Options(Plans):
 
     def test_a_position_that_is_not_there_is_a_fault_of_the_offset(self):
         for target, said in (
-            ("gpt2?offset=5000&length=8", "at most 1023, the last position of the table"),
+            ("gpt2?offset=5000&length=8", "(given: last position 5007)"),
+            ("gpt2?offset=5000", "below 1024, the number of rows of the table"),
             ("gpt2?offset=0.5", "one of 0, 1, 2"),
-            ("llama-2-7b?offset=9007199254740990", "no position is above 2^53"),
+            (
+                "llama-2-7b?offset=9007199254740990",
+                "from -2^53 to 2^53 (given: last position",
+            ),
         ):
             problem = self.assert_problem(self.get(f"/v1/models/{target}"), 422, "offset")
             self.assertIn(said, problem["detail"])
