@@ -102,9 +102,12 @@ static bool make_plan(api_apply_model *model, const api_call *call, const char *
     if (!text)
         return false;
     model->config = api_config_read(text, strlen(text), reterr);
-    return model->config &&
-           api_model_plan_new(model->config, &model->options, &call->service->host->limits,
-                              &model->plan, reterr) == PE_OK;
+    if (!model->config ||
+        api_model_plan_new(model->config, &model->options, &call->service->host->limits,
+                           &model->plan, reterr) != PE_OK)
+        return false;
+    api_model_refuse_unused((const api_model_plan *const *)&model->plan, 1, reterr);
+    return reterr->count == 0;
 }
 
 /* ---- arguments ---- */

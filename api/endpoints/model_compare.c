@@ -100,6 +100,8 @@ static bool plan_sides(comparing *self, pe_error *error)
         if (api_model_plan_new(self->configs[i], &self->options, limits, &self->plans[i],
                                error) != PE_OK)
             name_side(error, i);
+    if (error->count == 0)
+        api_model_refuse_unused((const api_model_plan *const *)self->plans, 2, error);
     return error->count == 0;
 }
 

@@ -89,31 +89,38 @@ static bool is_long(const api_model_plan *plan)
     return layers > QUICK_LAYERS;
 }
 
-/* Answer a config by its plan or its tensors. */
+/* Answer by a plan or its tensors; NULL with a problem. */
+static api_reply *answer_model(const api_call *call, api_segment config,
+                               const api_model_plan *plan, pe_error *error)
+{
+    const api_model_options *options = plan->options;
+    api_reply *refusal = NULL;
+    api_model_refuse_unused(&plan, 1, error);
+    if (error->count > 0)
+        return NULL;
+    if (call->request->quick && is_long(plan))
+        return api_not_yet(call, API_LATER);
+    if (!wants_plan(call, options))
+        return api_model_tensors_reply(call, plan, config, !is_post(call));
+    if (options->set && !api_model_check_set(call, plan, &refusal))
+        return refusal;
+    return answer_plan(call, plan);
+}
+
 static api_reply *answer_options(const api_call *call, api_segment config,
                                  const api_model_options *options, pe_error *error)
 {
-    api_model_plan *plan;
+    api_model_plan *plan = NULL;
     api_reply *reply = NULL;
     json_t *read = api_gguf_begins(config.data, config.size)
                        ? api_gguf_read(config.data, config.size, error)
                        : api_config_read(config.data, config.size, error);
-    if (!read)
-        return api_problem_from_error(error);
-    if (api_model_plan_new(read, options, &call->service->host->limits, &plan, error) ==
-        PE_OK) {
-        if (call->request->quick && is_long(plan))
-            reply = api_not_yet(call, API_LATER);
-        else
-            reply = wants_plan(call, options)
-                        ? answer_plan(call, plan)
-                        : api_model_tensors_reply(call, plan, config, !is_post(call));
-        api_model_plan_free(plan);
-    } else {
-        reply = api_problem_from_error(error);
-    }
+    if (read &&
+        api_model_plan_new(read, options, &call->service->host->limits, &plan, error) == PE_OK)
+        reply = answer_model(call, config, plan, error);
+    api_model_plan_free(plan);
     json_decref(read);
-    return reply;
+    return error->count > 0 ? api_problem_from_error(error) : reply;
 }
 
 static api_reply *answer_config(const api_call *call, api_segment config)

@@ -41,7 +41,7 @@ static model_number read_columns(const model_config *config, const table_facts *
     if (facts->parts == 0 || isnan(parts.value))
         return width;
     width.value = floor(width.value / parts.value);
-    width.from = facts->parts_keys ? model_divide_origins(config, width.from, parts.from)
+    width.from = facts->parts_keys ? model_divide_origins(config, width, parts)
                                    : model_add_remark(config, width.from, " / %g", parts.value);
     return width;
 }
@@ -90,6 +90,7 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
         positions.value = rows.value;
     model_argument_length(part, positions, API_MODEL_ROWS);
     model_argument_offset(part, first.value, first.from);
+    model_note_past(part, rows);
     model_argument_number(part, "dim", width.value, width.from);
     if (facts->base_keys) {
         model_number base = model_real(config, facts->base_keys, 10000);
@@ -157,6 +158,8 @@ static void note_image(const model_config *config, const patches_facts *facts,
     if (options->height == 0)
         return;
     if (facts->resized)
+        model_use_option(part, "image");
+    if (facts->resized)
         model_note(part->notes,
                    "For an image of %lld x %lld pixels the trained rows are resized: %s.",
                    (long long)options->height, (long long)options->width, facts->resized);
@@ -203,12 +206,13 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     part->state = API_PART_TRAINED;
     model_fact_number(part, "offset", 0, model_default(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
+        const api_origin from = MODEL_OPTION("image");
         model_argument(part, "preset", facts->preset, model_default(config));
         double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
-        model_argument_number(
-            part, "height", model_patches((double)options->height, patch, merge), MODEL_QUERY);
+        model_argument_number(part, "height",
+                              model_patches(config, MODEL_HEIGHT(options), patch, merge), from);
         model_argument_number(part, "width",
-                              model_patches((double)options->width, patch, merge), MODEL_QUERY);
+                              model_patches(config, MODEL_WIDTH(options), patch, merge), from);
         model_argument_number(part, "dim", width.value, width.from);
         model_argument_number(part, "source_height", source, rows.from);
         model_argument_number(part, "prefix_tokens", more, model_default(config));
@@ -318,6 +322,8 @@ static void plan_video(model_config *config, const char *suffix, const char *wid
     api_model_part *part = model_part_new(config, suffix, "sinusoidal");
     const api_origin from = {API_ORIGIN_CONFIG, "num_frames",
                              " / tubelet_size, image_size / patch_size"};
+    model_use_option(part, "frames");
+    model_use_option(part, "image");
     double rows = grid[0] * grid[1] * grid[2];
     model_fact_numbers(part, "grid", grid, 3, from);
     model_fact_number(part, "rows", rows, from);

@@ -68,7 +68,9 @@ const char *model_choice(const model_config *config, const char *key, const char
         *ret_from = model_default(config);
     if (word && model_lists(words, word))
         return word;
-    if (value)
+    if (value && is_flag)
+        model_refuse(config, *ret_from, value, MODEL_FLAG_RULE);
+    else if (value)
         model_refuse_choice(config, *ret_from, value, words);
     return otherwise;
 }

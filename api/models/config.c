@@ -73,7 +73,7 @@ pe_problem *model_refuse(const model_config *config, api_origin origin, const js
                          const char *rule, ...)
 {
     model_planner *planner = config->planner;
-    bool is_option = origin.kind == API_ORIGIN_QUERY && origin.path;
+    bool is_option = origin.kind == API_ORIGIN_QUERY && origin.path, of_caller = given != NULL;
     const char *path =
         model_shown_path(planner, is_option ? origin.path : model_word_origin(config, origin));
     char allowed[256];
@@ -81,6 +81,10 @@ pe_problem *model_refuse(const model_config *config, api_origin origin, const js
     va_start(list, rule);
     vsnprintf(allowed, sizeof allowed, rule, list);
     va_end(list);
+    if (!given && origin.kind == API_ORIGIN_CONFIG && !origin.remark)
+        given = model_find_path(json_array_get(planner->plan->kept, 0), origin.path);
+    if (!of_caller && (json_is_array(given) || json_is_object(given)))
+        given = NULL; /* the rule says what it lacks */
     pe_problem *known = model_known_problem(planner, path, allowed);
     return known ? known : model_refuse_value(planner->error, path, given, allowed);
 }
@@ -96,18 +100,28 @@ static void refuse_kind(const model_config *config, api_origin origin, const jso
 
 /* ---- looking up ---- */
 
+/* Note that a key of an object has a meaning, whether the object has it or not. */
+static void note_key(const model_config *config, const char *key)
+{
+    json_t *known = config->planner->known;
+    if (!config->path)
+        return;
+    if (!json_object_get(known, config->path))
+        json_object_set_new(known, config->path, json_object());
+    json_object_set_new(json_object_get(known, config->path), key, json_true());
+}
+
 /* The member of a key of this very spelling. Objects count as used, since their keys are listed
  * one by one. */
 static json_t *find_member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
+    note_key(config, key);
     if (!value && config->fallback && json_object_get(config->fallback, key)) {
         *ret_from = model_default(config->parent ? config->parent : config);
         return json_object_get(config->fallback, key);
     }
-    if (!value)
-        return NULL;
-    if (json_is_null(value))
+    if (!value || json_is_null(value))
         return NULL;
     *ret_from = model_origin(config, key);
     if (json_is_object(value))
@@ -179,11 +193,13 @@ static model_number read_number(const model_config *config, const char *keys, do
     model_number result = {.value = fallback};
     json_t *value = model_find(config, keys, &result.from);
     double given = json_number_value(value);
-    result.given = json_is_number(value) && (!integral || given == floor(given));
+    result.given = json_is_number(value) &&
+                   (!integral || (given == floor(given) && fabs(given) <= 0x1p53));
     if (result.given)
         result.value = given;
     else if (value)
-        refuse_kind(config, result.from, value, integral ? "an integer" : "a number");
+        refuse_kind(config, result.from, value,
+                    integral ? "an integer, at most 2^53" : "a number");
     else if (!isnan(fallback))
         result.from = model_default(config);
     return result;
@@ -226,7 +242,7 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
     else if (json_is_number(value))
         return json_number_value(value) != 0;
     else if (!json_is_boolean(value))
-        refuse_kind(config, *ret_from, value, "true or false");
+        refuse_kind(config, *ret_from, value, MODEL_FLAG_RULE);
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
@@ -293,10 +309,16 @@ model_number model_heads(const model_config *config, const char *keys, double fa
 }
 
 model_number model_divide(const model_config *config, model_number dividend,
-                          model_number divisor)
+                          model_number divisor, const char *otherwise)
 {
-    return (model_number){.value = floor(dividend.value / divisor.value),
-                          .from = model_divide_origins(config, dividend.from, divisor.from)};
+    model_number quotient = {.value = dividend.value / divisor.value,
+                             .from = model_divide_origins(config, dividend, divisor)};
+    if (isnan(quotient.value) || quotient.value == floor(quotient.value))
+        return quotient;
+    model_refuse(config, divisor.from, NULL, "a divisor of %s, which is %g%s",
+                 model_word_origin(config, dividend.from), dividend.value, otherwise);
+    quotient.value = NAN;
+    return quotient;
 }
 
 model_number model_side(const model_config *config, const char *keys, double fallback,

@@ -15,6 +15,7 @@ typedef struct model_planner {
     const pe_limits *limits;
     pe_error *error;
     json_t *used;     /* the paths that have changed something, as the keys of an object */
+    json_t *known;    /* by paths of objects: the keys that were looked for, there or not */
     json_t *paths;    /* of a file of another dialect: by paths of the config, its own */
     size_t objects;   /* that types have read */
     bool is_unasked;  /* what is planned now was not asked for */
@@ -65,6 +66,9 @@ const char *model_shown_path(model_planner *planner, const char *path);
 #define MODEL_REMARK(words) ((api_origin){.kind = API_ORIGIN_OTHER, .remark = (words)})
 #define MODEL_IMAGE_CELLS   ((api_origin){API_ORIGIN_CONFIG, "image_size", " / patch_size"})
 
+/* The value of a path with dots; NULL: absent or null. */
+json_t *model_find_path(json_t *object, const char *path);
+
 /* The class of the config's model type. */
 api_origin model_default(const model_config *config);
 
@@ -74,10 +78,6 @@ api_origin model_origin(const model_config *config, const char *key);
 /* An origin with one more remark about what became of the value. */
 api_origin model_add_remark(const model_config *config, api_origin origin, const char *format,
                             ...) __attribute__((format(printf, 3, 4)));
-
-/* The origin of a quotient of two values. */
-api_origin model_divide_origins(const model_config *config, api_origin dividend,
-                                api_origin divisor);
 
 /* The words for an origin, kept as long as the plan. */
 const char *model_word_origin(const model_config *config, api_origin origin);
@@ -128,11 +128,20 @@ json_t *model_number_list(const model_config *config, const char *keys, api_orig
 double model_list_number(const json_t *list, size_t index);
 
 /* The columns of a model and the heads of its attention, by their usual keys where `keys` is
- * NULL, and a quotient of two numbers, rounded down. */
+ * NULL, and a quotient of two numbers. Where it is no integer, that is a
+ * problem with the divisor; `otherwise` says what else may be given. */
 model_number model_width(const model_config *config, const char *keys, double fallback);
 model_number model_heads(const model_config *config, const char *keys, double fallback);
 model_number model_divide(const model_config *config, model_number dividend,
-                          model_number divisor);
+                          model_number divisor, const char *otherwise);
+
+/* The origin of a quotient of two values. */
+api_origin model_divide_origins(const model_config *config, model_number dividend,
+                                model_number divisor);
+
+/* The words for where a number came from, with the number itself where no key of the config has
+ * it. */
+const char *model_word_number(const model_config *config, model_number number);
 
 /* The side of an image, a patch or the like, in pixels, from one number, [height, width] or
  * {"height", "width"}; axis 0 is the height. */
@@ -149,9 +158,12 @@ static inline double model_or_nan(double number)
     return number > 0 ? number : NAN;
 }
 
-/* Add a problem about what came from there. The rule completes "the path must be …". */
+/* Add a problem about what came from there. The rule completes "the path must be …". NULL
+ * given: what the key has. */
 pe_problem *model_refuse(const model_config *config, api_origin origin, const json_t *given,
                          const char *rule, ...) __attribute__((format(printf, 4, 5)));
+
+#define MODEL_FLAG_RULE "true or false, written without quotes"
 
 /* The same where there is no planner yet. */
 pe_problem *model_refuse_value(pe_error *error, const char *path, const json_t *given,

@@ -39,6 +39,8 @@ static char *without_foreign_numbers(const char *text, size_t size, size_t *ret_
             quoted = !quoted;
         *to++ = text[at++];
     }
+    if (copy)
+        *to = '\0';
     *ret_size = copy ? (size_t)(to - copy) : 0;
     return copy;
 }
@@ -87,29 +89,16 @@ static bool is_moderate(json_t *config, pe_error *reterr)
     return reterr->count == 0;
 }
 
-/* Say why a text is no JSON object. */
-static void refuse_text(const json_t *read, const json_error_t *problem, pe_error *reterr)
-{
-    if (!read && api_document_lacked_memory(problem))
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
-    else if (read)
-        pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object, a config.json");
-    else
-        pe_error_add(
-            reterr, PE_MALFORMED, "body", "",
-            "one JSON object, a config.json; python3 -c 'import json, sys, yaml; "
-            "print(json.dumps(yaml.safe_load(sys.stdin)))' makes one of YAML (line %d, "
-            "column %d: %s)",
-            problem->line, problem->column,
-            api_is_utf8(problem->text, strlen(problem->text)) ? problem->text : "not UTF-8");
-}
+#define ONE_OBJECT "one JSON object, a config.json"
+#define YAML                                                                                   \
+    "; python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))' "     \
+    "makes one of YAML"
 
 /* Bytes for each byte of a config: its copy, and what a plan says of its keys. */
 #define CONFIG_COPIES 16
 
 json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
 {
-    json_error_t problem = {0};
     text = text ? text : "";
     const size_t mark = api_document_mark(text, size);
     text += mark;
@@ -128,11 +117,12 @@ json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
         return NULL;
     }
-    json_t *config = json_loadb(copy, length, JSON_DECODE_INT_AS_REAL, &problem);
+    const char *what = copy[strspn(copy, " \t\r\n")] == '{' ? ONE_OBJECT : ONE_OBJECT YAML;
+    json_t *config = api_json_parse(copy, length, what, reterr);
     free(copy);
-    if (!json_is_object(config))
-        refuse_text(config, &problem, reterr);
-    else if (is_moderate(config, reterr))
+    if (config && !json_is_object(config))
+        pe_error_add(reterr, PE_MALFORMED, "body", "", ONE_OBJECT);
+    else if (config && is_moderate(config, reterr))
         return config;
     json_decref(config);
     return NULL;

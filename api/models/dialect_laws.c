@@ -8,19 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-json_t *model_find_path(json_t *object, const char *path)
-{
-    json_t *whole = json_object_get(object, path); /* GGUF's names of keys have dots */
-    if (whole)
-        return json_is_null(whole) ? NULL : whole;
-    while (object && *path) {
-        size_t length = strcspn(path, ".");
-        object = json_object_getn(object, path, length);
-        path += length + (path[length] == '.');
-    }
-    return json_is_null(object) ? NULL : object;
-}
-
 void model_set_path(json_t *object, const char *path, json_t *value)
 {
     size_t length = strcspn(path, ".");

@@ -29,12 +29,12 @@ static latents read_latents(const model_config *config, const latents_facts *fac
     model_number sample = read_sample(config, facts);
     model_number patch = model_required(config, "patch_size", facts->patch, 1);
     latents grid = {.base = {.value = floor(sample.value / patch.value)}};
-    grid.base.from = model_divide_origins(config, sample.from, patch.from);
+    grid.base.from = model_divide_origins(config, sample, patch);
     grid.height = grid.width = grid.base.value;
     grid.from = grid.base.from;
     if (options->height > 0) {
-        grid.height = floor((double)options->height / (PIXELS * patch.value));
-        grid.width = floor((double)options->width / (PIXELS * patch.value));
+        grid.height = model_patches(config, MODEL_HEIGHT(options), PIXELS * patch.value, 1);
+        grid.width = model_patches(config, MODEL_WIDTH(options), PIXELS * patch.value, 1);
         grid.from = MODEL_OPTION("image");
     }
     return grid;
@@ -46,8 +46,7 @@ static model_number read_inner_width(const model_config *config, const latents_f
     model_number heads = model_heads(config, NULL, facts->heads);
     model_number head = model_required(config, "attention_head_dim", facts->head, 1);
     model_number width = {.value = heads.value * head.value};
-    width.from =
-        model_add_remark(config, heads.from, " * %s", model_word_origin(config, head.from));
+    width.from = model_add_remark(config, heads.from, " * %s", model_word_number(config, head));
     return width;
 }
 
@@ -158,6 +157,7 @@ void model_plan_unet(model_config *config, const void *first_channels)
     model_fact_text(part, "frequencies", frequencies, shift.from);
     model_argument_length(part, rows, API_MODEL_ROWS);
     model_argument_offset(part, 0, MODEL_QUERY);
+    model_note_past(part, rows);
     model_argument_number(part, "dim", width, from);
     model_argument(part, "layout", layout, flip_from);
     model_argument(part, "frequencies", frequencies, shift.from);

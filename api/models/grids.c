@@ -15,8 +15,8 @@ static model_number add_head(const model_config *config, const grid_facts *facts
                             : (model_number){.value = NAN};
     if (isnan(head.value)) {
         model_number width = model_width(config, facts->width_keys, facts->width);
-        head =
-            model_divide(config, width, model_heads(config, facts->heads_keys, facts->heads));
+        head = model_divide(config, width, model_heads(config, facts->heads_keys, facts->heads),
+                            "");
     }
     model_fact_number(part, "head_dim", head.value, head.from);
     model_fact_number(part, "rotary_dim", head.value, head.from);
@@ -47,20 +47,15 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
     if (facts->stride == 0)
         patch = model_integer(config, facts->patch_keys ? facts->patch_keys : "patch_size",
                               model_or_nan(facts->patch));
-    cells grid = {(double)options->height, (double)options->width, MODEL_QUERY};
-    if (grid.height == 0 && facts->image > 0) {
-        model_number image = model_integer(config, "crop_size|image_size", facts->image);
-        grid = (cells){image.value, image.value, image.from};
-    }
-    if (grid.height > 0 && patch.value >= 1) {
-        double merge = facts->tube > 0 ? read_merge(config, facts).value : 1;
-        grid.height = model_patches(grid.height, patch.value, merge);
-        grid.width = model_patches(grid.width, patch.value, merge);
-    } else {
-        grid = (cells){facts->cells, facts->cells,
+    model_number height = MODEL_HEIGHT(options), width = MODEL_WIDTH(options);
+    if (height.value == 0 && facts->image > 0)
+        height = width = model_required(config, "crop_size|image_size", facts->image, 1);
+    if (height.value == 0 || !(patch.value >= 1))
+        return (cells){facts->cells, facts->cells,
                        MODEL_REMARK("cells of an example, since the config has no image size")};
-    }
-    return grid;
+    double merge = facts->tube > 0 ? read_merge(config, facts).value : 1;
+    return (cells){model_patches(config, height, patch.value, merge),
+                   model_patches(config, width, patch.value, merge), height.from};
 }
 
 static void add_cells(const grid_facts *facts, const cells *grid, api_model_part *part)
@@ -108,8 +103,10 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     double sizes[3] = {1, grid->height, grid->width};
     const size_t skipped = facts->frames_keys ? 0 : 1;
     json_t *widths = model_list(config, "axes_dims_rope|rope_axes_dim|axes_dim", &from);
-    if (facts->frames_keys)
+    if (facts->frames_keys) {
         sizes[0] = read_frames(config, facts);
+        model_use_option(part, "frames");
+    }
     model_argument(part, "preset", facts->preset, model_default(config));
     model_argument_numbers(part, "sizes", sizes + skipped, 3 - skipped, grid->from);
     if (facts->centred)
@@ -125,6 +122,9 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
         model_argument_number(part, "merge_size", merge.value, merge.from);
         if (frames > 0)
             model_argument_number(part, "repeats", frames, MODEL_OPTION("frames"));
+        if (frames > 0)
+            model_fact_number(part, "rows", grid->height * grid->width * frames,
+                              MODEL_OPTION("frames"));
     }
     if (facts->prefix_keys) {
         model_number registers = model_integer(config, facts->prefix_keys, facts->prefix);

@@ -58,6 +58,19 @@ const char *model_shown_path(model_planner *planner, const char *path)
 
 /* ---- where values came from ---- */
 
+json_t *model_find_path(json_t *object, const char *path)
+{
+    json_t *whole = json_object_get(object, path); /* GGUF's names of keys have dots */
+    if (whole)
+        return json_is_null(whole) ? NULL : whole;
+    while (object && *path) {
+        size_t length = strcspn(path, ".");
+        object = json_object_getn(object, path, length);
+        path += length + (path[length] == '.');
+    }
+    return json_is_null(object) ? NULL : object;
+}
+
 api_origin model_origin(const model_config *config, const char *key)
 {
     if (!config->path)
@@ -90,11 +103,17 @@ api_origin model_add_remark(const model_config *config, api_origin origin, const
     return origin;
 }
 
-api_origin model_divide_origins(const model_config *config, api_origin dividend,
-                                api_origin divisor)
+api_origin model_divide_origins(const model_config *config, model_number dividend,
+                                model_number divisor)
 {
-    model_use_key(config->planner->used, divisor);
-    return model_add_remark(config, dividend, " / %s", model_word_origin(config, divisor));
+    model_use_key(config->planner->used, divisor.from);
+    const bool is_default = dividend.from.kind == API_ORIGIN_DEFAULT;
+    if (is_default && divisor.from.kind == API_ORIGIN_DEFAULT)
+        return model_add_remark(config, dividend.from, ", %g / %g", dividend.value,
+                                divisor.value);
+    if (is_default)
+        dividend.from = model_add_remark(config, dividend.from, ", %g", dividend.value);
+    return model_add_remark(config, dividend.from, " / %s", model_word_number(config, divisor));
 }
 
 void model_use_key(json_t *used, api_origin origin)
@@ -115,5 +134,16 @@ json_t *api_origin_describe(api_origin origin)
 
 const char *model_word_origin(const model_config *config, api_origin origin)
 {
+    if (origin.kind == API_ORIGIN_DEFAULT)
+        return model_keep(config->planner, json_sprintf("the default of %s%s", origin.path,
+                                                        origin.remark ? origin.remark : ""));
     return model_keep(config->planner, api_origin_describe(origin));
+}
+
+const char *model_word_number(const model_config *config, model_number number)
+{
+    if (number.from.kind != API_ORIGIN_DEFAULT)
+        return model_word_origin(config, number.from);
+    return model_keep(config->planner,
+                      json_sprintf("%g (default of %s)", number.value, number.from.path));
 }

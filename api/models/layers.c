@@ -126,6 +126,8 @@ static double read_period(const model_config *config, const layer_facts *facts)
 {
     model_number every = model_integer(config, facts->every_keys, facts->every);
     model_use_key(config->planner->used, every.from);
+    if (every.given && every.value < 1)
+        model_refuse(config, every.from, NULL, "an integer, at least 1");
     return every.value;
 }
 

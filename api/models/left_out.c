@@ -17,7 +17,7 @@ bool model_looks_like_positions(const char *key)
         "rope",      "nope",  "rotary",     "position",
         "pos_emb",   "alibi", "theta",      "relative_attention",
         "pos_enc",   "mrope", "seq_length", "dynamic_ntk",
-        "logn_attn", "yarn"};
+        "logn_attn", "yarn",  "pos_att"};
     for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++)
         if (strstr(key, PIECES[i]))
             return true;
@@ -26,13 +26,37 @@ bool model_looks_like_positions(const char *key)
 
 #define UNREAD_DEPTH  4
 #define UNREAD_LISTED 64 /* paths; of the others the number is told */
+#define KNOWN_MAX     128
+#define TRIED_MAX     512 /* keys that are compared with those */
 
 /* What has changed nothing, while it is listed. */
 typedef struct unread {
     model_planner *planner;
-    size_t count;
+    size_t count, tried;
     char path[UNREAD_DEPTH * (API_CONFIG_KEY_BYTES + 1) + 1];
 } unread;
+
+/* The key that one is a slip of, among those that its object lacks; NULL: it is none, or is
+ * known itself, or a list of what other classes have one of, as depths. */
+static const char *find_meant_key(unread *self, json_t *object, size_t length, const char *key)
+{
+    const char *names[KNOWN_MAX], *name;
+    size_t count = 0;
+    json_t *ignored, *value = json_object_get(object, key);
+    char path[sizeof self->path];
+    snprintf(path, sizeof path, "%.*s", (int)length, self->path);
+    json_t *known = json_object_get(self->planner->known, path);
+    if (json_object_get(known, key) || self->tried++ >= TRIED_MAX)
+        return NULL;
+    json_object_foreach(known, name, ignored)
+    {
+        if (count < KNOWN_MAX && strlen(name) > 3 && !json_object_get(object, name))
+            names[count++] = name;
+    }
+    const char *meant = pe_find_nearest_name(key, names, count);
+    bool is_plural = meant && json_is_array(value) && strlen(key) > strlen(meant);
+    return is_plural ? NULL : meant;
+}
 
 /* List what changed nothing of an object whose path, of so many bytes, is in `path`. `all`:
  * whatever its keys are called, since the object itself is about positions. */
@@ -42,7 +66,8 @@ static void list_unread(unread *self, json_t *object, size_t length, bool all, u
     json_t *value;
     json_object_foreach(object, key, value)
     {
-        bool about = all || model_looks_like_positions(key);
+        const char *meant = find_meant_key(self, object, length, key);
+        bool about = all || meant || model_looks_like_positions(key);
         if (json_is_null(value) || (!about && !json_is_object(value)))
             continue;
         size_t room = sizeof self->path - length;
@@ -57,7 +82,9 @@ static void list_unread(unread *self, json_t *object, size_t length, bool all, u
         bool is_whole = !json_is_object(value) || json_object_size(paths) == 0;
         if (about && is_whole && !json_object_get(self->planner->used, path)) {
             if (self->count++ < UNREAD_LISTED)
-                json_array_append_new(self->planner->plan->not_used, json_string(path));
+                json_array_append_new(self->planner->plan->not_used,
+                                      meant ? json_sprintf("%s: did you mean %s?", path, meant)
+                                            : json_string(path));
         } else if (json_is_object(value) && depth > 1) {
             list_unread(self, value, length + (size_t)added, about, depth - 1);
         }
@@ -275,6 +302,34 @@ static void keep_asked(model_planner *planner)
     }
     keep_parts(plan, component_places, part_places);
     keep_components(plan, part_places);
+}
+
+/* ---- options without an effect ---- */
+
+/* Whether an option has changed a part of a plan. */
+static bool has_option(const api_model_plan *plan, const char *option)
+{
+    for (size_t i = 0; i < plan->part_count; i++)
+        if (json_object_get(plan->parts[i].asked, option))
+            return true;
+    return false;
+}
+
+void api_model_refuse_unused(const api_model_plan *const plans[], size_t count,
+                             pe_error *reterr)
+{
+    size_t row_count;
+    const pe_parameter *rows = api_model_option_rows(&row_count);
+    for (size_t i = 0; i < row_count; i++) {
+        const char *given = pe_options_text(plans[0]->options->read, i);
+        bool is_used = model_lists("components convention format plan", rows[i].name);
+        for (size_t j = 0; j < count; j++)
+            is_used = is_used || has_option(plans[j], rows[i].name);
+        if (given && !is_used)
+            pe_error_add(reterr, PE_OUT_OF_RANGE, rows[i].name, given,
+                         "left out: nothing in this model depends on it")
+                ->reason = PE_REASON_CONFLICT;
+    }
 }
 
 void model_trim_plan(model_planner *planner, json_t *config)

@@ -37,9 +37,6 @@ typedef struct model_reading {
     pe_error *error;
 } model_reading;
 
-/* The value of a path with dots; NULL: absent or null. */
-json_t *model_find_path(json_t *object, const char *path);
-
 /* Give a path of an object a value, which is consumed. */
 void model_set_path(json_t *object, const char *path, json_t *value);
 

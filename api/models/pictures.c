@@ -10,12 +10,20 @@
 #define GRIDS_MAX     512 /* so that the part's request is no longer than a target may be */
 #define EXAMPLE_CELLS 16  /* patches a side of a picture whose size nobody says */
 
-double model_patches(double pixels, double patch, double merge)
+double model_patches(const model_config *config, model_number side, double patch, double merge)
 {
-    if (merge <= 1)
-        return floor(pixels / patch);
-    double squares = rint(pixels / (patch * merge)); /* to even, as Python's round */
-    return merge * (squares < 1 ? 1 : squares);
+    if (merge > 1) {
+        double squares = rint(side.value / (patch * merge)); /* to even, as Python's round */
+        return merge * (squares < 1 ? 1 : squares);
+    }
+    if (side.value < patch) {
+        json_t *given = json_real(side.value);
+        model_refuse(config, side.from, given, "at least %g pixels, the side of a patch",
+                     patch);
+        json_decref(given);
+        return NAN;
+    }
+    return floor(side.value / patch);
 }
 
 model_cells model_read_cells(const model_config *config, const char *image_keys,
@@ -23,15 +31,16 @@ model_cells model_read_cells(const model_config *config, const char *image_keys,
                              bool is_asked)
 {
     const api_model_options *options = config->planner->plan->options;
-    const double asked[2] = {(double)options->height, (double)options->width};
-    model_cells cells = {.from = MODEL_QUERY};
-    is_asked = is_asked && asked[0] > 0;
+    model_cells cells;
+    is_asked = is_asked && options->height > 0;
     for (size_t axis = 0; axis < 2; axis++) {
-        const model_number side = model_side(config, image_keys, image[axis], axis);
+        const model_number side = is_asked
+                                      ? axis == 0 ? MODEL_HEIGHT(options) : MODEL_WIDTH(options)
+                                      : model_side(config, image_keys, image[axis], axis);
         const double patch_side = model_side(config, patch_keys, patch, axis).value;
-        cells.sides[axis] = floor((is_asked ? asked[axis] : side.value) / patch_side);
-        if (!is_asked && axis == 1)
-            cells.from = model_add_remark(config, side.from, ", patches of it");
+        cells.sides[axis] = model_patches(config, side, patch_side, 1);
+        cells.from =
+            is_asked ? side.from : model_add_remark(config, side.from, ", patches of it");
     }
     return cells;
 }
@@ -82,8 +91,10 @@ static picture read_picture(const model_config *config, const picture_facts *fac
                       .temporal_merge = {.value = NAN}};
     result.merge = model_required(&vision, "spatial_merge_size", facts->merge, 1);
     if (options->height > 0) {
-        result.height = model_patches((double)options->height, patch.value, result.merge.value);
-        result.width = model_patches((double)options->width, patch.value, result.merge.value);
+        result.height =
+            model_patches(config, MODEL_HEIGHT(options), patch.value, result.merge.value);
+        result.width =
+            model_patches(config, MODEL_WIDTH(options), patch.value, result.merge.value);
     }
     if (options->frames > 0 && facts->frames)
         result.frames = model_frames(config, facts->tube > 0 ? tube.value : 1);
@@ -124,9 +135,12 @@ static void add_time(const model_config *config, const picture_facts *facts,
 }
 
 /* The lengths of the texts, one token before each of `grids` grids, and the sizes of these. */
-static void add_runs(const picture *shown, double grids, double after, api_model_part *part)
+static void add_runs(const api_model_options *options, const picture *shown, double grids,
+                     double after, api_model_part *part)
 {
-    const api_origin from = MODEL_OPTION("image");
+    const api_origin from = options->height > 0 ? MODEL_OPTION("image")
+                                                : (api_origin){API_ORIGIN_QUERY, "frames",
+                                                               ", with cells of an example"};
     const api_origin length = {API_ORIGIN_QUERY, "length", " or the config"};
     json_t *text = json_array(), *sizes = json_array();
     for (size_t i = 0; i < (size_t)grids; i++) {
@@ -180,7 +194,8 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
     double after = count_following_text(config, grids + shown.tokens, rows);
     if (isnan(after))
         return;
-    add_runs(&shown, grids, after, part);
+    add_runs(options, &shown, grids, after, part);
+    model_use_option(part, "frames");
     model_fact_number(part, "picture_tokens", shown.tokens,
                       MODEL_REMARK("grid / spatial_merge_size^2"));
     if (options->offset)

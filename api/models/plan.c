@@ -47,6 +47,7 @@ pe_status api_model_plan_new(json_t *config, const api_model_options *options,
                              .limits = limits,
                              .error = reterr,
                              .used = json_object(),
+                             .known = json_object(),
                              .paths = json_object()};
     json_array_append_new(plan->kept, planner.paths);
     plan->paths = planner.paths;
@@ -54,6 +55,7 @@ pe_status api_model_plan_new(json_t *config, const api_model_options *options,
     if (plan->config && json_array_append_new(plan->kept, plan->config) == 0)
         plan_config(&planner, plan->config);
     json_decref(planner.used);
+    json_decref(planner.known);
     if (api_document_failed()) { /* whatever else seems wrong may follow from it */
         pe_error_init(reterr);
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the plan");

@@ -66,6 +66,7 @@ typedef struct api_model_part {
     json_t *notes;       /* sentences */
     const struct model_config *config; /* while it is planned: what it is a part of */
     json_t *second;                    /* layers that use it besides another part; NULL: none */
+    json_t *asked; /* the names of the options that have changed it, as keys */
 } api_model_part;
 
 typedef struct api_model_component {
@@ -114,6 +115,14 @@ api_model_type_name api_model_type_get(size_t index);
 
 /* Whether the answer to a request for the tensors has those of a part. */
 bool api_model_part_is_served(const api_model_plan *plan, const api_model_part *part);
+
+/* The tensor that is asked for alone, since others of its scheme are trained; NULL: all are
+ * asked for, as a request can name one alone. */
+const char *api_model_part_single(const api_model_part *part);
+
+/* Refuse each option that was given and has changed no part of any of these plans. */
+void api_model_refuse_unused(const api_model_plan *const plans[], size_t count,
+                             pe_error *reterr);
 
 /* The parts whose tensors the answer leaves out, each with the reason, and the request that
  * completes it where there is one. */

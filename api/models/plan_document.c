@@ -86,7 +86,8 @@ static void add_fact(const api_model_part *part, const char *name, const char *b
         return;
     api_text_add(text, "%s", before);
     add_number(json_number_value(value), text);
-    api_text_add(text, "%s", after);
+    bool is_one = json_number_value(value) == 1 && model_has_ending(after, "s");
+    api_text_add(text, "%.*s", (int)(strlen(after) - is_one), after);
 }
 
 /* Add "8 x 16" for [8, 16]. */
@@ -208,18 +209,39 @@ static json_t *describe_arguments(const api_model_part *part)
     return arguments;
 }
 
-/* The path and query that give the part alone. */
-static json_t *describe_request(const api_model_part *part)
+/* Whether the scheme of a computed part has tensors that the model trains: those which the plan
+ * does not list, where the scheme takes a set. */
+static bool is_completed(const api_model_part *part)
 {
+    return part->state == API_PART_COMPUTED &&
+           pe_parameter_find(pe_scheme_describe(pe_scheme_find(part->scheme)), "set");
+}
+
+const char *api_model_part_single(const api_model_part *part)
+{
+    return is_completed(part) && !strchr(part->tensors, ' ') ? part->tensors : NULL;
+}
+
+/* The path and query that give the tensors of a part, or with `all` what a set completes. */
+static json_t *describe_request(const api_model_plan *plan, const api_model_part *part,
+                                bool all)
+{
+    const char *set = plan->options->set ? plan->options->set : "YOUR-SET";
+    const pe_scheme_info *scheme = pe_scheme_describe(pe_scheme_find(part->scheme));
     api_text text = {0};
     api_text_add(&text, "/v1/encodings/%s", part->scheme);
     for (size_t i = 0; i < part->count; i++) {
+        const pe_parameter *row = pe_parameter_find(scheme, part->arguments[i].name);
+        if (all && row && row->unless && strcmp(row->unless, "set") == 0)
+            continue;
         api_text_add(&text, "%c%s=", i == 0 ? '?' : '&', part->arguments[i].name);
         for (const char *at = part->arguments[i].text; *at; at++)
             api_text_add(&text, *at == '+' ? "%%2B" : "%c", *at);
     }
-    if (part->state == API_PART_TRAINED)
-        api_text_add(&text, "&set=YOUR-SET");
+    if (part->state == API_PART_TRAINED || all)
+        api_text_add(&text, "&set=%s", set);
+    else if (api_model_part_single(part))
+        api_text_add(&text, "&tensor=%s", api_model_part_single(part));
     return take_string(&text);
 }
 
@@ -251,24 +273,42 @@ bool api_model_part_is_served(const api_model_plan *plan, const api_model_part *
                              (part->state == API_PART_TRAINED && plan->options->set));
 }
 
+static const char TRAINED[] =
+    "its numbers are trained: they are in the checkpoint. Upload them "
+    "as a set, and name that by set=";
+
+/* List the tensors of a part that a set would complete. */
+static void list_trained(const api_model_plan *plan, const api_model_part *part, json_t *list)
+{
+    for (size_t i = 0; i < pe_request_tensor_count(part->request); i++) {
+        const char *name = pe_request_tensor(part->request, i)->name;
+        if (!model_lists(part->tensors, name))
+            json_array_append_new(list, json_pack("{s:o, s:s, s:o}", "part",
+                                                  json_sprintf("%s.%s", part->name, name),
+                                                  "reason", TRAINED, "request",
+                                                  describe_request(plan, part, true)));
+    }
+}
+
 json_t *api_model_list_omissions(const api_model_plan *plan)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < plan->part_count; i++) {
         const api_model_part *part = &plan->parts[i];
+        bool trained = part->state == API_PART_TRAINED;
+        if (part->request && is_completed(part))
+            list_trained(plan, part, list);
         if (api_model_part_is_served(plan, part) || part->state == API_PART_NOTHING)
             continue;
-        bool trained = part->state == API_PART_TRAINED && part->request;
-        json_t *left_out = json_pack(
-            "{s:s, s:s}", "part", part->name, "reason",
-            trained ? "its numbers are trained: they are in the checkpoint. Upload them as a "
-                      "set, and name that by set="
-            : part->state == API_PART_TRAINED ? "its numbers are trained, and this release has "
-                                                "no scheme that reads them"
-                                              : "this release has no scheme that computes it");
-        if (trained)
-            json_object_set_new(left_out, "request", describe_request(part));
-        json_array_append_new(list, left_out);
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:o*}", "part", part->name, "reason",
+                      !trained        ? "this release has no scheme that computes it"
+                      : part->request ? TRAINED
+                                      : "its numbers are trained, and this release has "
+                                        "no scheme that reads them",
+                      "request",
+                      trained && part->request ? describe_request(plan, part, true) : NULL));
     }
     return list;
 }
@@ -293,7 +333,7 @@ static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t 
         json_object_set_new(
             described, "tensors",
             describe_tensors(part, api_model_part_is_served(plan, part) ? bytes : &unsent));
-        json_object_set_new(described, "request", describe_request(part));
+        json_object_set_new(described, "request", describe_request(plan, part, false));
     }
     json_object_set(described, "notes", part->notes);
     return described;

@@ -25,7 +25,8 @@ api_model_part *model_part_new(const model_config *config, const char *suffix, c
                              .state = API_PART_UNSERVED,
                              .config = config,
                              .facts = json_object(),
-                             .notes = json_array()};
+                             .notes = json_array(),
+                             .asked = json_object()};
     part->name = suffix ? model_keep(config->planner, json_sprintf("%s.%s", component, suffix))
                         : component;
     return part;
@@ -37,6 +38,20 @@ void model_part_done(api_model_part *part)
     json_decref(part->facts);
     json_decref(part->notes);
     json_decref(part->second);
+    json_decref(part->asked);
+}
+
+void model_use_option(api_model_part *part, const char *name)
+{
+    json_object_set_new(part->asked, name, json_true());
+}
+
+/* Let the key or the option that a value of a part came from count as used. */
+static void use_origin(api_model_part *part, const char *name, api_origin from)
+{
+    model_use_key(part->config->planner->used, from);
+    if (from.kind == API_ORIGIN_QUERY)
+        model_use_option(part, from.path ? from.path : name);
 }
 
 /* ---- arguments ---- */
@@ -47,7 +62,7 @@ static void add_argument(api_model_part *part, const char *name, const char *tex
 {
     if (!text)
         return;
-    model_use_key(part->config->planner->used, from);
+    use_origin(part, name, from);
     assert(part->count < API_PART_ARGUMENTS);
     part->arguments[part->count] =
         (pe_argument){.name = name,
@@ -114,6 +129,12 @@ void model_argument_numbers(api_model_part *part, const char *name, const double
     json_decref(list);
 }
 
+double model_read_argument(const api_model_part *part, const char *name, double absent)
+{
+    const pe_argument *given = api_argument_find(part->arguments, part->count, name);
+    return given ? strtod(given->text, NULL) : absent;
+}
+
 void model_argument_length(api_model_part *part, model_number rows, double most)
 {
     const api_model_options *options = part->config->planner->plan->options;
@@ -135,43 +156,53 @@ void model_argument_length(api_model_part *part, model_number rows, double most)
 void model_argument_limited_length(api_model_part *part, model_number rows, double most)
 {
     const api_model_options *options = part->config->planner->plan->options;
-    double left = rows.value - (options->offset ? strtod(options->offset, NULL) : 0);
+    double left = floor(rows.value - (options->offset ? strtod(options->offset, NULL) : 0));
     double asked = options->length > 0 ? (double)options->length : most;
     api_origin from = options->length > 0 ? MODEL_QUERY : rows.from;
     model_fact_number(part, "positions", rows.value, rows.from);
     if (left < 1) /* the scheme refuses what lies beyond the table */
-        model_argument_number(part, "length", 1, from);
-    else if (asked >= left)
-        model_argument_number(part, "length", left,
-                              asked == left || options->length == 0
-                                  ? from
-                                  : model_add_remark(part->config, MODEL_QUERY,
-                                                     ", cut to the rows of the table"));
-    else if (options->length > 0)
-        model_argument_number(part, "length", asked, from);
-    else
-        model_argument_number(part, "length", asked,
-                              model_add_remark(part->config, from, ", cut to %g rows", asked));
+        left = options->length > 0 ? asked : 1;
+    if (asked > left && options->length > 0) {
+        from = model_add_remark(part->config, from, ", cut to the rows of the table");
+        model_note(part->config->planner->plan->notes,
+                   "%s: length is %.0f, not %.0f: the table ends with position %.0f.",
+                   part->name, left, asked, rows.value - 1);
+    } else if (asked < left && options->length == 0) {
+        from = model_add_remark(part->config, from, ", cut to %g rows", asked);
+    }
+    model_argument_number(part, "length", fmin(asked, left), from);
 }
 
 void model_argument_offset(api_model_part *part, double first, api_origin from)
 {
     const char *offset = part->config->planner->plan->options->offset;
-    if (offset && first == 0)
-        add_argument(part, "offset", offset, PE_KIND_ANY, MODEL_QUERY);
+    if (offset && first != 0)
+        from = model_add_remark(part->config, MODEL_QUERY, " + %s",
+                                model_word_origin(part->config, from));
     else if (offset)
-        model_argument_number(part, "offset", strtod(offset, NULL) + first,
-                              model_add_remark(part->config, MODEL_QUERY, " + %s",
-                                               model_word_origin(part->config, from)));
-    else if (first != 0)
-        model_argument_number(part, "offset", first, from);
+        from = MODEL_QUERY;
+    if (offset || first != 0)
+        model_argument_number(part, "offset", (offset ? strtod(offset, NULL) : 0) + first,
+                              from);
+}
+
+bool model_note_past(const api_model_part *part, model_number longest)
+{
+    const double last =
+        model_read_argument(part, "offset", 0) + model_read_argument(part, "length", 0) - 1;
+    if (last >= longest.value)
+        model_note(part->config->planner->plan->notes,
+                   "%s: the last row is position %.0f, past the %.0f positions of %s.",
+                   part->name, last, longest.value,
+                   model_word_origin(part->config, longest.from));
+    return last >= longest.value;
 }
 
 /* ---- facts and notes ---- */
 
 void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from)
 {
-    model_use_key(part->config->planner->used, from);
+    use_origin(part, name, from);
     json_object_set_new(
         part->facts, name,
         json_pack("{s:o, s:o}", "value", value, "from", api_origin_describe(from)));
@@ -228,35 +259,44 @@ void model_part_say(api_model_part *part, const char *note)
 
 /* ---- the scheme ---- */
 
-/* The path that a problem with an argument of a part is about: where the argument came from. */
-static const char *path_of_problem(const api_model_part *part, const char *parameter)
+/* Add a problem that a scheme has with an argument of a part, under the path where that came
+ * from. Of what was computed from a value, that value is not what was given. */
+static void report_problem(const api_model_part *part, const pe_problem *problem,
+                           pe_status status)
 {
-    for (size_t i = 0; i < part->count; i++) {
+    model_planner *planner = part->config->planner;
+    const char *path = NULL, *allowed = problem->allowed, *given = problem->given;
+    for (size_t i = 0; i < part->count && !path; i++) {
         api_origin from = part->from[i];
-        if (strcmp(part->arguments[i].name, parameter) != 0)
+        if (strcmp(part->arguments[i].name, problem->parameter) != 0)
             continue;
         bool is_named = from.kind == API_ORIGIN_CONFIG || from.kind == API_ORIGIN_QUERY;
-        return is_named && from.path ? model_shown_path(part->config->planner, from.path)
-                                     : parameter;
+        path = is_named && from.path ? from.path : problem->parameter;
+        if (path == from.path && from.remark && from.remark[0] == ' ') {
+            allowed = model_keep(planner, json_sprintf("such that %s is %s, not %s",
+                                                       model_word_origin(part->config, from),
+                                                       allowed, given));
+            given = "";
+        }
     }
-    return model_shown_path(
-        part->config->planner,
-        model_keep(part->config->planner, json_sprintf("%s: %s", part->name, parameter)));
+    if (planner->plan->options->offset && problem->reason == PE_REASON_RULE &&
+        strcmp(problem->parameter, "length") == 0) /* the positions lie too far */
+        path = "offset";
+    if (!path)
+        path = model_keep(planner, json_sprintf("%s: %s", part->name, problem->parameter));
+    path = model_shown_path(planner, path);
+    if (!model_known_problem(planner, path, allowed))
+        pe_error_add(planner->error, status, path, given, "%s", allowed);
 }
 
 /* Add the problems that a scheme has with a part. */
 static void report_problems(const api_model_part *part, const pe_error *error)
 {
-    for (size_t i = 0; i < error->count; i++) {
-        const pe_problem *problem = &error->problems[i];
-        pe_status status = error->status == PE_NO_MEMORY || error->status == PE_TOO_LARGE
-                               ? error->status
-                               : PE_OUT_OF_RANGE;
-        const char *path = path_of_problem(part, problem->parameter);
-        if (!model_known_problem(part->config->planner, path, problem->allowed))
-            pe_error_add(part->config->planner->error, status, path, problem->given, "%s",
-                         problem->allowed);
-    }
+    for (size_t i = 0; i < error->count; i++)
+        report_problem(part, &error->problems[i],
+                       error->status == PE_NO_MEMORY || error->status == PE_TOO_LARGE
+                           ? error->status
+                           : PE_OUT_OF_RANGE);
 }
 
 void model_part_finish(api_model_part *part, const char *scheme, const char *tensors)
@@ -264,11 +304,13 @@ void model_part_finish(api_model_part *part, const char *scheme, const char *ten
     model_planner *planner = part->config->planner;
     const pe_scheme *found = pe_scheme_find(scheme);
     pe_error error;
-    model_argument(part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
     if (!found) {
         part->count = 0;
         return;
     }
+    model_argument(part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
+    if (part->state == API_PART_TRAINED)
+        model_use_option(part, "set");
     part->scheme = scheme;
     part->tensors = tensors;
     if (part->state == API_PART_UNSERVED)
@@ -278,4 +320,10 @@ void model_part_finish(api_model_part *part, const char *scheme, const char *ten
     if (pe_request_new(found, part->arguments, part->count, planner->limits, &part->request,
                        &error) != PE_OK)
         report_problems(part, &error);
+    json_object_del(part->asked, "dtype"); /* real tensors alone depend on it */
+    for (size_t i = 0; part->request && i < pe_request_tensor_count(part->request); i++) {
+        const pe_tensor *tensor = pe_request_tensor(part->request, i);
+        if (tensor->dtype != PE_I32 && model_lists(tensors, tensor->name))
+            model_use_option(part, "dtype");
+    }
 }

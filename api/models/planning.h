@@ -4,6 +4,10 @@
 
 #include "models/types.h"
 
+/* Let an option of the request count as used: it has changed the part. Arguments and facts that
+ * come from one do so themselves. */
+void model_use_option(api_model_part *part, const char *name);
+
 /* Begin a part of the config's component: "text", or "text.full_attention" with a suffix. It
  * stays unserved until model_part_finish finds its scheme. The config must outlive what is
  * added to the part. */
@@ -26,6 +30,12 @@ void model_argument_numbers(api_model_part *part, const char *name, const double
 /* Add the number of rows: that of the request, or `rows`, cut to `most`, with the fact how many
  * the config allows. Without a number the part has `most` rows. */
 void model_argument_length(api_model_part *part, model_number rows, double most);
+
+/* The number that an argument of the part has. */
+double model_read_argument(const api_model_part *part, const char *name, double absent);
+
+/* Note rows past the positions that the config has. Whether there are any. */
+bool model_note_past(const api_model_part *part, model_number longest);
 
 /* The same of a table that has an end: what is asked for beyond it is cut off. */
 void model_argument_limited_length(api_model_part *part, model_number rows, double most);
@@ -107,7 +117,13 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
 
 /* The patches along a side of `pixels`: whole ones, or with `merge` above 1 the nearest
  * multiple of it, at least one, as Qwen2-VL's processor resizes pictures. */
-double model_patches(double pixels, double patch, double merge);
+double model_patches(const model_config *config, model_number side, double patch, double merge);
+
+/* The sides of the request's image. */
+#define MODEL_HEIGHT(options)                                                                  \
+    ((model_number){true, (double)(options)->height, MODEL_OPTION("image")})
+#define MODEL_WIDTH(options)                                                                   \
+    ((model_number){true, (double)(options)->width, MODEL_OPTION("image")})
 
 /* The cells of an image along height and width: of the request's where that is asked for and
  * given, else of the config's, whose keys and defaults these are. */

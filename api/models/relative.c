@@ -107,7 +107,7 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
     if (facts->width > 0)
         model_state_number(part, "head_dim",
                            model_divide(config, model_width(config, NULL, facts->width),
-                                        model_heads(config, NULL, facts->heads)));
+                                        model_heads(config, NULL, facts->heads), ""));
     finish_part(config, facts, part, "alibi", "bias slopes");
 }
 
@@ -192,7 +192,7 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     api_model_part *part = begin_part(config, facts, "shaw", ANY_LENGTH);
     model_number hidden = model_width(config, NULL, facts->width);
     model_number width =
-        model_divide(config, hidden, model_heads(config, facts->heads_keys, facts->heads));
+        model_divide(config, hidden, model_heads(config, facts->heads_keys, facts->heads), "");
     part->state = API_PART_TRAINED;
     model_fact_number(part, "dim", width.value, width.from);
     model_fact_number(part, "left", left.value, left.from);

@@ -170,21 +170,9 @@ static model_number divide_width(const model_config *config, const rotary_facts 
 {
     model_number hidden = model_width(config, NULL, facts->hidden);
     model_number heads = model_heads(config, NULL, facts->heads);
-    model_number head = {.value = hidden.value / heads.value};
-    head.from = hidden.from;
-    if (hidden.from.kind == API_ORIGIN_CONFIG || heads.from.kind == API_ORIGIN_CONFIG)
-        head.from = model_divide_origins(config, hidden.from, heads.from);
     if (facts->floored)
-        head.value = floor(head.value);
-    if (!isnan(head.value) && head.value != floor(head.value)) {
-        json_t *given = json_real(heads.value);
-        model_refuse(config, heads.from, given,
-                     "a divisor of %s, which is %g, or head_dim be given",
-                     model_word_origin(config, hidden.from), hidden.value);
-        json_decref(given);
-        head.value = NAN;
-    }
-    return head;
+        hidden.value -= fmod(hidden.value, heads.value);
+    return model_divide(config, hidden, heads, ", or head_dim be given");
 }
 
 /* The width of a head: its key, the class's own, or a quotient, as where the key is null. */
@@ -270,5 +258,8 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
                    facts->interleaved, &keys.interleaved_from);
     if (facts->own)
         facts->own(config, &keys);
+    if (keys.width.value > keys.head.value)
+        model_refuse(config, keys.width.from, NULL, "at most %g, the columns of a head",
+                     keys.head.value);
     return keys;
 }

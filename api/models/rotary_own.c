@@ -26,8 +26,10 @@ void model_own_dbrx(const model_config *config, rotary_keys *keys)
 /* As many columns as the model has turn where rotary_dim is null or 0. */
 void model_own_gptj(const model_config *config, rotary_keys *keys)
 {
-    if (json_is_null(json_object_get(config->object, "rotary_dim")) || keys->width.value == 0)
+    if (json_is_null(json_object_get(config->object, "rotary_dim")) || keys->width.value == 0) {
         keys->width = model_required(config, "hidden_size", NAN, 1);
+        keys->width.from = model_origin(config, "rotary_dim");
+    }
 }
 
 /* With a factor beside the rope_type is dynamic. */

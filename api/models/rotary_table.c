@@ -9,11 +9,15 @@
 
 static const char PROMPT[] = "mrope"; /* the kind of a part for a prompt with a picture */
 
+/* The sum of numbers of pairs; NAN: one of them is none. */
 static double add_numbers(const json_t *numbers)
 {
     double sum = 0;
-    for (size_t i = 0; i < json_array_size(numbers); i++)
-        sum += json_number_value(json_array_get(numbers, i));
+    for (size_t i = 0; i < json_array_size(numbers); i++) {
+        const json_t *item = json_array_get(numbers, i);
+        const double pairs = json_is_number(item) ? json_number_value(item) : NAN;
+        sum += pairs >= 0 && pairs == floor(pairs) ? pairs : NAN;
+    }
     return sum;
 }
 
@@ -58,11 +62,11 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
     json_t *sections = read_sections(config, keys, &from);
     if (!sections)
         return;
-    double sum = add_numbers(sections), wanted = floor(model_rotary_width(keys) / 2);
-    if (sum != wanted && !isnan(wanted))
-        model_refuse(config, from, NULL,
-                     "numbers whose sum is that of the pairs of columns, %g; it is %g", wanted,
-                     sum);
+    const double wanted = floor(model_rotary_width(keys) / 2);
+    const bool fits = !facts->picture || json_array_size(sections) == 3;
+    if (!isnan(wanted) && (!fits || add_numbers(sections) != wanted))
+        model_refuse(config, from, NULL, "%s whose sum is that of the pairs of columns, %g",
+                     facts->picture ? "3 integers from 0 on" : "integers from 0 on", wanted);
     json_t *whole = json_array();
     for (size_t i = 0; i < json_array_size(sections); i++)
         json_array_append_new(
@@ -169,34 +173,25 @@ static void add_columns(const model_config *config, const rotary_keys *keys,
                               keys->partial.from);
 }
 
-static double argument_value(const api_model_part *part, const char *name, double absent)
-{
-    const pe_argument *given = api_argument_find(part->arguments, part->count, name);
-    return given ? strtod(given->text, NULL) : absent;
-}
-
 /* Say what is past the lengths of the config: rows, and how far a scaling reaches. */
 static void note_lengths(const model_config *config, const rotary_keys *keys,
                          const api_model_part *part)
 {
     json_t *notes = config->planner->plan->notes;
     const double last =
-        argument_value(part, "offset", 0) + argument_value(part, "length", 0) - 1;
-    const double factor = argument_value(part, "factor", NAN);
+        model_read_argument(part, "offset", 0) + model_read_argument(part, "length", 0) - 1;
+    const double factor = model_read_argument(part, "factor", NAN);
     const double longest = keys->longest.value;
-    const double original = argument_value(part, "original_max_position_embeddings", NAN);
-    if (last >= longest)
-        model_note(notes, "%s: the last row is position %.0f, past the %.0f positions of %s.",
-                   part->name, last, longest, model_word_origin(config, keys->longest.from));
-    else if (last >= original)
+    const double original = model_read_argument(part, "original_max_position_embeddings", NAN);
+    if (!model_note_past(part, keys->longest) && last >= original)
         model_note(notes,
                    "%s: the last row is position %.0f, past the original length of rope_type "
                    "%s, %.0f.",
                    part->name, last, keys->type, original);
     if (original * factor > longest)
         model_note(notes,
-                   "%s: rope_type %s reaches %.0f positions, %g times %.0f, past the %.0f of "
-                   "%s.",
+                   "%s: rope_type %s reaches %.0f positions, %g times %.0f, past the %.0f "
+                   "positions of %s.",
                    part->name, keys->type, original * factor, factor, original, longest,
                    model_word_origin(config, keys->longest.from));
 }

@@ -43,7 +43,7 @@ static model_number divide_lengths(const model_config *config, const rotary_keys
 {
     model_number result = {.value = keys->longest.value / keys->original.value};
     if (!isnan(result.value))
-        result.from = model_divide_origins(config, keys->longest.from, keys->original.from);
+        result.from = model_divide_origins(config, keys->longest, keys->original);
     return result;
 }
 

@@ -34,6 +34,9 @@ static bool add_part(api_batch *batch, const api_model_plan *plan, size_t index,
     if (part->state == API_PART_TRAINED)
         arguments.items[arguments.count++] =
             (pe_argument){.name = "set", .text = plan->options->set, .kind = PE_KIND_STRING};
+    if (api_model_part_single(part))
+        arguments.items[arguments.count++] = (pe_argument){
+            .name = "tensor", .text = api_model_part_single(part), .kind = PE_KIND_STRING};
     bool added = api_batch_add(batch, (int)index, part->name, pe_scheme_find(part->scheme),
                                &arguments, &error, about_part(plan, index), ret_reply);
     if (added && part->tensors)
@@ -99,4 +102,16 @@ api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *p
     }
     api_batch_done(&batch);
     return reply;
+}
+
+bool api_model_check_set(const api_call *call, const api_model_plan *plan,
+                         api_reply **ret_reply)
+{
+    api_batch batch;
+    bool fits = api_batch_begin(&batch, call) && fill_batch(&batch, plan, ret_reply);
+    if (fits && batch.problem.requests > 0)
+        *ret_reply = api_joint_problem_reply(&batch.problem);
+    fits = fits && batch.problem.requests == 0;
+    api_batch_done(&batch);
+    return fits;
 }

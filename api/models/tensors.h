@@ -12,4 +12,9 @@
 api_reply *api_model_tensors_reply(const api_call *call, const api_model_plan *plan,
                                    api_segment config, bool kept);
 
+/* Check the set that the request names for the trained tensors of a plan, as a request for them
+ * would. False: ret_reply is the answer, NULL without memory or after api_not_yet. */
+bool api_model_check_set(const api_call *call, const api_model_plan *plan,
+                         api_reply **ret_reply);
+
 #endif

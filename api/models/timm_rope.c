@@ -59,7 +59,7 @@ static void add_frequencies(const model_config *config, const grid_facts *facts,
     const model_number width = model_required(config, "embed_dim", 768, 1);
     const model_number heads = model_required(config, "num_heads", 12, 1);
     const model_number theta = model_real(config, "rope_temperature", facts->theta);
-    const model_number head = model_divide(config, width, heads);
+    const model_number head = model_divide(config, width, heads, "");
     model_fact_number(part, "head_dim", head.value, head.from);
     model_fact_number(part, "rotary_dim", head.value, head.from);
     model_argument_number(part, "dim", head.value, head.from);

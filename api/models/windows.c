@@ -20,11 +20,8 @@ static void add_sizes(api_model_part *part, const double window[2], double more,
 
 static void note_trained(api_model_part *part, bool is_network)
 {
-    model_note(
-        part->notes,
-        "The index %s computed. The %s of each layer is trained: for the bias give it to "
-        "the request as parameters, without which it is random.",
-        is_network ? "and the coordinates are" : "is", is_network ? "network" : "table");
+    model_note(part->notes, "The index %s computed; the %s of each layer is trained.",
+               is_network ? "and the coordinates are" : "is", is_network ? "network" : "table");
 }
 
 /* ---- Swin ---- */
@@ -127,8 +124,9 @@ static void read_stage_cells(const model_config *config, swin_keys *keys)
         return;
     for (size_t axis = 0; axis < 2; axis++) {
         const size_t side = facts->by_stage ? axis : 0;
-        keys->cells[axis] = floor(model_side(config, "image_size", facts->image, side).value /
-                                  model_side(config, "patch_size", facts->patch, side).value);
+        keys->cells[axis] =
+            model_patches(config, model_side(config, "image_size", facts->image, side),
+                          model_side(config, "patch_size", facts->patch, side).value, 1);
     }
 }
 
@@ -244,7 +242,7 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
 {
     api_model_part *part = model_part_new(config, type, "decomposed");
     model_number head = model_divide(config, model_width(config, NULL, facts->width),
-                                     model_heads(config, NULL, facts->heads));
+                                     model_heads(config, NULL, facts->heads), "");
     model_fact_numbers(part, "window", seen->sides, 2, seen->from);
     model_fact_numbers(part, "rel_pos_h", (double[]){2 * source[0] - 1, head.value}, 2,
                        seen->from);
@@ -255,10 +253,10 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
     model_state_number(part, "dim", head);
     model_argument_number(part, "source_height", source[0], MODEL_IMAGE_CELLS);
     model_argument_number(part, "source_width", source[1], MODEL_IMAGE_CELLS);
-    model_note(part->notes,
-               "The indices are computed. The tables of each layer, rel_pos_h and rel_pos_w, "
-               "are trained: for their vectors give them to the request as parameters, without "
-               "which they are random.");
+    model_note(
+        part->notes,
+        "The indices are computed; the tables of each layer, rel_pos_h and rel_pos_w, are "
+        "trained.");
     model_part_finish(part, "decomposed", "index_h index_w");
     model_use(config, part, facts->windows ? type : NULL);
 }

@@ -49,7 +49,7 @@ class Plans(Layouts):
         compared = set()
         for model in self.get("/v1/models").json()["models"]:
             plan = self.get(f"/v1/models/{model['name']}?plan=true&length=6").json()
-            for part in plan["parts"]:
+            for part in plan.get("parts", []):  # 422: it has no length
                 if part["state"] != "computed" or part.get("scheme") != "rope":
                     continue
                 _, query = part["request"].split("?", 1)

@@ -118,7 +118,7 @@ class Texts(Identity):
         problem = self.assert_problem(
             self.plan({"model_type": "llama", "hidden_size": "4096"}), 422
         )
-        self.assertIn('an integer (given: "4096", a string)', problem["detail"])
+        self.assertIn('at most 2^53 (given: "4096", a string)', problem["detail"])
         problem = self.assert_problem(
             self.post("/v1/encodings/rope", {"length": "2", "dim": 4}), 400
         )

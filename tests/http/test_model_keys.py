@@ -64,7 +64,8 @@ def replaced(config, path, value):
 
 def is_listed(path, not_used):
     """Whether a list names the path or something that holds it."""
-    return any(".".join(path[: i + 1]) in not_used for i in range(len(path)))
+    listed = {each.partition(":")[0] for each in not_used}  # before "did you mean"
+    return any(".".join(path[: i + 1]) in listed for i in range(len(path)))
 
 
 class Keys(ServerCase):

@@ -154,10 +154,63 @@ class Contradictions(Plans):
         self.refuses("rope_theta", rope_theta=0.5)
         self.refuses("head_dim", head_dim=7)
 
-    def test_rules_about_a_value_that_no_key_gives_name_the_parameter(self):
-        reply = self.plan({"model_type": "mlcd_vision_model", "image_size": -1})
-        problem = self.assert_problem(reply, 422)
-        self.assertEqual(["sizes"], [error["parameter"] for error in problem["errors"]])
+    def test_impossible_values_are_refused_with_their_key_and_its_rule(self):
+        for model_type, keys, path, said in (
+            (
+                "gptj",
+                {"rotary_dim": 512},
+                "",
+                "at most 256, the columns of a head (given: 512)",
+            ),
+            ("gptj", {"rotary_dim": 0, "n_embd": 4096}, "", "at most 256, the columns"),
+            ("codegen", {"rotary_dim": 512}, "", "at most 256, the columns"),
+            (
+                "vit",
+                {"image_size": 10},
+                "",
+                "at least 16 pixels, the side of a patch (given: 10)",
+            ),
+            ("swinv2", {"image_size": 3}, "", "at least 4 pixels"),
+            ("mlcd_vision_model", {"image_size": -1}, "", "from 1 to 2^53 (given: -1)"),
+            ("mlcd_vision_model", {"image_size": 3}, "", "at least 14 pixels"),
+            ("gemma3_text", {"sliding_window_pattern": 0}, "", "at least 1 (given: 0)"),
+            ("gemma3_text", {"sliding_window_pattern": -3}, "", "at least 1"),
+            ("llama", {"max_position_embeddings": 1e18}, "", "at most 2^53 (given: 1e+18)"),
+            ("llama", {"num_hidden_layers": 0}, "", "from 1 to 4096 (given: 0)"),
+            (
+                "llama",
+                {"hidden_size": 96},
+                "",
+                "that hidden_size / 32 (default of llama) is an even",
+            ),
+            ("falcon", {"alibi": "true"}, "", "written without quotes"),
+            ("qwen2_vl", {"mrope_section": [-16, 56, 24]}, "rope_scaling.", "3 integers"),
+            ("qwen2_vl", {"mrope_section": [16, 24, 24, 0]}, "rope_scaling.", "3 integers"),
+            (
+                "qwen2_vl",
+                {"num_heads": 15, "embed_dim": 1280},
+                "vision_config.",
+                "embed_dim, which is 1280 (given: 15",
+            ),
+        ):
+            with self.subTest(model_type, **keys):
+                key = next(iter(keys))
+                inside = {path[:-1]: keys} if path else keys
+                config = {"model_type": model_type, "num_hidden_layers": 6, **inside}
+                problem = self.assert_problem(self.plan(config), 422, path + key)
+                self.assertIn(said, problem["detail"])
+
+    def test_bodies_say_what_is_wrong_with_them(self):
+        for body, said in (
+            (b'{"model_type": "llama", "model_type": "gpt2"}', "duplicate object key"),
+            (b'{"rope_theta": 1e400}', "real number overflow"),
+            (b'{"model_type": "llama"', "near end of file"),
+        ):
+            detail = self.assert_problem(self.plan(body), 400, "body")["detail"]
+            self.assertIn(said, detail)
+            self.assertNotIn("yaml", detail)
+        detail = self.assert_problem(self.plan(b"model_type: llama"), 400, "body")["detail"]
+        self.assertIn("yaml", detail)
 
     def test_stages_have_one_number_each(self):
         swin = {"model_type": "swin"}
@@ -342,10 +395,14 @@ class Reading(Plans):
                 dim = self.part({"model_type": name})["arguments"]["dim"]
                 self.assertEqual(dim["value"], width)
                 self.assertIn(f"default of {name}", dim["from"])
+        rest = self.part({"model_type": "llama", "hidden_size": 64})["facts"]["head_dim"]
+        self.assertEqual(rest["from"], "hidden_size / 32 (default of llama)")
         mixed = self.part({"model_type": "llama", "num_attention_heads": 64})["arguments"][
             "dim"
         ]
-        self.assertEqual(mixed, {"value": 64, "from": "default of llama / num_attention_heads"})
+        self.assertEqual(
+            mixed, {"value": 64, "from": "default of llama, 4096 / num_attention_heads"}
+        )
         self.assertEqual(
             self.part({"model_type": "albert", "hidden_size": 64})["facts"]["dim"],
             {"value": 128, "from": "default of albert"},
@@ -383,7 +440,11 @@ class Reading(Plans):
             self.part(long, "&length=131072")["arguments"]["length"],
             {"value": 131072, "from": "query"},
         )
-        self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], "5")
+        self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], 5)
+
+    def test_one_row_is_no_rows(self):
+        summary = self.part({"model_type": "gpt2", "n_positions": 1, "n_embd": 1})["summary"]
+        self.assertIn("Learned table of 1 row, 1 column; position 0 has row 0", summary)
 
     def test_a_table_that_ends_is_cut_where_more_is_asked_for(self):
         bert = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 512}
@@ -429,10 +490,38 @@ class Reading(Plans):
             "rope_ratio": 2,
             "rope_scaling": {"type": "linear", "factor": 2, "mscale": 1},
         }
+        deberta = {"model_type": "deberta-v2", "pos_att_type": ["c2p", "xx"]}
+        self.assertEqual(self.plan(deberta).json()["not_used"], ["pos_att_type"])
         self.assertEqual(
             sorted(self.plan(config).json()["not_used"]),
             ["rope_ratio", "rope_scaling.mscale", "rotary_dim"],
         )
+
+    def test_keys_that_are_slips_of_those_that_decide_are_listed_with_these(self):
+        for config, slip, meant in (
+            ({"model_type": "llama"}, "num_attention_head", "num_attention_heads"),
+            ({"model_type": "llama"}, "hiden_size", "hidden_size"),
+            ({"model_type": "llama"}, "headdim", "head_dim"),
+            ({"model_type": "gpt2"}, "n_posistions", "n_positions"),
+        ):
+            not_used = self.plan({**config, slip: 16}).json()["not_used"]
+            self.assertEqual(not_used, [f"{slip}: did you mean {meant}?"])
+            self.assertEqual(self.plan({**config, slip: 16, meant: 64}).json()["not_used"], [])
+        layers = {"num_hidden_layers": 1, "layer_type": ["full_attention"]}
+        not_used = self.plan({"model_type": "gemma2", **layers}).json()["not_used"]
+        self.assertEqual(not_used, ["layer_type: did you mean layer_types?"])
+
+    def test_no_key_of_a_real_config_is_a_slip(self):
+        configs = [
+            json.loads(path.read_text())["config"] for path in sorted(SET.glob("*.json"))
+        ]
+        configs += [model["config"] for model in self.get("/v1/models").json()["models"]]
+        if "POSENC_MODELS" in os.environ:
+            files = pathlib.Path(os.environ["POSENC_MODELS"]).glob("*.json")
+            configs += [json.loads(path.read_text()) for path in files]
+        for config in configs:
+            not_used = self.plan(config).json().get("not_used", [])
+            self.assertNotIn("did you mean", str(not_used), config)
 
     def test_bodies_that_are_no_config_are_refused(self):
         self.assert_problem(self.plan(b"[]"), 400, "body")
@@ -461,6 +550,58 @@ class Reading(Plans):
         self.assertEqual(part["arguments"]["sizes"]["value"], [16, 32])
         vit = self.part({"model_type": "vit"}, "&image=384")
         self.assertEqual((vit["scheme"], vit["arguments"]["height"]["value"]), ("resized", 24))
+
+
+class Options(Plans):
+    """An option of the query changes something, or it is refused by its name."""
+
+    def test_an_option_without_an_effect_is_refused(self):
+        for target in (
+            "llama-2-7b?seq_len=10",
+            "llama-2-7b?image=224",
+            "llama-2-7b?frames=3",
+            "llama-2-7b?set=foo",
+            "gpt2?table=full",
+            "bloom?offset=3",
+            "t5-small?dtype=f64",
+            "vit-base?length=8",
+            "vit-base?frames=2",
+            "gemma-3-27b?components=text&image=224",
+        ):
+            with self.subTest(target):
+                name = target.split("=")[-2].split("?")[-1].split("&")[-1]
+                problem = self.assert_problem(self.get(f"/v1/models/{target}"), 422, name)
+                self.assertIn("left out", problem["detail"])
+        for target in ("gemma-3-27b?image=224", "qwen2-vl-7b?frames=3"):
+            self.assert_ok(self.get(f"/v1/models/{target}"))
+        sides = {"first": "gpt2", "second": "qwen2-vl-7b"}
+        self.assert_ok(self.post("/v1/models/compare?frames=2", sides))
+        self.assert_problem(self.post("/v1/models/compare?seq_len=2", sides), 422, "seq_len")
+
+    def test_a_position_that_is_not_there_is_a_fault_of_the_offset(self):
+        for target, said in (
+            ("gpt2?offset=5000&length=8", "(given: last position 5007)"),
+            ("gpt2?offset=5000", "below 1024, the number of rows of the table"),
+            ("gpt2?offset=0.5", "one of 0, 1, 2"),
+            (
+                "llama-2-7b?offset=9007199254740990",
+                "from -2^53 to 2^53 (given: last position",
+            ),
+        ):
+            problem = self.assert_problem(self.get(f"/v1/models/{target}"), 422, "offset")
+            self.assertIn(said, problem["detail"])
+
+    def test_a_plan_checks_the_set_and_asks_for_it(self):
+        gpt2 = {"model_type": "gpt2", "n_embd": 4, "n_positions": 2}
+        self.assert_problem(self.plan(gpt2, "&set=mine"), 422, "set")
+        for name, status in (("other", 422), ("table", 200)):
+            tensor = {"dtype": "F32", "shape": [2, 4], "data_offsets": [0, 32]}
+            header = json.dumps({name: tensor}).encode()
+            file = len(header).to_bytes(8, "little") + header + bytes(32)
+            self.server.request("PUT", "/v1/sets/mine", {}, file)
+            reply = self.plan(gpt2, "&set=mine")
+            self.assertEqual(reply.status, status, reply)
+        self.assertIn("&set=mine", reply.json()["parts"][0]["request"])
 
 
 class Pictures(Plans):
@@ -526,6 +667,11 @@ class Pictures(Plans):
         parts = self.parts(self.QWEN, "&image=56&frames=5&length=64")
         self.assertEqual(self.values(parts["text"], "text", "grids"), [[1, 51], [3, 4, 4]])
         self.assertEqual(self.values(parts["vision"], "repeats"), [3])
+        vision = self.parts(self.QWEN, "&frames=3")["vision"]
+        self.assertEqual(vision["facts"]["rows"]["value"], 512)  # 2 x 16 x 16
+        self.assertEqual(vision["tensors"][0]["shape"][0], 512)
+        grid = self.parts(self.QWEN, "&frames=3")["text"]["facts"]["grid"]
+        self.assertEqual(grid["from"], "frames of the query, with cells of an example")
         apart = self.parts(
             {**self.QWEN, "model_type": "qwen3_vl", "text_config": {"num_hidden_layers": 1}},
             "&image=64&frames=4&length=64",
@@ -657,12 +803,18 @@ class Known(Plans):
             ("llama-3.1-8b?length=131073", "position 131072, past the 131072 positions"),
             ("deepseek-v3?length=4096", None),
             ("deepseek-v3?length=4097", "past the original length of rope_type yarn, 4096"),
+            ("gpt2?length=1025", "length is 1024, not 1025: the table ends with position 1023"),
+            ("gpt2?length=8&offset=1020", "length is 4, not 8: the table ends"),
         ):
             with self.subTest(target):
                 join = "&" if "?" in target else "?"
                 notes = self.get(f"/v1/models/{target}{join}plan=true").json()["notes"]
                 self.assertEqual(len(notes), said is not None, notes)
                 self.assertIn(said or "", str(notes))
+        audio = {"model_type": "qwen2_5_omni_audio_encoder"}
+        self.assertEqual(self.plan(audio, "&length=1500").json()["notes"], [])
+        (note,) = self.plan(audio, "&length=1501").json()["notes"]
+        self.assertIn("position 1500, past the 1500 positions of the default of", note)
         yarn = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
         config = {"model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28}
         config |= {"max_position_embeddings": 32768, "rope_scaling": yarn}

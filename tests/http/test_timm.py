@@ -162,7 +162,7 @@ class TimmTest(ServerCase):
         swin, eva = "swin_tiny_patch4_window7_224", "eva02_tiny_patch14_224"
         for name, key, value, given in (
             ("vit_tiny_patch16_224", "img_size", "large", "large"),
-            ("vit_tiny_patch16_224", "img_size", [0, 8], "a list"),
+            ("vit_tiny_patch16_224", "img_size", [0, 32], "a list"),
             ("vit_tiny_patch16_224", "patch_size", 0, "0"),
             ("vit_tiny_patch16_224", "embed_dim", -4, "-4"),
             ("vit_tiny_patch16_224", "class_token", "yes", "yes"),

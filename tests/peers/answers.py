@@ -75,6 +75,14 @@ def ask(post, config, query=None, rows=ROWS):
     `post(target, config)` gives the reply of a POST."""
     options = {"length": rows, **(query or {})}
     plan = post(f"/v1/models?{urlencode({**options, 'plan': 'true'})}", config)
+    if plan.status == 422:  # an option that nothing depends on is refused
+        unused = {
+            error["parameter"]
+            for error in plan.json()["errors"]
+            if error["allowed"].startswith("left out: nothing in this model")
+        }
+        options = {name: value for name, value in options.items() if name not in unused}
+        plan = post(f"/v1/models?{urlencode({**options, 'plan': 'true'})}", config)
     if plan.status != 200:
         return None, plan.json()
     tensors = post(f"/v1/models?{urlencode({**options, 'format': 'safetensors'})}", config)
