@@ -200,7 +200,7 @@ START_TEST(a_refused_position_is_shown)
     unit_request("binary", "width=54&positions=1,2.5,-3", &UNIT_LIMITS, &request, &error);
     ck_assert_str_eq(error.problems[0].given, "2.5");
     unit_request("integer", "length=3&offset=9007199254740992", &UNIT_LIMITS, &request, &error);
-    ck_assert_ptr_nonnull(strstr(error.problems[0].given, "9007199254740994"));
+    ck_assert_str_eq(error.problems[0].given, "9007199254740992 + 2 * 1");
 }
 END_TEST
 
