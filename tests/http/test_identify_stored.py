@@ -316,9 +316,10 @@ class Stored(ServerCase):
             right[:, ::-1],
             right[:140],
             right[:, :20],
-            -right,
         ):
             self.assertEqual(self.ask(table, "vit", "&scheme=resized")["status"], "unknown")
+        negated = self.ask(-right, "vit", "&scheme=resized")
+        self.assertEqual((negated["status"], negated["forms"][0]["value"]), ("exact", -1))
         self.assertEqual(self.ask(right, "wide", "&scheme=resized")["status"], "unknown")
 
     def test_a_set_without_the_tensors_leads_to_nothing(self):

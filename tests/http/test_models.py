@@ -583,10 +583,7 @@ class Options(Plans):
             ("gpt2?offset=5000&length=8", "(given: last position 5007)"),
             ("gpt2?offset=5000", "below 1024, the number of rows of the table"),
             ("gpt2?offset=0.5", "one of 0, 1, 2"),
-            (
-                "llama-2-7b?offset=9007199254740990",
-                "from -2^53 to 2^53 (given: last position",
-            ),
+            ("llama-2-7b?offset=9007199254740990", "2^53 (given: 9007199254740990 + 4095 * 1)"),
         ):
             problem = self.assert_problem(self.get(f"/v1/models/{target}"), 422, "offset")
             self.assertIn(said, problem["detail"])
