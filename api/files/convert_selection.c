@@ -145,12 +145,12 @@ static bool read_array(const choosing *self, const json_t *value, api_projection
 }
 
 /* Refuse a tensor of query, key and value whose order is not known. */
-static bool refuse_fused(const char *name, pe_error *reterr)
+static bool refuse_fused(const api_convert_request *asked, const char *name, pe_error *reterr)
 {
     pe_error_add(reterr, PE_OUT_OF_RANGE, "qkv", "",
                  "the order of the heads in %.100s, which holds query, key and value: stacked, "
-                 "grouped, by_head or a list such as q4,k,v; or model or config be given",
-                 name)
+                 "grouped, by_head or a list such as q4,k,v%s",
+                 name, asked->config ? "" : "; or model or config be given")
         ->reason = PE_REASON_MISSING;
     return false;
 }
@@ -189,21 +189,21 @@ static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_c
     const bool is_query = !(is_other && defaults[0]) && api_names_have(&self->queries, name);
     const bool is_key = !(is_other && defaults[1]) && api_names_have(&self->keys, name);
     const bool is_fused = !(is_other && defaults[2]) && api_names_have(&self->fused, name);
+    const bool is_kernel = !asked->has_axis && ends_with_word(name, "kernel");
     *ret_is_chosen = is_query || is_key;
-    *projection =
-        (api_projection){.name = name,
-                         .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
-                         .is_kernel = !asked->has_axis && ends_with_word(name, "kernel"),
-                         .split_rank = has_piece(name, GENERAL) ? 3 : 0,
-                         .is_norm = has_piece(name, NORMS),
-                         .is_latent = !is_query && has_piece(name, LATENTS)};
+    *projection = (api_projection){.name = name,
+                                   .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
+                                   .is_kernel = is_kernel,
+                                   .split_rank = is_kernel || has_piece(name, GENERAL) ? 3 : 0,
+                                   .is_norm = has_piece(name, NORMS),
+                                   .is_latent = !is_query && has_piece(name, LATENTS)};
     if (is_fused && asked->qkv.kind != API_QKV_NONE) {
         projection->role = API_ROLE_QKV;
         *ret_is_chosen = true;
         return true;
     }
     if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && defaults[0])
-        return refuse_fused(name, reterr);
+        return refuse_fused(asked, name, reterr);
     return true;
 }
 
