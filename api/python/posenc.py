@@ -613,7 +613,7 @@ class Service:
         return found if isinstance(tensors, Mapping) else next(iter(found.values()))
 
     def convert(
-        self, tensors: Any, to: str, from_: Optional[str] = None, **options: Any
+        self, tensors: Any, /, to: str, from_: Optional[str] = None, **options: Any
     ) -> Any:
         """Weights by name, or an array, with the rotary columns of the pairing `to`, "half" or
         "interleaved"; `from_` is that of the tensors, unless `model` or `config` says it: a

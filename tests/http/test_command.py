@@ -408,6 +408,8 @@ class Refusals(CommandCase):
         self.assertRegex(said, r"\n  1 row more: .*length=64")
 
     def test_several_errors_have_a_line_each(self):
+        for page in ("/", "/docs", "/assets/page.js"):
+            self.assertIn("only posenc-server serves pages", self.refuse(1, page))
         problem = self.get("/v1/encodings/rope").json()
         lines = [f"  {error['message']}" for error in problem["errors"]]
         said = self.refuse(1, "/v1/encodings/rope").splitlines()

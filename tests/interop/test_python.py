@@ -216,6 +216,9 @@ class Calls:
         self.assertIn("l.o_proj.weight", str(problem))
         kept = self.service.convert(other, "half", "interleaved", heads=4, none="allow")
         np.testing.assert_array_equal(kept["l.o_proj.weight"], weight)
+        named = {"heads": 4, "tensors": ["l.o_proj.weight", "l.x"]}
+        found = self.service.convert(other, "interleaved", "half", **named)
+        np.testing.assert_array_equal(found["l.o_proj.weight"], want)
 
     def test_batches_come_by_name(self):
         requests = {
