@@ -433,6 +433,8 @@ class Refusals(CommandCase):
             (("-H", "Acept: x", "/v1/info"), "no header field of this name"),
             (("/v1/models", str(self.folder / "absent.json")), "No such file"),
             (("/v1/models", str(self.folder)), "Is a directory"),
+            (("-X", "GET", "/v1/models", str(self.folder)), "only a POST or a PUT"),
+            (("-X", "DELETE", "/v1/sets/a", "-"), "only a POST or a PUT"),
         ):
             with self.subTest(arguments=arguments):
                 ended = call(*arguments)

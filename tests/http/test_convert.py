@@ -157,6 +157,13 @@ class Convert(ConvertCase):
                 patterns,
             )
 
+    def test_a_blank_beside_a_name_is_refused(self):
+        file = safetensors({name: ("F32", [8], bytes(32)) for name in ("cos", "sin")})
+        for option in ("tensors", "kv_tensors", "qkv_tensors"):
+            for names in ("cos,%20sin", "cos%20,sin", "cos,%20*n"):
+                query = f"{HALF}&heads=1&kv_heads=1&qkv=stacked&{option}={names}"
+                self.refuse(422, option, query, file, SAFETENSORS)
+
     def test_a_list_has_few_patterns_and_any_number_of_names(self):
         file = safetensors({"cos": ("F32", [8], bytes(32))})
         patterns = ",".join(f"*{number}" for number in range(64))
