@@ -233,8 +233,8 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
 /* Find the weight that a tensor goes with by its name, "x.weight" for "x.lora_B.weight", and
  * what it is to it. Behind an underscore it must be something known: "query_positions" is
  * nothing of "query". False: it goes with none that is in a list. */
-static bool find_weight(const choosing *self, const char *name, char dst[NAME_ROOM],
-                        api_relation *ret_relation)
+static bool find_weight(const choosing *self, const json_t *header, const char *name,
+                        char dst[NAME_ROOM], api_relation *ret_relation)
 {
     static const char *const ENDS[] = {"", "weight", "kernel"};
     size_t cuts = 0, end = strlen(name);
@@ -247,11 +247,12 @@ static bool find_weight(const choosing *self, const char *name, char dst[NAME_RO
             continue;
         cuts++;
         *ret_relation = api_relation_find(name + end + 1);
-        for (size_t i = 0; i < (is_word ? 1 : 3); i++) {
-            dst[end] = i > 0 ? name[end] : '\0';
-            memcpy(dst + end + 1, ENDS[i], strlen(ENDS[i]) + 1);
+        const size_t ends = is_word ? 1 : 3;
+        for (size_t i = 0; i < 2 * ends; i++) { /* first those that the file has */
+            dst[end] = i % ends > 0 ? name[end] : '\0';
+            memcpy(dst + end + 1, ENDS[i % ends], strlen(ENDS[i % ends]) + 1);
             if ((!is_word || *ret_relation != API_RELATION_UNKNOWN) && strcmp(dst, name) != 0 &&
-                is_in_a_list(self, dst))
+                is_in_a_list(self, dst) && (i >= ends || json_object_get(header, dst)))
                 return true;
         }
     }
@@ -321,7 +322,7 @@ static bool choose_tensors(choosing *self, const json_t *header, pe_error *reter
         bool is_chosen;
         if (strcmp(name, API_SET_METADATA) == 0)
             continue;
-        if (find_weight(self, name, weight, &relation)
+        if (find_weight(self, header, name, weight, &relation)
                 ? !choose_related(self, header, name, weight, relation, &is_chosen, projection,
                                   reterr)
                 : !choose_tensor(self, name, &is_chosen, projection, reterr) ||

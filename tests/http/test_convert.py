@@ -805,6 +805,12 @@ class Related(ConvertCase):
                 if query:
                     self.assertIn("16 columns of the last axis", problem["detail"])
 
+    def test_a_bias_has_the_heads_of_the_kernel_beside_it(self):
+        file, arrays = shaped({"l.q_proj.bias": (4, 16), "l.q_proj.kernel": (8, 4, 16)})
+        found = tensors_of(self.converted(HALF + "&heads=4", file, SAFETENSORS))
+        for name, array in arrays.items():
+            self.assertEqual(found[name], array[..., order(16, "interleaved")].tobytes(), name)
+
     def test_a_stack_of_kernels_with_one_axis_of_heads_needs_the_axis(self):
         name = "layers/q_proj/kernel"
         file, arrays = shaped({name: (3, 8, 64)})
