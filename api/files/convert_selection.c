@@ -104,9 +104,8 @@ static bool ends_with_word(const char *name, const char *word)
     return strcmp(name, word) == 0;
 }
 
-/* Read where a tensor lies and the shape of it; a norm's weights are numbers of one axis, and
- * so are the rows of a kernel whose heads have an axis of their own. False: a problem was
- * added. */
+/* Read where a tensor lies and its shape; a norm's weights are numbers of one axis, and so are
+ * the rows of a kernel whose heads have an axis of their own. False: a problem was added. */
 static bool read_array(const choosing *self, const json_t *value, api_projection *array,
                        pe_error *reterr)
 {
@@ -190,19 +189,22 @@ static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_c
     const bool is_key = !(is_other && defaults[1]) && api_names_have(&self->keys, name);
     const bool is_fused = !(is_other && defaults[2]) && api_names_have(&self->fused, name);
     const bool is_kernel = !asked->has_axis && ends_with_word(name, "kernel");
-    *ret_is_chosen = is_query || is_key;
+    const bool is_ordered = is_fused && asked->qkv.kind != API_QKV_NONE;
+    *ret_is_chosen = is_query || is_key || is_ordered;
     *projection = (api_projection){.name = name,
                                    .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
                                    .is_kernel = is_kernel,
                                    .split_rank = is_kernel || has_piece(name, GENERAL) ? 3 : 0,
                                    .is_norm = has_piece(name, NORMS),
                                    .is_latent = !is_query && has_piece(name, LATENTS)};
-    if (is_fused && asked->qkv.kind != API_QKV_NONE) {
+    if (is_ordered)
         projection->role = API_ROLE_QKV;
-        *ret_is_chosen = true;
-        return true;
-    }
-    if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && defaults[0])
+    else if (is_query && is_key && asked->known.kv_heads > 0 &&
+             asked->known.heads != asked->known.kv_heads) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "tensors", "",
+                     "without %.80s, which kv_tensors has, with kv_heads heads", name);
+        return false;
+    } else if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && defaults[0])
         return refuse_fused(asked, name, reterr);
     return true;
 }
@@ -231,8 +233,8 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
 #define CUTS_MAX  8    /* places at which a name is cut, from its end on */
 
 /* Find the weight that a tensor goes with by its name, "x.weight" for "x.lora_B.weight", and
- * what it is to it. Behind an underscore it must be something known: "query_positions" is
- * nothing of "query". False: it goes with none that is in a list. */
+ * what it is to it. Behind an underscore it must be known: "query_positions" is nothing of
+ * "query". False: it goes with none that is in a list. */
 static bool find_weight(const choosing *self, const json_t *header, const char *name,
                         char dst[NAME_ROOM], api_relation *ret_relation)
 {

@@ -157,6 +157,12 @@ class Convert(ConvertCase):
                 patterns,
             )
 
+    def test_a_name_of_two_lists_is_refused_where_their_heads_differ(self):
+        file, query = weights(k_proj=32), f"{HALF}&heads=8&tensors=*_proj.weight"
+        for lists in ("&kv_heads=2", "&kv_heads=2&kv_tensors=*k_proj*"):
+            self.refuse(422, "tensors", query + lists, file, SAFETENSORS)
+        self.converted(query + "&kv_heads=8", file, SAFETENSORS)
+
     def test_a_blank_beside_a_name_is_refused(self):
         file = safetensors({name: ("F32", [8], bytes(32)) for name in ("cos", "sin")})
         for option in ("tensors", "kv_tensors", "qkv_tensors"):
