@@ -76,12 +76,14 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
     return true;
 }
 
-/* Refuse arguments of a document, which takes none. */
+#define WITHOUT_ARGUMENTS (API_DOCUMENT | API_SETS | API_SET | API_UPLOAD | API_REMOVAL)
+
+/* Refuse arguments of a document or a set, which take none. */
 static bool has_arguments(const api_call *call, const api_match *match, api_reply **ret_refusal)
 {
     api_arguments arguments;
     pe_error error;
-    if (!match->route || match->route->kind != API_DOCUMENT || !call->query)
+    if (!match->route || !(match->route->kind & WITHOUT_ARGUMENTS) || !call->query)
         return false;
     pe_error_init(&error);
     api_arguments_from_query(call->query, &arguments, &error);
@@ -89,7 +91,7 @@ static bool has_arguments(const api_call *call, const api_match *match, api_repl
         pe_error_init(&error);
     for (size_t i = 0; i < arguments.count; i++)
         pe_error_add(&error, PE_MALFORMED, arguments.items[i].name, "",
-                     "left out: this document has no parameters")
+                     "left out: this path has no parameters")
             ->reason = PE_REASON_UNKNOWN;
     api_arguments_done(&arguments);
     if (error.count > 0)
@@ -177,7 +179,8 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
         (api_head){.route = api_route_index(&match), .body_limit = service->host->body_bytes};
     api_call call = begin_call(service, request, &match, parameter, &progress);
     api_reply *refusal = NULL;
-    if (lacks_right(&call, &match, &refusal) || is_coded(&call, &match, &refusal))
+    if (lacks_right(&call, &match, &refusal) || is_coded(&call, &match, &refusal) ||
+        has_arguments(&call, &match, &refusal))
         return refusal;
     if (!match.route || !match.route->check_head)
         return NULL;

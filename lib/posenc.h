@@ -1186,9 +1186,9 @@ typedef struct pe_apply_options {
     const char *axes;
 
     /* Positions by row, instead of those of the axis `length` of the encoding, or of `queries`:
-     * integers [batch, length], [1, length] or, where the input has one row, [batch]. The axis
-     * `batch` of the input is that which `axes` calls so, else the first one. Row 0 of the
-     * encoding has the position `first_position`. NULL: none. */
+     * integers [batch, length], [1, length], [length] or, where the input has one row, [batch].
+     * The axis `batch` of the input is that which `axes` calls so, else the first one. Row 0
+     * of the encoding has the position `first_position`. NULL: none. */
     const pe_view *position_ids;
     int64_t first_position;
 

@@ -76,6 +76,9 @@ static void refuse_options(const applying *self, pe_error *error)
     if (self->options.without_rotation && !self->options.query_factors)
         pe_options_refuse(self->given, API_APPLY_ROTATION, error,
                           "true without query_factors, as nothing is left to do");
+    for (size_t i = 0; i < 2 && self->options.without_rotation; i++)
+        pe_options_refuse(self->given, i ? API_APPLY_OUTPUT_LAYOUT : API_APPLY_INVERSE, error,
+                          "left out where nothing is turned");
     api_check_arithmetic(self->tolerances, 0, self->scheme, error);
     for (size_t i = 0; i < TOLERANCES && !find_text(self, API_APPLY_AGAINST); i++)
         pe_options_refuse(self->tolerances, i, error, "left out without against");

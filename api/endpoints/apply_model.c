@@ -132,6 +132,9 @@ static void refuse_contradicting_arguments(api_apply_model *model, const pe_sche
         const pe_argument *given = &arguments[i];
         const pe_argument *other = api_argument_find(part->arguments, part->count, given->name);
         const bool pairing = is_pairing(scheme, given);
+        if (!pe_parameter_find(pe_scheme_describe(scheme), given->name) &&
+            strcmp(given->name, "preset") != 0)
+            continue; /* refused later, beside all that the scheme takes */
         const char *own = other ? other->text : NULL;
         if (pairing && !own)
             own = pe_parameter_find(pe_scheme_describe(scheme), given->name)->default_text;

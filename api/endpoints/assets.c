@@ -131,7 +131,10 @@ api_reply *api_get_asset(const api_call *call)
     if (!asset)
         return api_problem(
             API_NOT_FOUND,
-            "no file is served at this path; GET / and GET /docs serve the pages", NULL, NULL);
+            call->service->host->asset_count > 0
+                ? "no file is served at this path; GET / and GET /docs serve the pages"
+                : "only posenc-server serves pages",
+            NULL, NULL);
     const api_asset_form *form = choose_form(call, asset, &coding);
     if (!form)
         return api_problem(API_NOT_ACCEPTABLE,

@@ -167,9 +167,8 @@ static bool complete_from_config(converting *self, const json_t *header, pe_erro
     if (!api_qkv_read(*config->qkv ? config->qkv : NULL, order, reterr))
         return false;
     if (!header && asked->qkv.kind == API_QKV_NONE && config->rotary_offset == 0) {
-        if (!describe_value(self, API_CONVERT_HEADS)->present)
-            memcpy(asked->array_heads, (uint64_t[2]){config->heads, config->kv_heads},
-                   sizeof asked->array_heads);
+        asked->array_heads[0] = config->heads;
+        asked->array_heads[1] = config->kv_heads;
         config->heads = 0; /* the array may be a query's or a key's */
     }
     asked->latent = config->latent;

@@ -218,8 +218,6 @@ bool api_refuse_upload(const api_call *call, api_reply **ret_refusal)
                      "1 to %d characters of a-z, 0-9, '.', '_' and '-', the first of them a "
                      "letter or digit",
                      API_STORED_NAME_MAX);
-    if (call->query)
-        pe_error_add(&error, PE_MALFORMED, "query", "", "left out with PUT");
     if (api_call_header(call, API_HEADER_CONTENT_RANGE))
         pe_error_add(&error, PE_MALFORMED, "Content-Range", "",
                      "left out: a set is uploaded as a whole");

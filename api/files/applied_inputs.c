@@ -47,6 +47,7 @@ bool api_applied_find_positions(api_applied *applied, const pe_view **ret_positi
     const char *name = API_APPLY_POSITIONS;
     char found[API_SET_NAME_MAX + 1];
     *ret_positions = NULL;
+    applied->takes_positions = true;
     if (!json_object_get(applied->root, name))
         return true;
     *ret_positions = &applied->positions;
@@ -57,6 +58,15 @@ bool api_applied_find_positions(api_applied *applied, const pe_view **ret_positi
 }
 
 /* ---- names ---- */
+
+/* Whether a list has a name. */
+static bool has_name(const name_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    return false;
+}
 
 /* Read the names of a text: one that the file has, else those that it joins by commas. */
 static bool read_names(const search *self, const char *option, const char *text,
@@ -69,16 +79,18 @@ static bool read_names(const search *self, const char *option, const char *text,
         size_t length = one ? strlen(at) : strcspn(at, ",");
         if (ret_names->count == PE_TENSORS_MAX || length > API_SET_NAME_MAX)
             break;
-        char *name = ret_names->names[ret_names->count++];
+        char *name = ret_names->names[ret_names->count];
         snprintf(name, API_SET_NAME_MAX + 1, "%.*s", (int)length, at);
-        if (!json_object_get(root, name) || strcmp(name, API_SET_METADATA) == 0)
+        if (!json_object_get(root, name) || strcmp(name, API_SET_METADATA) == 0 ||
+            has_name(ret_names, name))
             break;
+        ret_names->count++;
         at += length;
         if (!*at)
             return true;
     }
     pe_error_add(self->error, PE_OUT_OF_RANGE, option, text,
-                 "the name of a tensor of the file, or names joined by commas");
+                 "the name of a tensor of the file, or different names joined by commas");
     return false;
 }
 
@@ -110,15 +122,6 @@ static void list_inputs(search *self)
     }
 }
 
-/* Whether a list has a name. */
-static bool has_name(const name_list *list, const char *name)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* What the file calls an input of the scheme; NULL: the request's names leave it out. */
 static const char *find_name(const search *self, const char *input)
 {
@@ -148,13 +151,15 @@ static bool refuse_names(const search *self, const char *given)
     bool compared = self->against.count > 0;
     for (size_t i = 0; i < self->applied->application_count; i++)
         list_name(names, sizeof names, self->applied->applications[i].input);
-    pe_error_add(
-        self->error, PE_OUT_OF_RANGE, "body", given,
-        "a safetensors file of %s that are called %s, or as inputs says, or of one "
-        "such tensor%s; where rows have positions of their own, these are " API_APPLY_POSITIONS
-        ", also of sequences that lie one after the other",
-        compared ? "tensors besides that of against" : "tensors", names,
-        compared ? " of any name" : ", which may have any name");
+    pe_error_add(self->error, PE_OUT_OF_RANGE, "body", given,
+                 "a safetensors file of %s that are called %s, or as inputs says, or of one "
+                 "such tensor%s; %s",
+                 compared ? "tensors besides that of against" : "tensors", names,
+                 compared ? " of any name" : ", which may have any name",
+                 self->applied->takes_positions
+                     ? "where rows have positions of their own, these are " API_APPLY_POSITIONS
+                       ", also of sequences that lie one after the other"
+                     : "positions of this scheme are parameters, and no tensor");
     return false;
 }
 
@@ -301,7 +306,8 @@ static bool read_asked(search *self)
         return false;
     if (self->names.count > self->input_count) {
         pe_error_add(self->error, PE_OUT_OF_RANGE, "inputs", asked->inputs,
-                     "at most %zu names, as the scheme has inputs", self->input_count);
+                     "as many names as %s has inputs, at most %zu",
+                     asked->result ? "the result" : "the scheme", self->input_count);
         return false;
     }
     return !asked->against || read_names(self, "against", asked->against, &self->against);

@@ -10,8 +10,9 @@ struct api_applied {
     api_request request; /* whose body is the file */
     bool is_npy;
     api_file file;
-    json_t *root; /* the header of a safetensors file */
-    size_t data;  /* where the file's data begins */
+    json_t *root;         /* the header of a safetensors file */
+    size_t data;          /* where the file's data begins */
+    bool takes_positions; /* the scheme, of rows */
     pe_view positions;
     const pe_application *applications;
     size_t application_count;

@@ -104,9 +104,8 @@ static bool ends_with_word(const char *name, const char *word)
     return strcmp(name, word) == 0;
 }
 
-/* Read where a tensor lies and the shape of it; a norm's weights are numbers of one axis, and
- * so are the rows of a kernel whose heads have an axis of their own. False: a problem was
- * added. */
+/* Read where a tensor lies and its shape; a norm's weights are numbers of one axis, and so are
+ * the rows of a kernel whose heads have an axis of their own. False: a problem was added. */
 static bool read_array(const choosing *self, const json_t *value, api_projection *array,
                        pe_error *reterr)
 {
@@ -145,12 +144,12 @@ static bool read_array(const choosing *self, const json_t *value, api_projection
 }
 
 /* Refuse a tensor of query, key and value whose order is not known. */
-static bool refuse_fused(const char *name, pe_error *reterr)
+static bool refuse_fused(const api_convert_request *asked, const char *name, pe_error *reterr)
 {
     pe_error_add(reterr, PE_OUT_OF_RANGE, "qkv", "",
                  "the order of the heads in %.100s, which holds query, key and value: stacked, "
-                 "grouped, by_head or a list such as q4,k,v; or model or config be given",
-                 name)
+                 "grouped, by_head or a list such as q4,k,v%s",
+                 name, asked->config ? "" : "; or model or config be given")
         ->reason = PE_REASON_MISSING;
     return false;
 }
@@ -189,21 +188,24 @@ static bool choose_tensor(const choosing *self, const char *name, bool *ret_is_c
     const bool is_query = !(is_other && defaults[0]) && api_names_have(&self->queries, name);
     const bool is_key = !(is_other && defaults[1]) && api_names_have(&self->keys, name);
     const bool is_fused = !(is_other && defaults[2]) && api_names_have(&self->fused, name);
-    *ret_is_chosen = is_query || is_key;
-    *projection =
-        (api_projection){.name = name,
-                         .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
-                         .is_kernel = !asked->has_axis && ends_with_word(name, "kernel"),
-                         .split_rank = has_piece(name, GENERAL) ? 3 : 0,
-                         .is_norm = has_piece(name, NORMS),
-                         .is_latent = !is_query && has_piece(name, LATENTS)};
-    if (is_fused && asked->qkv.kind != API_QKV_NONE) {
+    const bool is_kernel = !asked->has_axis && ends_with_word(name, "kernel");
+    const bool is_ordered = is_fused && asked->qkv.kind != API_QKV_NONE;
+    *ret_is_chosen = is_query || is_key || is_ordered;
+    *projection = (api_projection){.name = name,
+                                   .role = is_query ? API_ROLE_QUERY : API_ROLE_KEY,
+                                   .is_kernel = is_kernel,
+                                   .split_rank = is_kernel || has_piece(name, GENERAL) ? 3 : 0,
+                                   .is_norm = has_piece(name, NORMS),
+                                   .is_latent = !is_query && has_piece(name, LATENTS)};
+    if (is_ordered)
         projection->role = API_ROLE_QKV;
-        *ret_is_chosen = true;
-        return true;
-    }
-    if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && defaults[0])
-        return refuse_fused(name, reterr);
+    else if (is_query && is_key && asked->known.kv_heads > 0 &&
+             asked->known.heads != asked->known.kv_heads) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "tensors", "",
+                     "without %.80s, which kv_tensors has, with kv_heads heads", name);
+        return false;
+    } else if (*ret_is_chosen ? is_fused || strstr(name, "qkv") : is_fused && defaults[0])
+        return refuse_fused(asked, name, reterr);
     return true;
 }
 
@@ -231,10 +233,10 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
 #define CUTS_MAX  8    /* places at which a name is cut, from its end on */
 
 /* Find the weight that a tensor goes with by its name, "x.weight" for "x.lora_B.weight", and
- * what it is to it. Behind an underscore it must be something known: "query_positions" is
- * nothing of "query". False: it goes with none that is in a list. */
-static bool find_weight(const choosing *self, const char *name, char dst[NAME_ROOM],
-                        api_relation *ret_relation)
+ * what it is to it. Behind an underscore it must be known: "query_positions" is nothing of
+ * "query". False: it goes with none that is in a list. */
+static bool find_weight(const choosing *self, const json_t *header, const char *name,
+                        char dst[NAME_ROOM], api_relation *ret_relation)
 {
     static const char *const ENDS[] = {"", "weight", "kernel"};
     size_t cuts = 0, end = strlen(name);
@@ -247,11 +249,12 @@ static bool find_weight(const choosing *self, const char *name, char dst[NAME_RO
             continue;
         cuts++;
         *ret_relation = api_relation_find(name + end + 1);
-        for (size_t i = 0; i < (is_word ? 1 : 3); i++) {
-            dst[end] = i > 0 ? name[end] : '\0';
-            memcpy(dst + end + 1, ENDS[i], strlen(ENDS[i]) + 1);
+        const size_t ends = is_word ? 1 : 3;
+        for (size_t i = 0; i < 2 * ends; i++) { /* first those that the file has */
+            dst[end] = i % ends > 0 ? name[end] : '\0';
+            memcpy(dst + end + 1, ENDS[i % ends], strlen(ENDS[i % ends]) + 1);
             if ((!is_word || *ret_relation != API_RELATION_UNKNOWN) && strcmp(dst, name) != 0 &&
-                is_in_a_list(self, dst))
+                is_in_a_list(self, dst) && (i >= ends || json_object_get(header, dst)))
                 return true;
         }
     }
@@ -321,7 +324,7 @@ static bool choose_tensors(choosing *self, const json_t *header, pe_error *reter
         bool is_chosen;
         if (strcmp(name, API_SET_METADATA) == 0)
             continue;
-        if (find_weight(self, name, weight, &relation)
+        if (find_weight(self, header, name, weight, &relation)
                 ? !choose_related(self, header, name, weight, relation, &is_chosen, projection,
                                   reterr)
                 : !choose_tensor(self, name, &is_chosen, projection, reterr) ||

@@ -68,10 +68,10 @@ static bool measure_head(const api_convert_request *asked, const api_projection 
     if (count == 0 || (projection->extent % count == 0 && *ret_columns <= HEAD_WIDTH_MAX))
         return true;
     write_number(count, given);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, count_option(projection), given,
-                 "a divisor of %llu, the extent of axis %d of %.100s, with heads of at most %d "
-                 "columns",
-                 (number)projection->extent, asked->axis, name, HEAD_WIDTH_MAX);
+    pe_error_add(
+        reterr, PE_OUT_OF_RANGE, count_option(projection), given,
+        "a divisor of %llu, the columns of all heads of %.100s, with at most %d of each",
+        (number)projection->extent, name, HEAD_WIDTH_MAX);
     return false;
 }
 
@@ -130,7 +130,7 @@ static bool refuse_columns(const api_convert_request *asked, const char *name, u
     }
     snprintf(given, sizeof given, "%lld", (long long)asked->rotary_offset);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "rotary_offset", given,
-                 "such that the columns that turn are among the %llu of a head of %.100s",
+                 "such that an even number of columns turn, among the %llu of a head of %.100s",
                  (number)width, name);
     return false;
 }
@@ -153,6 +153,8 @@ static bool pair_columns(const api_convert_request *asked, const api_projection 
     if (part->turned % 2 == 0)
         return true;
     const uint64_t head_dim = asked->known.head_dim;
+    if (width % 2 == 0)
+        return refuse_columns(asked, name, width, reterr);
     write_number(head_dim > 0 ? head_dim : find_count(asked, projection), given);
     pe_error_add(reterr, PE_OUT_OF_RANGE, head_dim > 0 ? "head_dim" : count_option(projection),
                  given, "such that an even number of the %llu columns of a head of %.100s turn",
@@ -204,13 +206,17 @@ static void refuse_heads(const api_convert_request *asked, const api_head_width 
     char given[24], fitting[48] = "another number";
     if (extent % columns == 0)
         snprintf(fitting, sizeof fitting, "%llu", extent / columns);
-    write_number(count, given);
+    write_number(count > 0 ? count : columns, given);
     if (asked->config)
-        pe_error_add(
-            reterr, PE_OUT_OF_RANGE, asked->config, "",
-            "that of a model with %s heads of %llu columns in %.60s, axis %d of which has "
-            "%llu; or tensors and kv_tensors name others",
-            count > 0 ? given : "some", columns, name, asked->axis, extent);
+        pe_error_add(reterr, PE_OUT_OF_RANGE, asked->config, "",
+                     "that of a model with %s heads of %llu columns in %.60s, which has %llu "
+                     "columns of heads; or tensors and kv_tensors name others",
+                     count > 0 ? given : "some", columns, name, extent);
+    else if (projection->columns > 0 && projection->columns != columns)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, count > 0 ? option : "head_dim", given,
+                     "such that a head has the %llu columns of the last axis of %.60s, which "
+                     "is [..., heads, dim], not %llu",
+                     (number)projection->columns, name, columns);
     else if (count > 0 && width->name)
         pe_error_add(reterr, PE_OUT_OF_RANGE, option, given,
                      "%s, so that a head of %.60s has as many columns as one of %.60s: %llu, "
@@ -219,15 +225,11 @@ static void refuse_heads(const api_convert_request *asked, const api_head_width 
     else if (count > 0)
         pe_error_add(
             reterr, PE_OUT_OF_RANGE, option, given,
-            "%s, so that a head of %.60s has the %llu columns of head_dim; axis %d has "
-            "%llu",
-            fitting, name, columns, asked->axis, extent);
-    else {
-        write_number(columns, given);
+            "%s, so that a head of %.60s has %llu of its %llu columns, as head_dim says",
+            fitting, name, columns, extent);
+    else
         pe_error_add(reterr, PE_OUT_OF_RANGE, "head_dim", given,
-                     "a divisor of %llu, the extent of axis %d of %.100s", extent, asked->axis,
-                     name);
-    }
+                     "a divisor of %llu, the columns of all heads of %.100s", extent, name);
 }
 
 /* Whether the config may have so many heads: an npy file's array is of a query or a key, or of

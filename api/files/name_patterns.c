@@ -10,6 +10,11 @@
 /* Add an item of the list. False: a problem was added. */
 static bool add_name(api_names *names, const char *item, const char *option, pe_error *reterr)
 {
+    if (*item == ' ' || (*item && item[strlen(item) - 1] == ' ')) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, option, item,
+                     "names joined by commas, without blanks beside them");
+        return false;
+    }
     if (!strchr(item, '*')) {
         if (!*item || json_object_set_new_nocheck(names->exact, item, json_true()) == 0)
             return true;

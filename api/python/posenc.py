@@ -535,6 +535,8 @@ class Service:
     def batch(self, requests: Mapping[str, Mapping[str, Any]]) -> Tensors:
         """The tensors of many requests, by name: each has its scheme and parameters. A tensor
         is called as its request, or name.tensor where a request gives several."""
+        if any("name" in each for each in requests.values()):
+            raise TypeError("name: each request has the name under which it is given")
         given = [{**_arguments(each), "name": name} for name, each in requests.items()]
         body = json.dumps({"requests": given, "format": "safetensors"}).encode()
         answer = self.request("POST", "/v1/batch", [body], JSON)
@@ -613,7 +615,7 @@ class Service:
         return found if isinstance(tensors, Mapping) else next(iter(found.values()))
 
     def convert(
-        self, tensors: Any, to: str, from_: Optional[str] = None, **options: Any
+        self, tensors: Any, /, to: str, from_: Optional[str] = None, **options: Any
     ) -> Any:
         """Weights by name, or an array, with the rotary columns of the pairing `to`, "half" or
         "interleaved"; `from_` is that of the tensors, unless `model` or `config` says it: a
@@ -638,6 +640,8 @@ class Service:
 
     def put(self, name: str, tensors: Mapping[str, Any]) -> None:
         """Store tensors under a name, or replace those that it has."""
+        if not isinstance(tensors, Mapping):
+            raise TypeError('put takes tensors by name, such as {"table": array}')
         path = f"/v1/sets/{quote(name, safe='')}"
         self.request("PUT", path, _write_safetensors(tensors), SAFETENSORS)
 

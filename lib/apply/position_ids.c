@@ -39,10 +39,11 @@ static bool fit_axis(const pe_view *ids, const pe_id_axes *axes, pe_id_strides *
     }
     snprintf(given, sizeof given, "%zu axes, the last of %llu", ids->rank,
              (unsigned long long)last);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "position_ids", given,
-                 "integers [batch, length], [1, length] or [length], which is [%llu, %llu] "
-                 "here; the axis batch is that which axes calls so, or the first one",
-                 (unsigned long long)axes->batch, (unsigned long long)axes->length);
+    pe_error_add(
+        reterr, PE_OUT_OF_RANGE, "position_ids", given,
+        "integers [batch, length], [1, length], [length] or, of one row, [batch]: "
+        "[%llu, %llu] here; the axis batch is that which axes calls so, or the first one",
+        (unsigned long long)axes->batch, (unsigned long long)axes->length);
     return false;
 }
 

@@ -5,6 +5,7 @@
 #include "requests/parameters.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,6 +113,11 @@ void pe_check_magnitude(pe_dtype dtype, const char *parameter, double magnitude,
     if (magnitude < pe_dtypes[dtype].overflow)
         return;
     char number[PE_PRINT_MAX], limit[PE_PRINT_MAX];
+    if (isinf(magnitude)) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter, "",
+                     "another one: its values are beyond those of f64, the widest dtype");
+        return;
+    }
     pe_plain_number(magnitude, number);
     pe_plain_number(pe_dtypes[dtype].overflow, limit);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "dtype", pe_dtype_name(dtype),

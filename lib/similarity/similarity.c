@@ -113,8 +113,8 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     const pe_tensor *table = &base->plan.tensors[0];
     if (table->rank != 2 || table->dtype != PE_F64) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "scheme", base->values.scheme->info.name,
-                     "one whose primary tensor is a real matrix [n, d]; the tensor %s has %zu "
-                     "axes or is not real",
+                     "one whose first tensor is a real matrix [n, d] with these parameters; "
+                     "the tensor %s has %zu axes or is not real",
                      table->name, table->rank);
         return;
     }

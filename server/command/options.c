@@ -204,6 +204,10 @@ static bool take_operands(command_options *options, int count, char **operands, 
             "a target is a path that begins with a slash, such as /v1/schemes");
     if (!options->method)
         options->method = options->file ? "POST" : "GET";
+    if (options->file && strcmp(options->method, "POST") != 0 &&
+        strcmp(options->method, "PUT") != 0)
+        return report_argument(errors, options->file,
+                               "only a POST or a PUT takes a file; leave out -X, or the file");
     return accept_format(options, errors) && check_directory(options, errors);
 }
 

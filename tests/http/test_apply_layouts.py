@@ -348,6 +348,9 @@ class Strangers(Layouts):
             file = file_of(**{"query": x, name: bounds, **others})
             self.refuse(422, "body", "rope", query, file, SAFETENSORS, f"(given: {name})")
             self.refuse(422, "body", "rope", query, file, SAFETENSORS, "are position_ids, also")
+        file = file_of(query=x, position_ids=ids)
+        for scheme, query in (("axial_rope", "sizes=9,1&dim=8"), ("swin", "height=3&heads=2")):
+            self.refuse(422, "body", scheme, query, file, SAFETENSORS, "are parameters")
 
 
 class Packed(Layouts):
@@ -853,6 +856,8 @@ class Several(Layouts):
         refuse(422, "body", "against=a,b", query=q, key=k, a=a, b=b, c=b)
         refuse(422, "inputs", "inputs=q,k,a", q=q, k=k, a=a)
         refuse(422, "inputs", "inputs=q,x", q=q, k=k)
+        refuse(422, "inputs", "inputs=q,q", q=q)
+        refuse(422, "against", "against=a,a", query=q, key=k, a=a)
 
     def test_one_of_the_inputs_may_be_left_out(self):
         found = self.judge("inputs=k&result=key&against=b", k=self.k, b=self.exact["key"])
@@ -936,6 +941,15 @@ class Factors(Layouts):
         x = npy(numpy.ones((4, 8)))
         self.refuse(422, "query_factors", "rope", "length=4&dim=8&query_factors=true", x)
         self.refuse(400, "rotation", "rope", "length=4&dim=8&rotation=false", x)
+
+    def test_what_turns_is_refused_where_nothing_is_turned(self):
+        x, query = npy(numpy.ones((4, 8))), (
+            "length=4&dim=8&temperature=llama4&temperature_length=8&query_factors=true"
+            "&rotation=false"
+        )
+        self.assert_ok(self.post("rope", query, x, NPY))
+        for option, value in (("inverse", "true"), ("output_layout", "interleaved")):
+            self.refuse(400, option, "rope", f"{query}&{option}={value}", x)
 
 
 if __name__ == "__main__":

@@ -207,7 +207,8 @@ class Plans(Layouts):
         self.assertLess(self.assert_ok(compared).json()["max_abs"]["error"], 1e-10)
         self.assertEqual(compared.header("Note"), note)
         self.refused("layout", f"model=llama-3-8b&length={length}&layout=x", table, "half", 400)
-        self.refused("layout", "model=gpt2&set=x&length=4&layout=half", table, "does not", 422)
+        stranger = self.ask("model=gpt2&set=x&length=4&layout=half", table)
+        self.assert_problem(stranger, 400, "set", "layout")
 
     def test_what_contradicts_the_model_is_refused(self):
         x = numpy.ones((2, 4, 128), "f4")
@@ -217,6 +218,8 @@ class Plans(Layouts):
         )
         self.assert_ok(self.ask(model + "&rope_theta=500000", x))
         self.refused("factor", model + "&factor=2", x, "does not have it")
+        self.refused("preset", model + "&preset=x", x, "does not have it")
+        self.refused("lenght", model + "&lenght=4", x, 'did you mean "length"', 400)
         self.refused("layer", model + "&layer=32", x, "use text")
         full = "model=gemma-3-27b&length=4&part=text.full_attention&layer="
         self.refused("layer", full + "3", x, "use text.full_attention")

@@ -408,6 +408,8 @@ class Refusals(CommandCase):
         self.assertRegex(said, r"\n  1 row more: .*length=64")
 
     def test_several_errors_have_a_line_each(self):
+        for page in ("/", "/docs", "/assets/page.js"):
+            self.assertIn("only posenc-server serves pages", self.refuse(1, page))
         problem = self.get("/v1/encodings/rope").json()
         lines = [f"  {error['message']}" for error in problem["errors"]]
         said = self.refuse(1, "/v1/encodings/rope").splitlines()
@@ -431,6 +433,8 @@ class Refusals(CommandCase):
             (("-H", "Acept: x", "/v1/info"), "no header field of this name"),
             (("/v1/models", str(self.folder / "absent.json")), "No such file"),
             (("/v1/models", str(self.folder)), "Is a directory"),
+            (("-X", "GET", "/v1/models", str(self.folder)), "only a POST or a PUT"),
+            (("-X", "DELETE", "/v1/sets/a", "-"), "only a POST or a PUT"),
         ):
             with self.subTest(arguments=arguments):
                 ended = call(*arguments)

@@ -157,6 +157,19 @@ class Convert(ConvertCase):
                 patterns,
             )
 
+    def test_a_name_of_two_lists_is_refused_where_their_heads_differ(self):
+        file, query = weights(k_proj=32), f"{HALF}&heads=8&tensors=*_proj.weight"
+        for lists in ("&kv_heads=2", "&kv_heads=2&kv_tensors=*k_proj*"):
+            self.refuse(422, "tensors", query + lists, file, SAFETENSORS)
+        self.converted(query + "&kv_heads=8", file, SAFETENSORS)
+
+    def test_a_blank_beside_a_name_is_refused(self):
+        file = safetensors({name: ("F32", [8], bytes(32)) for name in ("cos", "sin")})
+        for option in ("tensors", "kv_tensors", "qkv_tensors"):
+            for names in ("cos,%20sin", "cos%20,sin", "cos,%20*n"):
+                query = f"{HALF}&heads=1&kv_heads=1&qkv=stacked&{option}={names}"
+                self.refuse(422, option, query, file, SAFETENSORS)
+
     def test_a_list_has_few_patterns_and_any_number_of_names(self):
         file = safetensors({"cos": ("F32", [8], bytes(32))})
         patterns = ",".join(f"*{number}" for number in range(64))
@@ -309,10 +322,16 @@ class Models(ConvertCase):
         query = query.replace("mistral", "llama")
         self.refuse(422, "config", query, weights(k_proj=64), SAFETENSORS)
         self.converted(query, weights(k_proj=128), SAFETENSORS)
-        for rows, fits in ((4096, True), (1024, True), (128, True), (2048, False)):
+        for rows, heads, fits in (
+            (4096, 32, True),
+            (1024, 8, True),
+            (128, 1, True),
+            (2048, 16, False),
+        ):
             array = npy(numpy.zeros((rows, 1), "f4"))
-            reply = self.convert(HALF + "&model=llama-3.1-8b", array)
-            self.assertEqual(reply.status, 200 if fits else 422, rows)
+            for query in ("", f"&heads={heads}"):
+                reply = self.convert(f"{HALF}&model=llama-3.1-8b{query}", array)
+                self.assertEqual(reply.status, 200 if fits else 422, (rows, query))
         self.converted(
             HALF + "&model=llama-3.1-8b&axis=-1", npy(numpy.zeros((2, 32, 128), "f4"))
         )
@@ -497,7 +516,12 @@ class Files(ConvertCase):
             numpy.testing.assert_array_equal(
                 self.array(f"{HALF}&heads=2&{query}", weight), expected
             )
-        for query in ("rotary_offset=10", "rotary_offset=-12", "rotary_dim=6&rotary_offset=-4"):
+        for query in (
+            "rotary_offset=10",
+            "rotary_offset=-12",
+            "rotary_offset=3",
+            "rotary_dim=6&rotary_offset=-4",
+        ):
             self.refuse(422, "rotary_offset", f"{HALF}&heads=2&{query}", npy(weight))
 
     def test_latents_are_not_taken_for_heads(self):
@@ -763,12 +787,14 @@ class Related(ConvertCase):
             ("params/decoder/layers_0/{}/kernel", (3, "h", 16)),
             ("params.decoder.layers.{}.kernel", (3, 5, "h", 16)),  # MaxText, scanned
             ("layers_0/{}/kernel_lora_b", (4, "h", 16)),
+            ("layers.0.{}_proj.kernel", (4, "h", 16)),
             ("attention/{}/bias", ("h", 16)),
             ("attention.{}.bias", (5, "h", 16)),
         ):
+            modules = ("q", "k") if "_proj" in name else ("query", "key")
             shapes = {
                 name.format(module): tuple(heads if n == "h" else n for n in shape)
-                for module, heads in (("query", 8), ("key", 2))
+                for module, heads in zip(modules, (8, 2))
             }
             file, arrays = shaped(shapes)
             for query in ("&head_dim=16", HEADS, CONFIG):
@@ -779,9 +805,25 @@ class Related(ConvertCase):
                         array[..., order(16, "half")].tobytes(),
                         (each, query),
                     )
-            for query in ("", "&heads=4", "&head_dim=32"):
+            for query in ("", "&heads=4&kv_heads=1", "&head_dim=32"):
                 name = "head_dim" if "dim" in query else "heads"
-                self.refuse(422, name, BACK + query, file, SAFETENSORS)
+                problem = self.refuse(422, name, BACK + query, file, SAFETENSORS)
+                if query:
+                    self.assertIn("16 columns of the last axis", problem["detail"])
+
+    def test_a_bias_has_the_heads_of_the_kernel_beside_it(self):
+        file, arrays = shaped({"l.q_proj.bias": (4, 16), "l.q_proj.kernel": (8, 4, 16)})
+        found = tensors_of(self.converted(HALF + "&heads=4", file, SAFETENSORS))
+        for name, array in arrays.items():
+            self.assertEqual(found[name], array[..., order(16, "interleaved")].tobytes(), name)
+
+    def test_a_stack_of_kernels_with_one_axis_of_heads_needs_the_axis(self):
+        name = "layers/q_proj/kernel"
+        file, arrays = shaped({name: (3, 8, 64)})
+        self.refuse(422, "heads", HALF + "&heads=4", file, SAFETENSORS)
+        found = tensors_of(self.converted(HALF + "&heads=4&axis=-1", file, SAFETENSORS))
+        heads = arrays[name].reshape(3, 8, 4, 16)[..., order(16, "interleaved")]
+        self.assertEqual(found[name], heads.tobytes())
 
     def test_kernels_of_two_axes_are_transposed_weights(self):
         for query, key in (("q_proj", "k_proj"), ("wq", "wk")):

@@ -224,8 +224,19 @@ class Methods(StoreCase):
             name = name.replace(" ", "%20").replace("ä", "%c3%a4")
             self.assert_problem(self.put(name, simple()), 400, "name")
             self.assert_problem(self.fetch(name), 404)
-        self.assert_problem(self.put("a?b=c", simple()), 400, "query")
         self.assertEqual(len(self.listed()), 4)
+
+    def test_a_query_is_refused(self):
+        self.assertEqual(self.put("a", simple()).status, 201)
+        for method, path, name in (
+            ("GET", "/v1/sets?name=a", "name"),
+            ("GET", "/v1/parameters?name=a", "name"),
+            ("GET", "/v1/sets/a?tensor=table", "tensor"),
+            ("DELETE", "/v1/sets/a?dry_run=true", "dry_run"),
+        ):
+            self.assert_problem(self.server.request(method, path), 400, name)
+        self.assert_problem(self.put("a?overwrite=false", simple()), 400, "overwrite")
+        self.assertEqual(len(self.listed()), 1)
 
     def test_a_part_of_a_file_is_refused(self):
         size = len(simple())

@@ -37,6 +37,14 @@ class Trained(ServerCase):
         )
         self.assertEqual(posted.body, data)
 
+    def test_products_beyond_f64_are_refused_by_the_metric(self):
+        body = write({"table": ("F64", [2, 2], struct.pack("<4d", *(1e300,) * 4))})
+        self.put(self.server, "large", body)
+        for dtype in ("f64", "f32"):
+            query = f"set=large&length=2&metric=dot&dtype={dtype}"
+            reply = self.get(f"/v1/similarity/learned?{query}")
+            self.assertIn("f64", self.assert_problem(reply, 422, "metric")["detail"])
+
     def test_replies_are_to_be_revalidated(self):
         body, _ = table(2.0)
         self.put(self.server, "valid", body)

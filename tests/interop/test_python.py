@@ -216,6 +216,9 @@ class Calls:
         self.assertIn("l.o_proj.weight", str(problem))
         kept = self.service.convert(other, "half", "interleaved", heads=4, none="allow")
         np.testing.assert_array_equal(kept["l.o_proj.weight"], weight)
+        named = {"heads": 4, "tensors": ["l.o_proj.weight", "l.x"]}
+        found = self.service.convert(other, "interleaved", "half", **named)
+        np.testing.assert_array_equal(found["l.o_proj.weight"], want)
 
     def test_batches_come_by_name(self):
         requests = {
@@ -228,6 +231,8 @@ class Calls:
             sorted(found), ["bias", "own", "rope.cos", "rope.inv_freq", "rope.sin"]
         )
         self.assertEqual((found["rope.cos"].dtype, found.own.shape), (np.float64, (3, 4)))
+        with self.assertRaisesRegex(TypeError, "under which it is given"):
+            self.service.batch({"a": {"scheme": "integer", "length": 4, "name": "b"}})
         wrong = {**requests, "bad": {"scheme": "rope", "length": 4, "dim": 7}}
         problem = self.raises(posenc.Refused, 422, self.service.batch, wrong)
         self.assertEqual(problem.errors[0]["name"], "bad")
@@ -300,6 +305,8 @@ class Calls:
         self.raises(posenc.NotFound, 404, self.service.model, "no-such-model")
         with self.assertRaisesRegex(TypeError, "complex64"):
             self.service.put("mine", {"table": np.zeros(2, "c8")})
+        with self.assertRaisesRegex(TypeError, "tensors by name"):
+            self.service.put("mine", np.zeros(2))
 
     def test_a_long_table_is_sent_and_comes_whole(self):
         options = {"length": 1 << 16, "dim": 32, "offset": 5}
