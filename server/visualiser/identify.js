@@ -3,6 +3,7 @@
 // their difference side by side. The page then shows the request.
 import {Problem, describe, getDocument, getElements, serviceInfo} from './api.js';
 import {scaleOf} from './colours.js';
+import {fileField} from './controls.js';
 import {h, within} from './dom.js';
 import {adviceOn} from './files.js';
 import {brief} from './numbers.js';
@@ -206,7 +207,8 @@ export function createIdentify(button, section, {visit, colours}) {
     let controller = null,
         open = true, // until the service says otherwise
         parts = null,
-        shown = null;
+        shown = null,
+        askAgain = null; // with another key
     const {set, close} = createSection(button, section, {
         opened: () => (parts ??= build()),
     });
@@ -302,7 +304,7 @@ export function createIdentify(button, section, {visit, colours}) {
 
     function forgetPicture() {
         controller?.abort();
-        shown = null;
+        shown = askAgain = null;
         parts?.pictures.replaceChildren();
     }
 
@@ -329,6 +331,7 @@ export function createIdentify(button, section, {visit, colours}) {
     async function ask(file, tensor, layout) {
         forgetPicture();
         const mine = (controller = new AbortController());
+        askAgain = () => ask(file, tensor, layout);
         parts.result.replaceChildren(
             h('p', {class: 'quiet'}, `Looking at ${tensor ?? file.name} …`),
         );
@@ -344,8 +347,13 @@ export function createIdentify(button, section, {visit, colours}) {
             await showPictures(file, layout, answer, mine.signal);
         } catch (error) {
             if (mine !== controller) return;
-            parts.keyField.hidden &&= error.status !== 401;
-            tell(file, error);
+            if (error.status !== 401) return tell(file, error);
+            parts.keyField.hidden = false;
+            const detail = parts.key.value
+                ? 'This is not the server’s key.'
+                : 'The server looks at tables of those with its key alone: type it above.';
+            tell(file, new Problem({detail}, 401));
+            parts.key.focus();
         }
     }
 
@@ -386,14 +394,7 @@ export function createIdentify(button, section, {visit, colours}) {
     }
 
     function build() {
-        const file = h('input', {
-            type: 'file',
-            id: 'identify-file',
-            accept: '.npy,.safetensors',
-            onchange() {
-                if (file.files[0]) openFile(file.files[0]);
-            },
-        });
+        const file = fileField(openFile, {id: 'identify-file', accept: '.npy,.safetensors'});
         const tensors = h('select', {
             id: 'identify-tensor',
             onchange() {
@@ -406,7 +407,12 @@ export function createIdentify(button, section, {visit, colours}) {
             h('label', {for: 'identify-tensor'}, 'Tensor'),
             tensors,
         );
-        const key = h('input', {type: 'password', id: 'identify-key', autocomplete: 'off'});
+        const key = h('input', {
+            type: 'password',
+            id: 'identify-key',
+            autocomplete: 'off',
+            onchange: () => askAgain?.(),
+        });
         const keyField = h(
             'span',
             {class: 'identify-field', hidden: true},

@@ -1,7 +1,7 @@
 // The plan of a model, from a config.json or by a well-known name, as a table of its position
 // tensors, and two models compared. A tensor leads to its picture, a trained one to the file
 // that has it.
-import {tableOf} from './controls.js';
+import {fileField, tableOf} from './controls.js';
 import {getDocument} from './api.js';
 import {h, within} from './dom.js';
 import {dependents} from './prefill.js';
@@ -99,11 +99,9 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     // Where a trained table is: code that loads it, and a button that does.
     function trainedTable({tensors}) {
         const [{shape}] = tensors;
-        const file = h('input', {
-            type: 'file',
+        const file = fileField((chosen) => identify(chosen, shape), {
             hidden: true,
             accept: '.safetensors',
-            onchange: () => file.files[0] && identify(file.files[0], shape),
         });
         return h(
             'div',
@@ -352,13 +350,9 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     }
 
     function build() {
-        const file = h('input', {
-            type: 'file',
+        const file = fileField(openFile, {
             id: 'model-file',
             accept: '.json,.gguf,application/json',
-            onchange() {
-                if (file.files[0]) openFile(file.files[0]);
-            },
         });
         const names = h(
             'select',

@@ -21,6 +21,7 @@ import {
     pageTest,
     screenshot,
     url,
+    withServer,
 } from './harness.js';
 
 const ROPE = '/v1/encodings/rope?length=200&dim=32&table=full&tensor=cos&format=npy';
@@ -264,6 +265,42 @@ pageTest(
         await escape(page);
         assert.equal(await page.isVisible('#identify'), false);
         assert.equal(await page.evaluate(() => document.activeElement.id), 'identify-button');
+    },
+);
+
+pageTest(
+    'a key that is typed asks again, and a file that has changed is opened again',
+    {expected: /status of 401/},
+    async (page) => {
+        const key = await fileOf('key', 'a-key-of-tables-for-tests');
+        const path = await fileOf('a.npy', await fetchBytes(ROPE));
+        const choose = async () => {
+            const [chooser] = await Promise.all([
+                page.waitForEvent('filechooser'),
+                page.click('#identify-file'),
+            ]);
+            await chooser.setFiles(path);
+        };
+        await withServer(
+            page,
+            ['--tables', 'key', '--tables-key-file', key],
+            async (address) => {
+                await page.goto(address);
+                await drawn(page);
+                await page.click('#identify-button');
+                await choose();
+                await answered(page, /with its key alone: type it above/);
+                await page.keyboard.type('wrong');
+                await page.keyboard.press('Enter');
+                await answered(page, /not the server’s key/);
+                await page.fill('#identify-key', 'a-key-of-tables-for-tests');
+                await page.keyboard.press('Enter');
+                await answered(page, /cos of rope/);
+                await writeFile(path, npyOf(2, 2, [0, 0, 0, 0]));
+                await choose();
+                await answered(page, /a\.npy (?!.*rope)/);
+            },
+        );
     },
 );
 
