@@ -6,7 +6,7 @@ import {scaleOf} from './colours.js';
 import {fileField} from './controls.js';
 import {h, within} from './dom.js';
 import {adviceOn} from './files.js';
-import {brief} from './numbers.js';
+import {brief, round} from './numbers.js';
 import {createSection} from './sections.js';
 import {
     isTableFile,
@@ -130,8 +130,8 @@ const sizeOf = (shape) => shape.reduce((product, extent) => product * extent, 1)
 // Forms of a table that leave its entries where they are, or that are undone here.
 const IN_PLACE = ['transposed', 'columns', 'grid', 'masked', 'decimals', 'noise', 'factor'];
 
-// The same part of the exact table; null where its entries stand elsewhere in the file, or are
-// not all of it.
+// The same part of the exact table, as often as the file has it; null where its entries stand
+// elsewhere in the file, or are not all of it.
 async function exactMatrix(answer, {rows, columns}, signal) {
     const target = answer.request.url;
     if (answer.forms?.some(({kind}) => !IN_PLACE.includes(kind))) return null;
@@ -139,8 +139,22 @@ async function exactMatrix(answer, {rows, columns}, signal) {
     const {tensors} = await describe(settings, signal);
     const tensor = tensors.find((each) => each.name === name);
     if (sizeOf(tensor.shape) !== sizeOf(answer.shape)) return null;
+    const {dtype} = tensor,
+        scaled = answer.forms?.find(({kind}) => kind === 'factor');
+    if (scaled && dtype !== 'i32') settings.parameters.dtype = tensor.dtype = 'f64';
     const {data} = await getElements(settings, tensor, 0, rows * columns, {signal});
-    return {rows, columns, data, dtype: tensor.dtype};
+    const {value: factor = 1, constant = 0} = scaled ?? {};
+    const scale = (entry) =>
+        Number.isFinite(entry) ? round(dtype, factor * entry + constant) : entry;
+    return {
+        rows,
+        columns,
+        data: scaled ? Float64Array.from(data, scale) : data,
+        dtype,
+        title: scaled
+            ? `Exact, ${scaled.text.replace('every finite entry ', '')}`
+            : 'The exact table',
+    };
 }
 
 function differenceBetween(one, other) {
@@ -151,7 +165,7 @@ function differenceBetween(one, other) {
 }
 
 // Three pictures, or the file's alone; `place` has the width.
-function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
+function drawPanels(place, {name, exactName, tables: [own, exact, difference]}, colours) {
     const shared = scaleOf(colours, exact ? [own.extent, exact.extent] : [own.extent]);
     const count = place.clientWidth < NARROW ? 1 : 3;
     const room = Math.max(
@@ -162,7 +176,7 @@ function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
     const same = difference?.constant === 0;
     const panels = [
         [own, name, shared, ''],
-        [exact, 'The exact table', shared, ''],
+        [exact, exactName, shared, ''],
         difference && [
             difference,
             'Yours minus exact',
@@ -272,7 +286,10 @@ export function createIdentify(button, section, {visit, colours}) {
         const sent = layout?.code
             ? await readMatrix(file, layout, Boolean(answer.transposed))
             : null;
-        if (!sent) return;
+        const remark = (text) => parts.result.append(h('p', {class: 'quiet'}, text));
+        if (!sent) return remark('The page draws no table of this dtype, order or size.');
+        const rows = sizeOf(answer.shape) / sent.columns;
+        if (rows > sent.rows) remark(`Only the first ${sent.rows} of ${rows} rows are drawn.`);
         if (!answer.request) {
             shown = {name: file.name, tables: [tableOf(sent, 'f64')]};
             return draw();
@@ -281,18 +298,15 @@ export function createIdentify(button, section, {visit, colours}) {
         const exact = await exactMatrix(answer, own, signal);
         if (!exact) {
             shown = {name: file.name, tables: [tableOf(own, 'f64')]};
-            parts.result.append(
-                h(
-                    'p',
-                    {class: 'quiet'},
-                    'The entries of the request’s table stand elsewhere in this file, or are ' +
-                        'not all of it, so its picture is below and not beside it.',
-                ),
+            remark(
+                'The entries of the request’s table stand elsewhere in this file, or are not ' +
+                    'all of it, so its picture is below and not beside it.',
             );
             return draw();
         }
         shown = {
             name: answer.columns ? 'Your table, its columns ordered' : 'Your table',
+            exactName: exact.title,
             tables: [
                 tableOf(own, exact.dtype),
                 tableOf(exact, exact.dtype),

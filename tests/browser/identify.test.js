@@ -313,6 +313,8 @@ const MADE = [
     ['every column twice', (at, row, k) => at(row, k >> 1), 16, 1],
     ['sines, then cosines', (at, row, k) => at(row, k < 4 ? 2 * k : 2 * k - 7), 8, 3],
     ['eight times as large', (at, row, k) => 8 * at(row, k), 8, 3],
+    ['of other signs', (at, row, k) => -at(row, k), 8, 3, /Exact, times -1.*no diff/s],
+    ['from 0 to 4', (at, row, k) => 2 * at(row, k) + 2, 8, 3, /plus 2.*exact\n-\d\S+e-/s],
 ];
 
 pageTest('every answer has a picture or a sentence', {}, async (page) => {
@@ -321,7 +323,7 @@ pageTest('every answer has a picture or a sentence', {}, async (page) => {
     );
     const at = (row, k) => exact[8 * row + k];
     await begin(page);
-    for (const [name, make, columns, pictures] of MADE) {
+    for (const [name, make, columns, pictures, told = /(?:)/] of MADE) {
         const values = Array.from({length: 64 * columns}, (_, i) =>
             make(at, Math.floor(i / columns), i % columns),
         );
@@ -334,8 +336,27 @@ pageTest('every answer has a picture or a sentence', {}, async (page) => {
         await eventually(async () =>
             assert.equal((await captions(page)).length, pictures, name),
         );
+        assert.match((await captions(page)).join('\n'), told, name);
         const said = await page.innerText('#identify-result');
         assert.doesNotMatch(said, /cannot be identified|ended early/, name);
         assert.equal(/stand elsewhere in this file/.test(said), pictures === 1, name);
     }
 });
+
+pageTest(
+    'rows that are not drawn are told, as is a table of which none are',
+    {},
+    async (page) => {
+        await begin(page);
+        const heads = await fetchBytes('/v1/encodings/alibi?length=16&heads=2&format=npy');
+        const swapped = Buffer.from(npyOf(8, 8, Array(64).fill(0)));
+        swapped.write('>', swapped.indexOf('<f4'));
+        for (const [name, bytes, told] of [
+            ['heads.npy', heads, /alibi[^]*Only the first 16 of 32 rows are drawn\./],
+            ['swapped.npy', swapped, /swapped[^]*The page draws no table of this dtype/],
+        ]) {
+            await page.setInputFiles('#identify-file', await fileOf(name, bytes));
+            await answered(page, told);
+        }
+    },
+);
