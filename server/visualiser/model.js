@@ -15,8 +15,9 @@ const HEAD_BYTES = 8 * 2 ** 20 - 2 ** 16; // of a GGUF file: a body has 8 MiB at
 
 // The settings of the page that a part's own request means: [[name, value]].
 function settingsOf({request}) {
-    const {pathname, search} = new URL(request, 'http://localhost');
-    return [['scheme', pathname.split('/').pop()], ...new URLSearchParams(search)];
+    const {pathname, searchParams} = new URL(request, 'http://localhost');
+    searchParams.delete('tensor'); // which the page calls view.tensor
+    return [['scheme', pathname.split('/').pop()], ...searchParams];
 }
 
 // The length that a part was trained with, by its config.
@@ -123,7 +124,10 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     }
 
     function scaling(part) {
-        const address = part.state === 'computed' && addressOfScaling(part, schemeOf);
+        const address =
+            part.kind === 'rope' &&
+            part.state === 'computed' &&
+            addressOfScaling(part, schemeOf);
         return address
             ? h('p', {}, linkTo(address, 'Its wavelengths before and after the scaling'))
             : '';
@@ -161,12 +165,22 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
         );
         const unused =
             plan.not_used?.length > 0 &&
-            h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join(', ')));
+            h(
+                'div',
+                {},
+                'Keys without effect:',
+                h('ul', {}, ...plan.not_used.map((key) => h('li', {}, h('code', {}, key)))),
+            );
         const isTrained = (name) =>
             plan.parts.some(({name: each, state}) => each === name && state === 'trained');
-        const omissions = (plan.left_out ?? [])
-            .filter(({part}) => !isTrained(part))
-            .map(({part, reason}) => `${part} is left out: ${reason}.`);
+        const omitted = (plan.left_out ?? []).filter(({part}) => !isTrained(part));
+        const reasons = [...new Set(omitted.map(({reason}) => reason))];
+        const omissions = reasons.map((reason) => {
+            const names = omitted.filter((each) => each.reason === reason);
+            return `Left out: ${names.map(({part}) => part).join(', ')}: ${reason}.`
+                .replace(': its ', ', whose ')
+                .replace(/\. Upload .*/, '.'); // the page sends no sets
+        });
         parts.result.replaceChildren(
             h(
                 'p',
@@ -288,6 +302,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     async function ask(url, what, {body, type, download, config} = {}) {
         controller?.abort();
         const mine = (controller = new AbortController());
+        shown = null;
         parts.result.replaceChildren(h('p', {class: 'quiet'}, `Reading ${what} …`));
         try {
             const plan = await getDocument(url, mine.signal, body, {type});
