@@ -225,18 +225,19 @@ function ticksFor(most, [from, to], series) {
 // x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative; with an id it
 // keeps the focus where it is drawn anew. {element, show(x)}.
 export function createChart({series, x, y, rules, colours, label, width, height = 320, id}) {
-    const axis = ({title, type = 'linear', domain}, pixels) => {
-        const origin = type === 'log' ? 0 : originOf(...domain);
-        return {
-            type,
-            domain,
-            label: countedFrom(title, origin),
-            labelAnchor: 'center',
-            labelArrow: 'none',
-            tickFormat: type === 'log' ? briefPower : (value) => brief(value - origin),
-            ticks: type === 'log' ? powersOf(domain, pixels) : Math.max(2, Math.round(pixels)),
-        };
-    };
+    const axis = (
+        {title, type = 'linear', domain},
+        pixels,
+        origin = type === 'log' ? 0 : originOf(...domain),
+    ) => ({
+        type,
+        domain,
+        label: countedFrom(title, origin),
+        labelAnchor: 'center',
+        labelArrow: 'none',
+        tickFormat: type === 'log' ? briefPower : (value) => brief(value - origin),
+        ticks: type === 'log' ? powersOf(domain, pixels) : Math.max(2, Math.round(pixels)),
+    });
     const svg = globalThis.posencPlot.plot({
         ...MARGIN,
         width,

@@ -1,4 +1,4 @@
-// What made a table: an npy or safetensors file that is opened or dropped is sent to the
+// What made a table: a file that is opened or dropped is sent to the
 // service, which answers in a sentence; below it the facts, and the table, the exact one and
 // their difference side by side. The page then shows the request.
 import {Problem, describe, getDocument, getElements, serviceInfo} from './api.js';
@@ -8,13 +8,7 @@ import {h, within} from './dom.js';
 import {adviceOn} from './files.js';
 import {brief, round} from './numbers.js';
 import {createSection} from './sections.js';
-import {
-    isTableFile,
-    mediaTypeOf,
-    npyLayout,
-    readMatrix,
-    safetensorsLayouts,
-} from './table_file.js';
+import {isTableFile, layoutsOf, mediaTypeOf, readMatrix} from './table_file.js';
 import {Table} from './tables.js';
 import {MARGIN, createPanel} from './views/heatmap_panel.js';
 
@@ -71,7 +65,12 @@ export function factsOf(answer) {
     const {request, against_exact: figures, exceptions} = answer;
     const most = figures?.max_abs;
     return [
-        ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
+        [
+            'Arithmetic',
+            [answer.arithmetic?.replace('_', ' '), answer.computation]
+                .filter(Boolean)
+                .join(': '),
+        ],
         ['Presets', request?.presets?.join(', ')],
         [
             'Entries',
@@ -89,13 +88,6 @@ export function factsOf(answer) {
         [
             'Entries that do not fit',
             answer.misfits > 0 ? `${answer.misfits}${placesOf(exceptions)}` : '',
-        ],
-        [
-            'Columns that are waves',
-            !request && answer.learned.waves > 0
-                ? `${answer.learned.waves}; the first turns by ` +
-                  `${brief(answer.learned.frequency)} a row`
-                : '',
         ],
         ['Search', answer.gave_up ? 'ended by the time it took' : ''],
     ].filter(([, text]) => text);
@@ -287,7 +279,8 @@ export function createIdentify(button, section, {visit, colours}) {
             ? await readMatrix(file, layout, Boolean(answer.transposed))
             : null;
         const remark = (text) => parts.result.append(h('p', {class: 'quiet'}, text));
-        if (!sent) return remark('The page draws no table of this dtype, order or size.');
+        if (!sent)
+            return remark('The page draws no table of this format, dtype, order or size.');
         const rows = sizeOf(answer.shape) / sent.columns;
         if (rows > sent.rows) remark(`Only the first ${sent.rows} of ${rows} rows are drawn.`);
         if (!answer.request) {
@@ -347,10 +340,10 @@ export function createIdentify(button, section, {visit, colours}) {
         const mine = (controller = new AbortController());
         askAgain = () => ask(file, tensor, layout);
         parts.result.replaceChildren(
-            h('p', {class: 'quiet'}, `Looking at ${tensor ?? file.name} …`),
+            h('p', {class: 'quiet'}, `Looking at ${tensor || file.name} …`),
         );
         try {
-            const query = tensor == null ? '' : `?file_tensor=${encodeURIComponent(tensor)}`;
+            const query = !tensor ? '' : `?file_tensor=${encodeURIComponent(tensor)}`;
             const answer = await getDocument(`/v1/identify${query}`, mine.signal, file, {
                 type: mediaTypeOf(file),
                 key: parts.key.value,
@@ -380,12 +373,11 @@ export function createIdentify(button, section, {visit, colours}) {
     // A file of several tensors asks for one of them, unless one alone has the shape.
     async function openFile(file, shape = null) {
         set(true);
-        if (!isTableFile(file)) return refuse(file, adviceOn(file));
+        if (!(await isTableFile(file))) return refuse(file, adviceOn(file));
         if (!open) return refuse(file, 'This server takes no tables from pages (--tables).');
-        const layouts = mediaTypeOf(file).endsWith('npy')
-            ? null
-            : await safetensorsLayouts(file);
-        const names = Object.keys(layouts ?? {});
+        // the service says what is wrong
+        const layouts = await layoutsOf(file).catch(() => ({}));
+        const names = Object.keys(layouts);
         parts.tensors.replaceChildren();
         parts.tensorField.hidden = names.length < 2;
         parts.open = (name) => ask(file, name, layouts[name]);
@@ -393,8 +385,7 @@ export function createIdentify(button, section, {visit, colours}) {
             h('option', {value: ''}, 'choose …'),
             ...names.map((name) => h('option', {value: name}, name)),
         );
-        if (layouts === null) return ask(file, null, await npyLayout(file).catch(() => null));
-        const wanted = names.filter((name) => String(layouts[name].shape) === String(shape));
+        const wanted = names.filter((name) => String(layouts[name]?.shape) === String(shape));
         if (wanted.length === 1) parts.tensors.value = wanted[0];
         if (wanted.length === 1 || names.length < 2) {
             const name = wanted[0] ?? names[0];
@@ -408,7 +399,10 @@ export function createIdentify(button, section, {visit, colours}) {
     }
 
     function build() {
-        const file = fileField(openFile, {id: 'identify-file', accept: '.npy,.safetensors'});
+        const file = fileField(openFile, {
+            id: 'identify-file',
+            accept: '.npy,.safetensors,.csv,.json',
+        });
         const tensors = h('select', {
             id: 'identify-tensor',
             onchange() {
@@ -443,7 +437,7 @@ export function createIdentify(button, section, {visit, colours}) {
                 h(
                     'label',
                     {for: 'identify-file'},
-                    'Open an .npy or .safetensors file, or drop it here',
+                    'Open an .npy, .safetensors, .csv or .json file, or drop it here',
                 ),
                 file,
                 tensorField,
@@ -469,6 +463,5 @@ export function createIdentify(button, section, {visit, colours}) {
         draw,
         clear,
         open: openFile,
-        refuse: (file) => refuse(file, adviceOn(file)),
     };
 }

@@ -331,7 +331,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
                 body: file.slice(0, HEAD_BYTES),
                 type: 'application/octet-stream',
             });
-        if (isModelFile(file)) return openText(await file.text(), file.name);
+        if (await isModelFile(file)) return openText(await file.text(), file.name);
         controller?.abort();
         parts.result.replaceChildren(
             h('p', {class: 'error'}, `${file.name} is no plan of a model. ${adviceOn(file)}`),
