@@ -42,7 +42,7 @@ function addressOfScaling(part, schemeOf) {
     const scaled = settingsOf(part),
         scheme = schemeOf(scaled[0][1]);
     const steering = scheme && steeringOf(scheme);
-    if (!steering || !scaled.some(([name]) => name === steering.name)) return null;
+    if (part.kind !== 'rope' || !scaled.some(([name]) => name === steering?.name)) return null;
     const scaling = [steering, ...dependents(scheme, steering.name)].map(({name}) => name);
     const plain = scaled.filter(([name]) => !scaling.includes(name));
     return queryOf([...plain, ...ofB(scaled), ['view', 'spectrum'], ...markOf(part)]);
@@ -124,10 +124,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     }
 
     function scaling(part) {
-        const address =
-            part.kind === 'rope' &&
-            part.state === 'computed' &&
-            addressOfScaling(part, schemeOf);
+        const address = part.state === 'computed' && addressOfScaling(part, schemeOf);
         return address
             ? h('p', {}, linkTo(address, 'Its wavelengths before and after the scaling'))
             : '';
@@ -165,12 +162,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
         );
         const unused =
             plan.not_used?.length > 0 &&
-            h(
-                'div',
-                {},
-                'Keys without effect:',
-                h('ul', {}, ...plan.not_used.map((key) => h('li', {}, h('code', {}, key)))),
-            );
+            h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join('; ')));
         const isTrained = (name) =>
             plan.parts.some(({name: each, state}) => each === name && state === 'trained');
         const omitted = (plan.left_out ?? []).filter(({part}) => !isTrained(part));

@@ -64,7 +64,7 @@ pageTest(
         assert.match(words, /0–4, 6/);
         assert.match(
             words,
-            /without effect:\s+rope_wheel\s+layer_typs: did you mean layer_types\?\n/,
+            /without effect: rope_wheel; layer_typs: did you mean layer_types\?\n/,
         );
         await assertAccessible(page);
         await screenshot(page, 'model-1280');
