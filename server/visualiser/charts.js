@@ -8,7 +8,7 @@
 //
 // Views that draw charts say so (`charts: true`): Plot is there when they render.
 import {h, isModified} from './dom.js';
-import {brief} from './numbers.js';
+import {brief, countedFrom, originOf} from './numbers.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARGIN = {marginLeft: 58, marginRight: 14, marginTop: 22, marginBottom: 40};
@@ -108,8 +108,8 @@ const briefPower = (x) => (x >= 1e6 ? x.toExponential().replace('e+', 'e') : bri
 
 // Powers of ten within decades, as many as fit.
 function powersOf([from, to], most) {
-    const first = Math.round(Math.log10(from)),
-        last = Math.round(Math.log10(to));
+    const first = Math.ceil(Math.log10(from)),
+        last = Math.floor(Math.log10(to));
     const step = Math.max(1, Math.ceil((last - first) / Math.max(2, most)));
     return Array.from({length: Math.floor((last - first) / step) + 1}, (_, i) =>
         Number(`1e${first + i * step}`),
@@ -225,13 +225,17 @@ function ticksFor(most, [from, to], series) {
 // x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative; with an id it
 // keeps the focus where it is drawn anew. {element, show(x)}.
 export function createChart({series, x, y, rules, colours, label, width, height = 320, id}) {
-    const axis = ({title, type = 'linear', domain}, pixels) => ({
+    const axis = (
+        {title, type = 'linear', domain},
+        pixels,
+        origin = type === 'log' ? 0 : originOf(...domain),
+    ) => ({
         type,
         domain,
-        label: title,
+        label: countedFrom(title, origin),
         labelAnchor: 'center',
         labelArrow: 'none',
-        tickFormat: type === 'log' ? briefPower : brief,
+        tickFormat: type === 'log' ? briefPower : (value) => brief(value - origin),
         ticks: type === 'log' ? powersOf(domain, pixels) : Math.max(2, Math.round(pixels)),
     });
     const svg = globalThis.posencPlot.plot({

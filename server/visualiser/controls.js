@@ -12,6 +12,17 @@ const labelled = (id, label, control, told) =>
 export const insteadOf = (asked, value, id) =>
     asked && Number(asked) !== value && mistakeOf(instead(asked, value), id);
 
+// A field that opens a file, also the same one again: it may have changed meanwhile.
+export const fileField = (open, attributes) => {
+    const field = h('input', {
+        type: 'file',
+        ...attributes,
+        onclick: () => (field.value = ''), // or choosing the same file would be no change
+        onchange: () => field.files[0] && open(field.files[0]),
+    });
+    return field;
+};
+
 // A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {
     const input = h('input', {

@@ -7,39 +7,39 @@ const PICKLED =
     '.float().numpy()), or all tensors by safetensors.torch.save_file, and drop that.';
 const TEXT =
     'A table comes as numbers with their types. In Python: numpy.save("table.npy", ' +
-    'numpy.loadtxt("FILE"OPTIONS)), and drop that.';
+    'numpy.loadtxt("FILE")), and drop that.';
 const ELSE =
-    'Drop a config.json or a .gguf file for the plan of a model, or an .npy or .safetensors ' +
-    'file to learn what made its table.';
+    'Drop a config.json or a .gguf file for the plan of a model, or numbers as .npy, ' +
+    '.safetensors, .csv or .json to learn what made that table.';
 const ADVICE = [
     [/\.(pt|pth|bin|ckpt|pkl|pickle)$/i, PICKLED],
-    [/\.(txt|dat|tsv)$/i, TEXT.replace('OPTIONS', '')],
-    [/\.csv$/i, TEXT.replace('OPTIONS', ', delimiter=","')],
+    [/\.(txt|dat|tsv)$/i, TEXT],
     [/\.npz$/i, 'It holds several arrays: numpy.save each of them as an .npy file.'],
     [/(?:)/, ELSE],
 ];
 
-export const isModelFile = ({name}) => /\.(json|gguf)$/i.test(name);
+export const isModelFile = async (file) =>
+    /\.gguf$/i.test(file.name) || (/\.json$/i.test(file.name) && !(await isTableFile(file)));
 
 // What to do with a file that can be neither planned nor identified, as a sentence.
 export const adviceOn = ({name}) =>
     ADVICE.find(([pattern]) => pattern.test(name))[1].replace('FILE', name);
 
 // Opens what is dropped anywhere: `model` and `identify` take files by open(file), and forget
-// what they have shown by clear(); identify.refuse(file) tells what to do with others. Where a
-// model shows a trained table, that is looked for in a file.
+// what they have shown by clear(). Where a model shows a trained table, that is looked for in a
+// file.
 export function takeDrops({model, identify}) {
     document.addEventListener('dragover', (event) => {
         if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
     });
-    document.addEventListener('drop', (event) => {
+    document.addEventListener('drop', async (event) => {
         const file = event.dataTransfer?.files[0];
         if (!file) return;
         event.preventDefault();
-        const [one, other] = isModelFile(file) ? [model, identify] : [identify, model];
+        const isModel = await isModelFile(file);
+        const [one, other] = isModel ? [model, identify] : [identify, model];
         const shape = model.trainedShape();
         other.clear();
-        if (isModelFile(file) || isTableFile(file)) one.open(file, shape);
-        else identify.refuse(file);
+        one.open(file, shape);
     });
 }

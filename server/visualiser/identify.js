@@ -1,19 +1,14 @@
-// What made a table: an npy or safetensors file that is opened or dropped is sent to the
+// What made a table: a file that is opened or dropped is sent to the
 // service, which answers in a sentence; below it the facts, and the table, the exact one and
 // their difference side by side. The page then shows the request.
 import {Problem, describe, getDocument, getElements, serviceInfo} from './api.js';
 import {scaleOf} from './colours.js';
+import {fileField} from './controls.js';
 import {h, within} from './dom.js';
 import {adviceOn} from './files.js';
-import {brief} from './numbers.js';
+import {brief, round} from './numbers.js';
 import {createSection} from './sections.js';
-import {
-    isTableFile,
-    mediaTypeOf,
-    npyLayout,
-    readMatrix,
-    safetensorsLayouts,
-} from './table_file.js';
+import {isTableFile, layoutsOf, mediaTypeOf, readMatrix} from './table_file.js';
 import {Table} from './tables.js';
 import {MARGIN, createPanel} from './views/heatmap_panel.js';
 
@@ -70,7 +65,12 @@ export function factsOf(answer) {
     const {request, against_exact: figures, exceptions} = answer;
     const most = figures?.max_abs;
     return [
-        ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
+        [
+            'Arithmetic',
+            [answer.arithmetic?.replace('_', ' '), answer.computation]
+                .filter(Boolean)
+                .join(': '),
+        ],
         ['Presets', request?.presets?.join(', ')],
         [
             'Entries',
@@ -88,13 +88,6 @@ export function factsOf(answer) {
         [
             'Entries that do not fit',
             answer.misfits > 0 ? `${answer.misfits}${placesOf(exceptions)}` : '',
-        ],
-        [
-            'Columns that are waves',
-            !request && answer.learned.waves > 0
-                ? `${answer.learned.waves}; the first turns by ` +
-                  `${brief(answer.learned.frequency)} a row`
-                : '',
         ],
         ['Search', answer.gave_up ? 'ended by the time it took' : ''],
     ].filter(([, text]) => text);
@@ -129,8 +122,8 @@ const sizeOf = (shape) => shape.reduce((product, extent) => product * extent, 1)
 // Forms of a table that leave its entries where they are, or that are undone here.
 const IN_PLACE = ['transposed', 'columns', 'grid', 'masked', 'decimals', 'noise', 'factor'];
 
-// The same part of the exact table; null where its entries stand elsewhere in the file, or are
-// not all of it.
+// The same part of the exact table, as often as the file has it; null where its entries stand
+// elsewhere in the file, or are not all of it.
 async function exactMatrix(answer, {rows, columns}, signal) {
     const target = answer.request.url;
     if (answer.forms?.some(({kind}) => !IN_PLACE.includes(kind))) return null;
@@ -138,8 +131,22 @@ async function exactMatrix(answer, {rows, columns}, signal) {
     const {tensors} = await describe(settings, signal);
     const tensor = tensors.find((each) => each.name === name);
     if (sizeOf(tensor.shape) !== sizeOf(answer.shape)) return null;
+    const {dtype} = tensor,
+        scaled = answer.forms?.find(({kind}) => kind === 'factor');
+    if (scaled && dtype !== 'i32') settings.parameters.dtype = tensor.dtype = 'f64';
     const {data} = await getElements(settings, tensor, 0, rows * columns, {signal});
-    return {rows, columns, data, dtype: tensor.dtype};
+    const {value: factor = 1, constant = 0} = scaled ?? {};
+    const scale = (entry) =>
+        Number.isFinite(entry) ? round(dtype, factor * entry + constant) : entry;
+    return {
+        rows,
+        columns,
+        data: scaled ? Float64Array.from(data, scale) : data,
+        dtype,
+        title: scaled
+            ? `Exact, ${scaled.text.replace('every finite entry ', '')}`
+            : 'The exact table',
+    };
 }
 
 function differenceBetween(one, other) {
@@ -150,7 +157,7 @@ function differenceBetween(one, other) {
 }
 
 // Three pictures, or the file's alone; `place` has the width.
-function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
+function drawPanels(place, {name, exactName, tables: [own, exact, difference]}, colours) {
     const shared = scaleOf(colours, exact ? [own.extent, exact.extent] : [own.extent]);
     const count = place.clientWidth < NARROW ? 1 : 3;
     const room = Math.max(
@@ -161,7 +168,7 @@ function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
     const same = difference?.constant === 0;
     const panels = [
         [own, name, shared, ''],
-        [exact, 'The exact table', shared, ''],
+        [exact, exactName, shared, ''],
         difference && [
             difference,
             'Yours minus exact',
@@ -206,7 +213,8 @@ export function createIdentify(button, section, {visit, colours}) {
     let controller = null,
         open = true, // until the service says otherwise
         parts = null,
-        shown = null;
+        shown = null,
+        askAgain = null; // with another key
     const {set, close} = createSection(button, section, {
         opened: () => (parts ??= build()),
     });
@@ -270,7 +278,11 @@ export function createIdentify(button, section, {visit, colours}) {
         const sent = layout?.code
             ? await readMatrix(file, layout, Boolean(answer.transposed))
             : null;
-        if (!sent) return;
+        const remark = (text) => parts.result.append(h('p', {class: 'quiet'}, text));
+        if (!sent)
+            return remark('The page draws no table of this format, dtype, order or size.');
+        const rows = sizeOf(answer.shape) / sent.columns;
+        if (rows > sent.rows) remark(`Only the first ${sent.rows} of ${rows} rows are drawn.`);
         if (!answer.request) {
             shown = {name: file.name, tables: [tableOf(sent, 'f64')]};
             return draw();
@@ -279,18 +291,15 @@ export function createIdentify(button, section, {visit, colours}) {
         const exact = await exactMatrix(answer, own, signal);
         if (!exact) {
             shown = {name: file.name, tables: [tableOf(own, 'f64')]};
-            parts.result.append(
-                h(
-                    'p',
-                    {class: 'quiet'},
-                    'The entries of the request’s table stand elsewhere in this file, or are ' +
-                        'not all of it, so its picture is below and not beside it.',
-                ),
+            remark(
+                'The entries of the request’s table stand elsewhere in this file, or are not ' +
+                    'all of it, so its picture is below and not beside it.',
             );
             return draw();
         }
         shown = {
             name: answer.columns ? 'Your table, its columns ordered' : 'Your table',
+            exactName: exact.title,
             tables: [
                 tableOf(own, exact.dtype),
                 tableOf(exact, exact.dtype),
@@ -302,7 +311,7 @@ export function createIdentify(button, section, {visit, colours}) {
 
     function forgetPicture() {
         controller?.abort();
-        shown = null;
+        shown = askAgain = null;
         parts?.pictures.replaceChildren();
     }
 
@@ -329,11 +338,12 @@ export function createIdentify(button, section, {visit, colours}) {
     async function ask(file, tensor, layout) {
         forgetPicture();
         const mine = (controller = new AbortController());
+        askAgain = () => ask(file, tensor, layout);
         parts.result.replaceChildren(
-            h('p', {class: 'quiet'}, `Looking at ${tensor ?? file.name} …`),
+            h('p', {class: 'quiet'}, `Looking at ${tensor || file.name} …`),
         );
         try {
-            const query = tensor == null ? '' : `?file_tensor=${encodeURIComponent(tensor)}`;
+            const query = !tensor ? '' : `?file_tensor=${encodeURIComponent(tensor)}`;
             const answer = await getDocument(`/v1/identify${query}`, mine.signal, file, {
                 type: mediaTypeOf(file),
                 key: parts.key.value,
@@ -344,8 +354,13 @@ export function createIdentify(button, section, {visit, colours}) {
             await showPictures(file, layout, answer, mine.signal);
         } catch (error) {
             if (mine !== controller) return;
-            parts.keyField.hidden &&= error.status !== 401;
-            tell(file, error);
+            if (error.status !== 401) return tell(file, error);
+            parts.keyField.hidden = false;
+            const detail = parts.key.value
+                ? 'This is not the server’s key.'
+                : 'The server looks at tables of those with its key alone: type it above.';
+            tell(file, new Problem({detail}, 401));
+            parts.key.focus();
         }
     }
 
@@ -358,12 +373,11 @@ export function createIdentify(button, section, {visit, colours}) {
     // A file of several tensors asks for one of them, unless one alone has the shape.
     async function openFile(file, shape = null) {
         set(true);
-        if (!isTableFile(file)) return refuse(file, adviceOn(file));
+        if (!(await isTableFile(file))) return refuse(file, adviceOn(file));
         if (!open) return refuse(file, 'This server takes no tables from pages (--tables).');
-        const layouts = mediaTypeOf(file).endsWith('npy')
-            ? null
-            : await safetensorsLayouts(file);
-        const names = Object.keys(layouts ?? {});
+        // the service says what is wrong
+        const layouts = await layoutsOf(file).catch(() => ({}));
+        const names = Object.keys(layouts);
         parts.tensors.replaceChildren();
         parts.tensorField.hidden = names.length < 2;
         parts.open = (name) => ask(file, name, layouts[name]);
@@ -371,8 +385,7 @@ export function createIdentify(button, section, {visit, colours}) {
             h('option', {value: ''}, 'choose …'),
             ...names.map((name) => h('option', {value: name}, name)),
         );
-        if (layouts === null) return ask(file, null, await npyLayout(file).catch(() => null));
-        const wanted = names.filter((name) => String(layouts[name].shape) === String(shape));
+        const wanted = names.filter((name) => String(layouts[name]?.shape) === String(shape));
         if (wanted.length === 1) parts.tensors.value = wanted[0];
         if (wanted.length === 1 || names.length < 2) {
             const name = wanted[0] ?? names[0];
@@ -386,13 +399,9 @@ export function createIdentify(button, section, {visit, colours}) {
     }
 
     function build() {
-        const file = h('input', {
-            type: 'file',
+        const file = fileField(openFile, {
             id: 'identify-file',
-            accept: '.npy,.safetensors',
-            onchange() {
-                if (file.files[0]) openFile(file.files[0]);
-            },
+            accept: '.npy,.safetensors,.csv,.json',
         });
         const tensors = h('select', {
             id: 'identify-tensor',
@@ -406,7 +415,12 @@ export function createIdentify(button, section, {visit, colours}) {
             h('label', {for: 'identify-tensor'}, 'Tensor'),
             tensors,
         );
-        const key = h('input', {type: 'password', id: 'identify-key', autocomplete: 'off'});
+        const key = h('input', {
+            type: 'password',
+            id: 'identify-key',
+            autocomplete: 'off',
+            onchange: () => askAgain?.(),
+        });
         const keyField = h(
             'span',
             {class: 'identify-field', hidden: true},
@@ -423,7 +437,7 @@ export function createIdentify(button, section, {visit, colours}) {
                 h(
                     'label',
                     {for: 'identify-file'},
-                    'Open an .npy or .safetensors file, or drop it here',
+                    'Open an .npy, .safetensors, .csv or .json file, or drop it here',
                 ),
                 file,
                 tensorField,
@@ -449,6 +463,5 @@ export function createIdentify(button, section, {visit, colours}) {
         draw,
         clear,
         open: openFile,
-        refuse: (file) => refuse(file, adviceOn(file)),
     };
 }

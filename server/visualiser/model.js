@@ -1,7 +1,7 @@
 // The plan of a model, from a config.json or by a well-known name, as a table of its position
 // tensors, and two models compared. A tensor leads to its picture, a trained one to the file
 // that has it.
-import {tableOf} from './controls.js';
+import {fileField, tableOf} from './controls.js';
 import {getDocument} from './api.js';
 import {h, within} from './dom.js';
 import {dependents} from './prefill.js';
@@ -15,8 +15,9 @@ const HEAD_BYTES = 8 * 2 ** 20 - 2 ** 16; // of a GGUF file: a body has 8 MiB at
 
 // The settings of the page that a part's own request means: [[name, value]].
 function settingsOf({request}) {
-    const {pathname, search} = new URL(request, 'http://localhost');
-    return [['scheme', pathname.split('/').pop()], ...new URLSearchParams(search)];
+    const {pathname, searchParams} = new URL(request, 'http://localhost');
+    searchParams.delete('tensor'); // which the page calls view.tensor
+    return [['scheme', pathname.split('/').pop()], ...searchParams];
 }
 
 // The length that a part was trained with, by its config.
@@ -41,7 +42,7 @@ function addressOfScaling(part, schemeOf) {
     const scaled = settingsOf(part),
         scheme = schemeOf(scaled[0][1]);
     const steering = scheme && steeringOf(scheme);
-    if (!steering || !scaled.some(([name]) => name === steering.name)) return null;
+    if (part.kind !== 'rope' || !scaled.some(([name]) => name === steering?.name)) return null;
     const scaling = [steering, ...dependents(scheme, steering.name)].map(({name}) => name);
     const plain = scaled.filter(([name]) => !scaling.includes(name));
     return queryOf([...plain, ...ofB(scaled), ['view', 'spectrum'], ...markOf(part)]);
@@ -99,11 +100,9 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     // Where a trained table is: code that loads it, and a button that does.
     function trainedTable({tensors}) {
         const [{shape}] = tensors;
-        const file = h('input', {
-            type: 'file',
+        const file = fileField((chosen) => identify(chosen, shape), {
             hidden: true,
             accept: '.safetensors',
-            onchange: () => file.files[0] && identify(file.files[0], shape),
         });
         return h(
             'div',
@@ -163,12 +162,17 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
         );
         const unused =
             plan.not_used?.length > 0 &&
-            h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join(', ')));
+            h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join('; ')));
         const isTrained = (name) =>
             plan.parts.some(({name: each, state}) => each === name && state === 'trained');
-        const omissions = (plan.left_out ?? [])
-            .filter(({part}) => !isTrained(part))
-            .map(({part, reason}) => `${part} is left out: ${reason}.`);
+        const omitted = (plan.left_out ?? []).filter(({part}) => !isTrained(part));
+        const reasons = [...new Set(omitted.map(({reason}) => reason))];
+        const omissions = reasons.map((reason) => {
+            const names = omitted.filter((each) => each.reason === reason);
+            return `Left out: ${names.map(({part}) => part).join(', ')}: ${reason}.`
+                .replace(': its ', ', whose ')
+                .replace(/\. Upload .*/, '.'); // the page sends no sets
+        });
         parts.result.replaceChildren(
             h(
                 'p',
@@ -290,6 +294,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     async function ask(url, what, {body, type, download, config} = {}) {
         controller?.abort();
         const mine = (controller = new AbortController());
+        shown = null;
         parts.result.replaceChildren(h('p', {class: 'quiet'}, `Reading ${what} …`));
         try {
             const plan = await getDocument(url, mine.signal, body, {type});
@@ -318,7 +323,7 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
                 body: file.slice(0, HEAD_BYTES),
                 type: 'application/octet-stream',
             });
-        if (isModelFile(file)) return openText(await file.text(), file.name);
+        if (await isModelFile(file)) return openText(await file.text(), file.name);
         controller?.abort();
         parts.result.replaceChildren(
             h('p', {class: 'error'}, `${file.name} is no plan of a model. ${adviceOn(file)}`),
@@ -352,13 +357,9 @@ export function createModel(button, section, {visit, identify, schemeOf}) {
     }
 
     function build() {
-        const file = h('input', {
-            type: 'file',
+        const file = fileField(openFile, {
             id: 'model-file',
             accept: '.json,.gguf,application/json',
-            onchange() {
-                if (file.files[0]) openFile(file.files[0]);
-            },
         });
         const names = h(
             'select',

@@ -83,7 +83,7 @@ export function waveNotice(wavelengths, span) {
     const slowest = waves.reduce((one, other) =>
         other.wavelength > one.wavelength ? other : one,
     );
-    const within = `within ${brief(span)} positions`;
+    const within = `within ${brief(span)} position${span === 1 ? '' : 's'}`;
     if (short.length === waves.length)
         return (
             `All waves repeat ${within}, column ${slowest.column} last, after ` +

@@ -63,8 +63,18 @@ export function brief(x) {
             .toExponential(2)
             .replace(/\.?0+e/, 'e')
             .replace('e+', 'e');
-    return String(Number(x.toPrecision(5)));
+    return String(size >= 1e4 ? Math.round(x) : Number(x.toPrecision(5)));
 }
+
+// The number that labels of an axis are counted from, since far out they would all be alike.
+export function originOf(from, to) {
+    const power = 10 ** Math.ceil(Math.log10(Math.max(1, Math.abs(to - from))));
+    const far = Math.abs(from) >= Math.max(1e6, 100 * power);
+    return far ? Math.floor(Math.min(from, to) / power) * power : 0;
+}
+
+export const countedFrom = (title, origin) =>
+    origin === 0 ? title : `${title} ${origin < 0 ? '+' : '−'} ${Math.abs(origin)}`;
 
 // A number of bytes as text, with a unit.
 export const byteText = (bytes) =>

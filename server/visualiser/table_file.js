@@ -1,14 +1,23 @@
 // Tables in files that a visitor opens: what the header of an npy or safetensors file says, and
-// elements to draw. The service reads the file itself; here only what a picture needs is read.
+// elements to draw. The service reads the file itself; here only what a picture needs is read,
+// and of JSON the names.
 import {WINDOW_ELEMENTS} from './api.js';
 import {decode} from './numbers.js';
 
-const NPY = 'application/x-npy',
-    SAFETENSORS = 'application/vnd.safetensors';
+const TYPES = {
+    npy: 'application/x-npy',
+    safetensors: 'application/vnd.safetensors',
+    csv: 'text/csv',
+    json: 'application/json',
+};
 const HEADER_MOST = 2 ** 20; // bytes
 
-export const isTableFile = ({name}) => /\.(npy|safetensors)$/i.test(name);
-export const mediaTypeOf = ({name}) => (/\.npy$/i.test(name) ? NPY : SAFETENSORS);
+export const mediaTypeOf = ({name}) => TYPES[name.split('.').pop().toLowerCase()];
+// JSON also of a model's config, which has neither.
+export const isTableFile = async (file) =>
+    mediaTypeOf(file) === TYPES.json
+        ? /^\s*\[|"tensors"\s*:/.test(await file.text())
+        : mediaTypeOf(file) != null;
 
 // By the codes of numpy and of safetensors: bytes of an element, and its array.
 const INTEGERS = {
@@ -113,6 +122,17 @@ export async function safetensorsLayouts(file) {
                 ],
             ),
     );
+}
+
+// The same of every kind of file; a table without a name has none, or ''.
+export async function layoutsOf(file) {
+    const type = mediaTypeOf(file);
+    if (type === TYPES.npy) return {'': await npyLayout(file).catch(() => null)};
+    if (type === TYPES.json) {
+        const {tensors = []} = JSON.parse(await file.text());
+        return Object.fromEntries(tensors.map(({name}) => [name, null]));
+    }
+    return type === TYPES.csv ? {} : safetensorsLayouts(file);
 }
 
 // The matrix of the last two axes, or the first one of several: {rows, columns}; a vector is

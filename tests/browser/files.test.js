@@ -82,7 +82,6 @@ test('each kind of file is told what to do', () => {
     assert.match(adviceOn({name: 'a.pt'}), /torch\.load\("a\.pt"/);
     assert.match(adviceOn({name: 'pytorch_model.bin'}), /safetensors/);
     assert.match(adviceOn({name: 'rows.txt'}), /numpy\.loadtxt\("rows\.txt"\)/);
-    assert.match(adviceOn({name: 'rows.csv'}), /delimiter/);
     assert.match(adviceOn({name: 'picture.jpg'}), /config\.json/);
     for (const name of ['a.pt', 'b.txt', 'c.npz', 'd']) assert.match(adviceOn({name}), /\.$/);
 });
@@ -194,3 +193,34 @@ pageTest(
         await screenshot(page, 'model-stacked-360');
     },
 );
+
+pageTest('tables come as text, too, and a config does not', {}, async (page) => {
+    await begin(page);
+    const target = '/v1/encodings/rope?length=40&dim=16&tensor=sin&format=';
+    const [csv, json, config] = [
+        await (await fetch(url + target + 'csv')).text(),
+        await (await fetch(url + target + 'json')).text(),
+        CONFIG,
+    ];
+    const rows = JSON.stringify(JSON.parse(json).tensors[0].data);
+    for (const [name, text, section, told] of [
+        ['sin.csv', csv, 'identify', /sin\.csv Exact.*sin of rope/],
+        ['config.json', config, 'model', /config\.json Gemma/],
+        ['answer.json', json, 'identify', /answer\.json Exact.*sin of rope/],
+        ['rows.json', rows, 'identify', /rows\.json .*sin of rope/],
+    ]) {
+        await drop(page, name, text);
+        await eventually(async () =>
+            assert.match(await page.innerText(`#${section}-result`), told),
+        );
+        assert.deepEqual(await shownSections(page), [section], name);
+    }
+    await page.setInputFiles('#model-file', {
+        name: 'rows.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(rows),
+    });
+    await eventually(async () =>
+        assert.match(await page.innerText('#model-result'), /no plan of a model/),
+    );
+});

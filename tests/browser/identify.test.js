@@ -11,7 +11,12 @@ import {
     orderColumns,
     settingsOf,
 } from '../../server/visualiser/identify.js';
-import {npyLayout, readMatrix, safetensorsLayouts} from '../../server/visualiser/table_file.js';
+import {
+    layoutsOf,
+    npyLayout,
+    readMatrix,
+    safetensorsLayouts,
+} from '../../server/visualiser/table_file.js';
 import {
     assertAccessible,
     drawn,
@@ -21,6 +26,7 @@ import {
     pageTest,
     screenshot,
     url,
+    withServer,
 } from './harness.js';
 
 const ROPE = '/v1/encodings/rope?length=200&dim=32&table=full&tensor=cos&format=npy';
@@ -72,9 +78,8 @@ test('a request becomes settings and an address of the page', () => {
         addressOfRequest(target),
         '?scheme=rope&length=4&dim=8&dtype=f16&view.tensor=cos',
     );
-    assert.deepEqual(factsOf({learned: {waves: 2, frequency: 0.5}, gave_up: false}), [
-        ['Columns that are waves', '2; the first turns by 0.5 a row'],
-    ]);
+    assert.deepEqual(factsOf({learned: {waves: 2, frequency: 0.5}, gave_up: false}), []);
+    assert.doesNotMatch(String(factsOf({arithmetic: 'like_float32'})), /_/);
     const facts = Object.fromEntries(
         factsOf({
             arithmetic: 'float32',
@@ -109,6 +114,8 @@ test('matrices are read in both orders, and transposed', async () => {
     }
     assert.equal(await npyLayout(new File(['nothing of the kind'], 'a.npy')), null);
     assert.deepEqual(await safetensorsLayouts(new File(['x'.repeat(40)], 'a.safetensors')), {});
+    const answer = new File(['{"tensors": [{"name": "cos"}, {"name": "sin"}]}'], 'a.json');
+    assert.deepEqual(await layoutsOf(answer), {cos: null, sin: null});
 });
 
 test('columns come in the order of the exact table', () => {
@@ -267,6 +274,42 @@ pageTest(
     },
 );
 
+pageTest(
+    'a key that is typed asks again, and a file that has changed is opened again',
+    {expected: /status of 401/},
+    async (page) => {
+        const key = await fileOf('key', 'a-key-of-tables-for-tests');
+        const path = await fileOf('a.npy', await fetchBytes(ROPE));
+        const choose = async () => {
+            const [chooser] = await Promise.all([
+                page.waitForEvent('filechooser'),
+                page.click('#identify-file'),
+            ]);
+            await chooser.setFiles(path);
+        };
+        await withServer(
+            page,
+            ['--tables', 'key', '--tables-key-file', key],
+            async (address) => {
+                await page.goto(address);
+                await drawn(page);
+                await page.click('#identify-button');
+                await choose();
+                await answered(page, /with its key alone: type it above/);
+                await page.keyboard.type('wrong');
+                await page.keyboard.press('Enter');
+                await answered(page, /not the server’s key/);
+                await page.fill('#identify-key', 'a-key-of-tables-for-tests');
+                await page.keyboard.press('Enter');
+                await answered(page, /cos of rope/);
+                await writeFile(path, npyOf(2, 2, [0, 0, 0, 0]));
+                await choose();
+                await answered(page, /a\.npy (?!.*rope)/);
+            },
+        );
+    },
+);
+
 // Tables that are made of a request's: what the page shows of each, beside what it says.
 const MADE = [
     ['one entry wrong', (at, row, k) => at(row, k) + (row === 5 && k === 3 ? 0.01 : 0), 8, 3],
@@ -276,6 +319,8 @@ const MADE = [
     ['every column twice', (at, row, k) => at(row, k >> 1), 16, 1],
     ['sines, then cosines', (at, row, k) => at(row, k < 4 ? 2 * k : 2 * k - 7), 8, 3],
     ['eight times as large', (at, row, k) => 8 * at(row, k), 8, 3],
+    ['of other signs', (at, row, k) => -at(row, k), 8, 3, /Exact, times -1.*no diff/s],
+    ['from 0 to 4', (at, row, k) => 2 * at(row, k) + 2, 8, 3, /plus 2.*exact\n-\d\S+e-/s],
 ];
 
 pageTest('every answer has a picture or a sentence', {}, async (page) => {
@@ -284,7 +329,7 @@ pageTest('every answer has a picture or a sentence', {}, async (page) => {
     );
     const at = (row, k) => exact[8 * row + k];
     await begin(page);
-    for (const [name, make, columns, pictures] of MADE) {
+    for (const [name, make, columns, pictures, told = /(?:)/] of MADE) {
         const values = Array.from({length: 64 * columns}, (_, i) =>
             make(at, Math.floor(i / columns), i % columns),
         );
@@ -297,8 +342,31 @@ pageTest('every answer has a picture or a sentence', {}, async (page) => {
         await eventually(async () =>
             assert.equal((await captions(page)).length, pictures, name),
         );
+        assert.match((await captions(page)).join('\n'), told, name);
         const said = await page.innerText('#identify-result');
         assert.doesNotMatch(said, /cannot be identified|ended early/, name);
         assert.equal(/stand elsewhere in this file/.test(said), pictures === 1, name);
     }
 });
+
+pageTest(
+    'rows that are not drawn are told, as is a table of which none are',
+    {},
+    async (page) => {
+        await begin(page);
+        const heads = await fetchBytes('/v1/encodings/alibi?length=16&heads=2&format=npy');
+        const swapped = Buffer.from(npyOf(8, 8, Array(64).fill(0)));
+        swapped.write('>', swapped.indexOf('<f4'));
+        for (const [name, bytes, told] of [
+            ['heads.npy', heads, /alibi[^]*Only the first 16 of 32 rows are drawn\./],
+            [
+                'swapped.npy',
+                swapped,
+                /swapped[^]*The page draws no table of this format, dtype/,
+            ],
+        ]) {
+            await page.setInputFiles('#identify-file', await fileOf(name, bytes));
+            await answered(page, told);
+        }
+    },
+);

@@ -20,6 +20,7 @@ const GEMMA = {
     rope_local_base_freq: 10000,
     rope_scaling: {rope_type: 'linear', factor: 8},
     rope_wheel: 3,
+    layer_typs: [],
 };
 
 async function fileOf(document) {
@@ -43,7 +44,7 @@ test('layers are told as ranges', () => {
 test('the address of a tensor is its request by the names of the page', () => {
     assert.equal(
         addressOfTensor(
-            {name: 'text', request: '/v1/encodings/rope?length=4&dim=8'},
+            {name: 'text', request: '/v1/encodings/rope?length=4&dim=8&tensor=cos'},
             'text.inv_freq',
         ),
         '?scheme=rope&length=4&dim=8&view.tensor=inv_freq',
@@ -61,7 +62,10 @@ pageTest(
         const words = await page.innerText('#model');
         assert.match(words, /linear by 8/);
         assert.match(words, /0–4, 6/);
-        assert.match(words, /Keys without effect: .*rope_wheel/);
+        assert.match(
+            words,
+            /without effect: rope_wheel; layer_typs: did you mean layer_types\?\n/,
+        );
         await assertAccessible(page);
         await screenshot(page, 'model-1280');
         await page.click('#model a:has-text("text.full_attention.sin")');
@@ -241,3 +245,30 @@ pageTest('a trained table is shown from a file that has it', {}, async (page) =>
     );
     await page.waitForSelector('#identify-result p');
 });
+
+pageTest(
+    'what is left out is told once, no scaling of what has none, and no old model is compared',
+    {expected: /status of 422/},
+    async (page) => {
+        await begin(page);
+        const paste = async (config, told) => {
+            await page.fill('#model-text', JSON.stringify(config));
+            await page.waitForFunction(
+                (text) => document.querySelector('#model-result').innerText.includes(text),
+                told,
+            );
+            const words = await page.innerText('#model-result');
+            assert.doesNotMatch(words, /Upload|set=|before and after/);
+            return words;
+        };
+        await paste(
+            {model_type: 't5'},
+            'Left out: encoder.bias, decoder.bias, whose numbers are trained: ' +
+                'they are in the checkpoint.',
+        );
+        await paste({model_type: 'xlnet'}, 'Left out: text.u, text.v, text.relative, whose');
+        await paste({model_type: 'lama'}, 'did you mean "llama"?');
+        await page.check('#model-with');
+        assert.doesNotMatch(await paste({model_type: 'gpt2'}, 'GPT-2'), /differ/);
+    },
+);

@@ -173,6 +173,7 @@ test('claims are counted from the data', () => {
         'All waves repeat within 100 positions, column 1 last, after 20.',
     );
     assert.equal(waveNotice([NaN], 100), '');
+    assert.match(waveNotice([1e9], 1), /^No wave repeats within 1 position;/);
     assert.equal(sided(['x', 'x']), 'x');
     assert.equal(sided(['x', 'y']), 'A: x B: y');
     assert.equal(sided(['', 'y']), 'B: y');

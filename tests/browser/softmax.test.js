@@ -193,3 +193,12 @@ pageTest(
         assert.deepEqual(told, mine);
     },
 );
+
+pageTest('no decade is written beyond the end of its axis', {}, async (page) => {
+    await open(page, '?scheme=alibi&length=64&heads=2&view=softmax');
+    const decades = await page.$$eval('#view svg.chart', (charts) =>
+        [...charts.at(-1).querySelectorAll('text')].map(({textContent}) => textContent),
+    );
+    assert.ok(decades.includes('10'));
+    assert.ok(!decades.includes('100'), 'the last distance is 63');
+});

@@ -2,7 +2,8 @@
 // view that it has, also where rows or columns are distances. Places come from the service's
 // own documents and tensors.
 import assert from 'node:assert/strict';
-import {decode, round} from '../../server/visualiser/numbers.js';
+import {test} from 'node:test';
+import {brief, countedFrom, decode, originOf, round} from '../../server/visualiser/numbers.js';
 import {rotationOf} from '../../server/visualiser/rotated.js';
 import {axesOf, axisTitle, effectiveOf} from '../../server/visualiser/schema.js';
 import {
@@ -19,6 +20,40 @@ import {
 } from './harness.js';
 
 const MARGIN = {left: 64, top: 6, right: 8, bottom: 34}; // of heatmaps
+
+test('integers keep their digits, and labels of an axis far out differ', () => {
+    for (const [number, text] of [
+        [131072, '131072'],
+        [-262144, '-262144'],
+        [47117.4, '47117'],
+        [6.28318, '6.2832'],
+        [0, '0'],
+        [2 ** 34, '1.72e10'],
+    ])
+        assert.equal(brief(number), text);
+    for (const [from, to, origin] of [
+        [0, 127, 0],
+        [131072, 131199, 0],
+        [1e9 + 7, 1e9 + 134, 1e9],
+        [1e9 + 134, 1e9 + 7, 1e9],
+        [-1e9, 127 - 1e9, -1e9],
+        [2 ** 53 - 64, 2 ** 53, 9007199254740900],
+        [1e6, 2e6, 0],
+        [1e7, 1e7, 1e7],
+    ])
+        assert.equal(originOf(from, to), origin, `${from} to ${to}`);
+    assert.equal(countedFrom('position', 1e9), 'position − 1000000000');
+    assert.equal(countedFrom('position', -1e9), 'position + 1000000000');
+});
+
+pageTest('an axis far out is counted from where it begins', {}, async (page) => {
+    await open(page, '?scheme=sinusoidal&length=128&dim=16&offset=1000000007&view=waves');
+    const labels = await page.$$eval('#view svg.chart text', (all) =>
+        all.map(({textContent}) => textContent),
+    );
+    assert.ok(labels.includes('position − 1000000000'));
+    assert.ok(['20', '40', '120'].every((each) => labels.includes(each)));
+});
 
 async function raw(path, dtype = 'f32') {
     const response = await fetch(`${url}/v1/${path}`);

@@ -2,7 +2,7 @@
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
 import {countText} from '../lists.js';
-import {brief, clamp} from '../numbers.js';
+import {brief, clamp, countedFrom, originOf} from '../numbers.js';
 import {coverOf, paint, spansOf} from '../raster.js';
 
 export const MARGIN = {top: 6, right: 8, bottom: 34, left: 64};
@@ -35,30 +35,37 @@ function label(span, pixels, axis, write) {
         const cell = Math.round(tick);
         if (seen.has(cell) || cell < span[0] || cell >= span[1]) continue;
         seen.add(cell);
-        write(scaled(cell + 0.5), brief(axis.at(cell)));
+        write(scaled(cell + 0.5), brief(axis.at(cell) - axis.origin));
     }
 }
 
 function drawAxes(context, {table, size, colours}, view) {
+    const [row, column] = [table.row, table.column].map((axis, i) => {
+        const origin = originOf(
+            axis.at(0),
+            axis.at((i === 0 ? table.rows : table.columns) - 1),
+        );
+        return {...axis, origin, name: countedFrom(nameOf(axis), origin)};
+    });
     context.font = FONT;
     context.fillStyle = colours.quiet;
     context.textAlign = 'center';
     context.textBaseline = 'top';
-    if (table.column.title)
-        label(view.columns, size.width, table.column, (x, text) =>
+    if (column.title)
+        label(view.columns, size.width, column, (x, text) =>
             context.fillText(text, clamp(x, 0, size.width), size.height + 4),
         );
-    context.fillText(nameOf(table.column) || 'one column', size.width / 2, size.height + 18);
+    context.fillText(column.name || 'one column', size.width / 2, size.height + 18);
     context.textAlign = 'right';
     context.textBaseline = 'middle';
-    label(view.rows, size.height, table.row, (y, text) =>
+    label(view.rows, size.height, row, (y, text) =>
         context.fillText(text, -6, clamp(y, 5, size.height - 5)),
     );
     context.save();
     context.translate(-MARGIN.left + 8, size.height / 2);
     context.rotate(-Math.PI / 2);
     context.textAlign = 'center';
-    context.fillText(nameOf(table.row), 0, 0);
+    context.fillText(row.name, 0, 0);
     context.restore();
 }
 
