@@ -5,6 +5,7 @@
 #include "scheme.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,8 +99,9 @@ static bool is_element(double number, pe_dtype dtype, int digits)
     return has_digits(number, digits);
 }
 
-/* Whether a number is what the shortest decimal of an element reads as in the dtype `own`.
- * *ret_needed: no number of fewer digits than the dtype can tell apart is that decimal. */
+/* Whether a number is what the shortest decimal of an element, or that of as many digits as
+ * every element needs, reads as in the dtype `own`. *ret_needed: no number of fewer digits than
+ * the dtype can tell apart is that decimal. */
 static bool is_decimal(double number, pe_dtype own, pe_dtype dtype, bool *ret_needed)
 {
     unsigned char element[sizeof(double)];
@@ -112,8 +114,12 @@ static bool is_decimal(double number, pe_dtype own, pe_dtype dtype, bool *ret_ne
         return false;
     pe_round_row(dtype, &number, 1, element);
     const size_t length = pe_print_element(text, dtype, element);
-    if (!pe_parse_number(text, length, &read) || pe_round_number(read, own) != number)
-        return false;
+    if (!pe_parse_number(text, length, &read) || pe_round_number(read, own) != number) {
+        const int digits = (int)ceil(1 + pe_dtypes[dtype].digits * LOG10_2);
+        snprintf(text, sizeof text, "%.*g", digits, pe_element_value(dtype, element));
+        if (pe_round_number(strtod(text, NULL), own) != number)
+            return false;
+    }
     /* 2^-digits is below a unit of so many decimal places, so these alone say nothing */
     *ret_needed = pe_count_significant(text) > (int)(pe_dtypes[dtype].digits * LOG10_2);
     return true;

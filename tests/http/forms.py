@@ -232,6 +232,14 @@ def opposite(values, form, said):
     return second
 
 
+def without_factor(values, form, said):
+    """What an exact answer says times another number than a power of 2 are whole numbers."""
+    factor, constant = form["value"], form.get("constant", 0)
+    left = numpy.where(numpy.isinf(values), values, (values - constant) / factor)
+    is_whole = said["status"] == "exact" and (constant or abs(numpy.frexp(factor)[0]) != 0.5)
+    return numpy.rint(left) + 0.0 if is_whole else left
+
+
 UNDO = {
     "repeated": lambda values, form, _: values[part(form["axis"], 0, 1)],
     "tiled": lambda values, form, _: values[part(form["axis"], 0, form["first"])],
@@ -253,9 +261,7 @@ UNDO = {
     "heads_last": lambda values, *_: values,
     "transposed": lambda values, *_: values,
     "columns": lambda values, *_: values,
-    "factor": lambda values, form, _: numpy.where(
-        numpy.isinf(values), values, (values - form.get("constant", 0)) / form["value"]
-    ),
+    "factor": without_factor,
 }
 
 
@@ -298,6 +304,6 @@ AGAIN = {
         values, [0] * form["count"], numpy.nan, form["axis"]
     ),
     "factor": lambda values, form, _: numpy.where(
-        numpy.isinf(values), values, values * form["value"] + form.get("constant", 0)
+        numpy.isinf(values), values, values * form["value"] - -form.get("constant", 0)
     ),
 }

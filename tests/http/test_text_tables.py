@@ -49,11 +49,13 @@ class TextTables(IdentifyCase):
         body = self.get(FIRST).body
         data = json.loads(body)["tensors"][0]["data"]
         alone = json.dumps(json.loads(body)["tensors"][0]).encode()
+        single = numpy.array(data, "f4")  # as numpy.savetxt writes it in nine digits
         forms = (
             (body, JSON),
             (alone, JSON + "; charset=utf-8"),
             (json.dumps(data).encode(), JSON),
             (npy(numpy.array(data)), NPY),
+            (npy(numpy.array([[float(f"{x:.9g}") for x in row] for row in single])), NPY),
             (npy(numpy.asfortranarray(numpy.array(data))), NPY),
             (npy(numpy.array(data).astype(">f8")), NPY),
             (self.get(FIRST + "&format=csv").body, CSV),
