@@ -149,16 +149,24 @@ static api_reply *answer_route(const api_service *service, const api_request *re
     return reply;
 }
 
+static bool is_too_long(const api_service *service, const char *target, api_reply **ret_refusal)
+{
+    if (strlen(target) <= service->host->target_bytes)
+        return false;
+    *ret_refusal = api_problem(
+        API_TARGET_TOO_LONG,
+        "the request target is too long; send long lists in a JSON body, by POST", NULL, NULL);
+    return true;
+}
+
 /* Answer a request. NULL without memory, or where `progress` is set. */
 static api_reply *dispatch_request(const api_service *service, const api_request *request,
                                    api_progress *progress)
 {
     const char *target = request->target;
-    if (strlen(target) > service->host->target_bytes)
-        return api_problem(
-            API_TARGET_TOO_LONG,
-            "the request target is too long; send long lists in a JSON body, by POST", NULL,
-            NULL);
+    api_reply *refusal = NULL;
+    if (is_too_long(service, target, &refusal))
+        return refusal;
     if (target[0] != '/' || !is_printable_ascii(target))
         return api_problem(API_MALFORMED,
                            "the request target must be a path, or http:// with a host and a "
@@ -179,7 +187,8 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
         (api_head){.route = api_route_index(&match), .body_limit = service->host->body_bytes};
     api_call call = begin_call(service, request, &match, parameter, &progress);
     api_reply *refusal = NULL;
-    if (lacks_right(&call, &match, &refusal) || is_coded(&call, &match, &refusal) ||
+    if (is_too_long(service, request->target, &refusal) ||
+        lacks_right(&call, &match, &refusal) || is_coded(&call, &match, &refusal) ||
         has_arguments(&call, &match, &refusal))
         return refusal;
     if (!match.route || !match.route->check_head)
