@@ -54,8 +54,6 @@ static bool improve_trend(const pe_factor_point *points, size_t count, pe_factor
     return true;
 }
 
-/* Fit a trend to points, of which a share must be near it, and are if they are off by `least`.
- */
 bool pe_fit_trend(const pe_factor_point *points, size_t count, double share, double least,
                   pe_factor_trend *ret_trend)
 {
@@ -68,8 +66,6 @@ bool pe_fit_trend(const pe_factor_point *points, size_t count, double share, dou
 
 /* ---- numbers that make all entries ---- */
 
-/* How far a number may be off that became this one when it was rounded, and a few times before
- * that in float32. */
 double pe_bound_rounded(double number, double unit)
 {
     const double size = fmax(fabs(number), LEAST_HALF);
@@ -91,12 +87,10 @@ static double bound_constant(const pe_factor_point *points, size_t count, double
     return ret[1] - ret[0];
 }
 
-/* The factor near a measured one, and the constant, of the fewest digits that make all points.
- * The room that a factor leaves to the constant has one maximum. False: there are none, and
- * *ret_line is as it was. */
 bool pe_settle_numbers(const pe_factor_point *points, size_t count, double measured,
                        pe_factor_line *ret_line)
 {
+    /* the room that a factor leaves to the constant has one maximum */
     double ends[] = {measured * (1 - PE_FAR_OFF), measured * (1 + PE_FAR_OFF)}, room[2];
     for (int i = 0; i < SETTLED_STEPS; i++) {
         const double third = (ends[1] - ends[0]) / 3;
@@ -104,7 +98,7 @@ bool pe_settle_numbers(const pe_factor_point *points, size_t count, double measu
                           bound_constant(points, count, ends[1] - third, room);
         ends[left] += left ? -third : third;
     }
-    double factor = (ends[0] + ends[1]) / 2;
+    const double factor = (ends[0] + ends[1]) / 2;
     const bool fits = bound_constant(points, count, factor, room) >= 0;
     double told = factor;
     for (double off = PE_FAR_OFF; fits && off > LEAST_ERROR; off /= 2) {
@@ -123,15 +117,13 @@ bool pe_settle_numbers(const pe_factor_point *points, size_t count, double measu
 
 /* ---- numbers to tell ---- */
 
-/* The factor that a measured one is taken for: the root of the width of a table, as what is
- * multiplied by that has, or the cheapest within its error. Entries of few digits may all have
- * been rounded to the same side. */
 pe_factor_line pe_choose_factor(double number, double error, const pe_view *view)
 {
     const double square = number * number, unit = pe_observation_unit(view);
     /* the number itself was rounded, too */
     const double size = fabs(number);
     const double near = fmax(2 * error, fmin(unit, pe_dtypes[PE_F32].unit)) * size;
+    /* entries of few digits may all have been rounded to the same side */
     const double likely = fmax(near, PE_FACTOR_SIDE * unit * size);
     const double width = sqrt((double)view->shape[view->rank - 1]),
                  numbers[] = {PE_LOG2_E, 1 / PE_LOG2_E, sqrt(rint(square)),
@@ -147,7 +139,6 @@ pe_factor_line pe_choose_factor(double number, double error, const pe_view *view
     return chosen;
 }
 
-/* The numbers of a line that fits: a constant that is within its error of 0 is none. */
 pe_factor_line pe_choose_line(const pe_factor_line *own, double unit, const pe_view *view)
 {
     const double least = fmax(unit / 64, LEAST_ERROR) * fabs(own->factor);
@@ -166,7 +157,6 @@ pe_factor_line pe_choose_line(const pe_factor_line *own, double unit, const pe_v
 
 /* ---- entries that are looked at ---- */
 
-/* Read the rows that are looked at. False: they cannot be read, or memory ran out. */
 bool pe_read_factor_sample(const pe_layer *layer, pe_factor_sample *seen)
 {
     const uint64_t lines = pe_view_lines(&layer->view), columns = pe_view_columns(&layer->view);

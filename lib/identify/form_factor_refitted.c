@@ -71,18 +71,20 @@ static bool choose_by_trend(const pe_layer *layer, pe_transform form,
     return true;
 }
 
-/* Choose those that make all points of a sample, of which the sizes are lost. */
+/* Choose those that make all points of a sample without noise, of which the sizes are lost. */
 static bool choose_by_roundings(const pe_layer *layer, pe_transform form,
                                 const pe_factor_sample *seen, pe_factor_line *ret_chosen)
 {
     const double unit = pe_observation_unit(&layer->view);
     const size_t count = seen->rows * seen->columns;
+    if (seen->noise > 0)
+        return false;
     for (size_t i = 0; i < count; i++) {
         pe_factor_point *own = &seen->points[i];
         own->y = form.value * own->y + form.constant;
         own->size = pe_bound_rounded(own->y, unit) + SLACK * fabs(form.value);
     }
-    return seen->noise == 0 && pe_settle_numbers(seen->points, count, form.value, ret_chosen);
+    return pe_settle_numbers(seen->points, count, form.value, ret_chosen);
 }
 
 /* Add a layer with the numbers that were chosen for a form of this one. */
